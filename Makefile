@@ -1,0 +1,66 @@
+# Everything a person or CI asks of the repository. `make help` lists it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+JOBS   ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint format check coverage bench prove fuzz docs schema lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(READY) ## make .venv from the lock (nothing needed but Python 3.11+ and pip)
+
+# The lock is installed with hashes; the project itself is linked in, so edits are live.
+$(READY): requirements-dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Stretto needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the locked dependencies into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+run: setup ## validate and draw the sample workflow (the service follows)
+	@$(BIN)/stretto validate examples/etl.yaml
+	@$(BIN)/stretto graph examples/etl.yaml
+
+test: setup ## run all tests but the long proofs, with the coverage gate on the pure core
+	@$(BIN)/python -m coverage erase
+	@$(BIN)/python -m coverage run -m pytest -n $(JOBS) -m "not prove"
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage report --include='src/stretto/model/*,src/stretto/sel/*,src/stretto/params/*,src/stretto/definition/*,src/stretto/triggers/*' --fail-under=100
+
+lint: setup ## format check, ruff, strict types, import contracts
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup ## format the code and fix what ruff can fix
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+check: lint test ## what must be green before each commit
+
+bench: setup ## measure; SECTION=definition|sel for a part
+	@$(BIN)/python -m benchmarks $(SECTION)
+
+prove: setup ## the long proofs: wide property tests and fuzzing
+	@$(BIN)/python -m pytest -m prove --timeout=0
+
+docs: setup ## build the documentation into site/
+	@$(BIN)/mkdocs build --strict --quiet
+
+schema: setup ## write the generated files again: JSON Schema, state drawings
+	@$(BIN)/python scripts/generate.py
+
+lock: setup ## resolve the dependencies again (needs uv)
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --quiet -o requirements.txt
+	uv pip compile pyproject.toml --group dev --group docs --extra repl --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --quiet -c requirements.txt -o requirements-dev.txt
+
+clean: ## remove everything that was built
+	rm -rf $(VENV) site dist build .coverage .coverage.* .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The command line: it parses arguments, calls the packages below and prints. No rule lives here."""

@@ -1,0 +1,50 @@
+"""`stretto`: the entry point. Commands are imported only when they are called, so `--help` is quick."""
+
+import sys
+from importlib import import_module
+from typing import Final
+
+import click
+
+import stretto
+
+# name -> (module with a click command called `command`, what `stretto --help` says of it)
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "graph": ("stretto.cli.graph", "Draw a workflow's steps: a tree, Mermaid, DOT, SVG or JSON."),
+    "schema": ("stretto.cli.schema", "Print the JSON Schema of a definition."),
+    "sel": ("stretto.cli.sel", "Evaluate an expression, a file of cases, or start a prompt."),
+    "validate": ("stretto.cli.validate", "Check definitions and report every error with its place."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and help, and imports one when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(COMMANDS[cmd_name][0])
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(stretto.__version__, prog_name="stretto")
+def cli() -> None:
+    """Stretto runs workflows: versioned, typed, durable, from a laptop to a cluster."""
+
+
+def main() -> None:
+    """Run the command line. Bad input ends with exit code 2 and a message, never with a traceback."""
+    try:
+        cli(prog_name="stretto")
+    except BrokenPipeError:  # the reader of our output went away (`stretto ... | head`)
+        sys.stderr.close()
+        sys.exit(141)
