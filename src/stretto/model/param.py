@@ -1,0 +1,197 @@
+"""Parameters: typed values, literal or expression, as an author wrote them or as a run evaluated them."""
+
+from decimal import Decimal
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from stretto.model.problem import Code, Place, problem_at
+from stretto.model.tag import Tag
+from stretto.model.wire.codec import Codec, Own, Sink, wrong_type
+from stretto.model.wire.types import codec_of
+from stretto.model.words import Word
+
+
+class ParamType(Word):
+    """The ten types of a parameter. MAP holds named parameters, STRING_MAP plain texts."""
+
+    STRING = "STRING"
+    LONG = "LONG"
+    DOUBLE = "DOUBLE"
+    BOOLEAN = "BOOLEAN"
+    STRING_MAP = "STRING_MAP"
+    STRING_ARRAY = "STRING_ARRAY"
+    LONG_ARRAY = "LONG_ARRAY"
+    DOUBLE_ARRAY = "DOUBLE_ARRAY"
+    BOOLEAN_ARRAY = "BOOLEAN_ARRAY"
+    MAP = "MAP"
+
+    @property
+    def is_array(self) -> bool:
+        return self.value.endswith("_ARRAY")
+
+
+class ParamMode(Word):
+    """Who may still change a parameter; each member is stricter than the one before it."""
+
+    MUTABLE = "MUTABLE"  # at start, at restart and by output
+    MUTABLE_ON_START_RESTART = "MUTABLE_ON_START_RESTART"  # at start and at restart
+    MUTABLE_ON_START = "MUTABLE_ON_START"  # at start only
+    IMMUTABLE = "IMMUTABLE"  # never; evaluated again at restart
+    CONSTANT = "CONSTANT"  # never; kept at restart
+
+
+class InternalParamMode(Word):
+    """What the system asks of a parameter that it brings along."""
+
+    OPTIONAL = "OPTIONAL"  # dropped when nobody gave a value
+    REQUIRED = "REQUIRED"  # somebody must give a value
+    PROVIDED = "PROVIDED"  # has a value; may be changed
+    RESERVED = "RESERVED"  # the system's own; nobody may change it
+
+
+class ParamSource(Word):
+    """Which stage of the merge a value came from."""
+
+    SYSTEM = "SYSTEM"
+    TEMPLATE_SCHEMA = "TEMPLATE_SCHEMA"
+    SYSTEM_INJECTED = "SYSTEM_INJECTED"
+    SYSTEM_DEFAULT = "SYSTEM_DEFAULT"
+    DEFINITION = "DEFINITION"
+    SIGNAL = "SIGNAL"
+    TIME_TRIGGER = "TIME_TRIGGER"
+    OUTPUT_PARAMETER = "OUTPUT_PARAMETER"
+    LAUNCH = "LAUNCH"
+    RESTART = "RESTART"
+    SUBWORKFLOW = "SUBWORKFLOW"
+    TEMPLATE = "TEMPLATE"
+    FOREACH = "FOREACH"
+    WHILE = "WHILE"
+    WORKFLOW_PARAMETER = "WORKFLOW_PARAMETER"
+
+
+class ParamDefinition(msgspec.Struct, frozen=True, kw_only=True):
+    """A parameter before evaluation: a literal `value` or an `expression`, never both.
+
+    `value` is None for an expression, and for a parameter that the system only asks for.
+    A MAP's value is a dict of definitions; a DOUBLE is a Decimal, so that no digit is lost.
+    """
+
+    wire: ClassVar[Own] = Own(lambda tp: ParamCodec(tp))  # noqa: PLW0108 - defined below
+
+    type: ParamType
+    value: Any = None
+    expression: str | None = None
+    validator: str | None = None
+    tags: tuple[Tag, ...] | None = None
+    mode: ParamMode | None = None
+    internal_mode: InternalParamMode | None = None
+    source: ParamSource | None = None
+    meta: dict[str, Any] = {}
+
+    @property
+    def is_literal(self) -> bool:
+        return self.expression is None
+
+
+class Parameter(ParamDefinition, frozen=True, kw_only=True):
+    """A parameter of a run: the definition with the result of its evaluation."""
+
+    evaluated_result: Any = None
+    evaluated_time: int | None = None
+
+
+Params = dict[str, ParamDefinition]
+
+VALUE_TYPES: Final[dict[ParamType, Any]] = {
+    ParamType.STRING: str,
+    ParamType.LONG: int,
+    ParamType.DOUBLE: Decimal,
+    ParamType.BOOLEAN: bool,
+    ParamType.STRING_MAP: dict[str, str],
+    ParamType.STRING_ARRAY: tuple[str, ...],
+    ParamType.LONG_ARRAY: tuple[int, ...],
+    ParamType.DOUBLE_ARRAY: tuple[Decimal, ...],
+    ParamType.BOOLEAN_ARRAY: tuple[bool, ...],
+    ParamType.MAP: dict[str, ParamDefinition],
+}
+RESULT_TYPES: Final = {**VALUE_TYPES, ParamType.MAP: dict[str, Any]}
+TYPED_FIELDS: Final = {"value": VALUE_TYPES, "evaluated_result": RESULT_TYPES}
+PLAIN_FIELDS: Final[dict[str, Any]] = {
+    "expression": str,
+    "validator": str,
+    "tags": tuple[Tag, ...],
+    "mode": ParamMode,
+    "internal_mode": InternalParamMode,
+    "source": ParamSource,
+    "evaluated_time": int,
+}
+
+
+class ParamCodec:
+    """Parameters have a codec of their own because the shape of `value` hangs on `type`."""
+
+    def __init__(self, tp: type[ParamDefinition]) -> None:
+        self._tp = tp
+        self._typed = {key: table for key, table in TYPED_FIELDS.items() if key in tp.__struct_fields__}
+        self._plain = {
+            key: codec_of(kind) for key, kind in PLAIN_FIELDS.items() if key in tp.__struct_fields__
+        }
+
+    def blank(self) -> ParamDefinition:
+        return self._tp(type=ParamType.STRING, value="")
+
+    def decode(self, value: Any, at: Place, sink: Sink, /) -> ParamDefinition:
+        if not isinstance(value, dict):
+            sink.append(wrong_type(at, "an object with `type` and `value` or `expression`", value))
+            return self.blank()
+        kind = _read_type(value, at, sink)
+        if kind is None:
+            return self.blank()
+        known: dict[str, Any] = {"type": kind}
+        meta: dict[str, Any] = {}
+        for key, item in value.items():
+            if item is None or key in {"type", "name"}:  # the key in the map around it is the name
+                continue
+            codec = self._codec_for(key, kind)
+            if codec is not None:
+                known[key] = codec.decode(item, (at, key), sink)
+            else:
+                meta[key] = item
+        if meta:
+            known["meta"] = meta
+        _check_one_form(known, at, sink)
+        return self._tp(**known)
+
+    def encode(self, param: ParamDefinition, /) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for key in ("value", "type", *self._plain, "evaluated_result"):
+            item = getattr(param, key, None)
+            if item is not None:
+                codec = self._codec_for(key, param.type)
+                out[key] = codec.encode(item) if codec is not None else item.value
+        out.update(param.meta)
+        return out
+
+    def _codec_for(self, key: str, kind: ParamType) -> Codec | None:
+        if key in self._typed:
+            return codec_of(self._typed[key][kind])
+        return self._plain.get(key)
+
+
+def _read_type(value: dict[str, Any], at: Place, sink: Sink) -> ParamType | None:
+    if value.get("type") is None:
+        hint = f"one of {', '.join(ParamType)}"
+        sink.append(problem_at(at, Code.MISSING_FIELD, "the field `type` is missing", hint))
+        return None
+    before = len(sink)
+    kind: ParamType = codec_of(ParamType).decode(value["type"], (at, "type"), sink)
+    return kind if len(sink) == before else None
+
+
+def _check_one_form(known: dict[str, Any], at: Place, sink: Sink) -> None:
+    """Exactly one of value and expression; only the system's own parameters may leave both open."""
+    if "value" in known and "expression" in known:
+        sink.append(problem_at(at, Code.CONFLICT, "`value` and `expression` exclude each other", "give one"))
+    elif not known.keys() & {"value", "expression", "internal_mode"}:
+        sink.append(problem_at(at, Code.MISSING_FIELD, "neither `value` nor `expression` is given"))

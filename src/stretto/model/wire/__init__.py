@@ -1,0 +1,28 @@
+"""Records <-> JSON values, in the shape that Maestro's clients send and expect.
+
+    decode(Definition, value)        -> (record, problems)    every problem at once, each with its path
+    encode(record)                   -> plain JSON value      nulls left out as the record's rules say
+
+A codec is made once per type from its annotations. What annotations can not say is said by a class
+attribute `wire: ClassVar[Shape]` of the record (open objects, short forms, what is left out), by
+`Wrapped` (objects with one key that names the kind), or by a codec of its own (`Own`).
+"""
+
+from stretto.model.wire.codec import Codec, Drop, Own, Shape, Sink, Wrapped
+from stretto.model.wire.convert import decode, encode, from_json, loads, to_json
+from stretto.model.wire.types import codec_of
+
+__all__ = [
+    "Codec",
+    "Drop",
+    "Own",
+    "Shape",
+    "Sink",
+    "Wrapped",
+    "codec_of",
+    "decode",
+    "encode",
+    "from_json",
+    "loads",
+    "to_json",
+]

@@ -1,0 +1,41 @@
+"""The door of the package: whole records to and from JSON values and JSON text."""
+
+import json
+from decimal import Decimal
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from stretto.model.problem import Problem
+from stretto.model.wire.types import codec_of
+
+T = TypeVar("T")
+
+_encoder: Final = msgspec.json.Encoder(decimal_format="number")
+
+
+def decode(tp: type[T], value: Any) -> tuple[T, list[Problem]]:
+    """Read a record from a JSON value. With problems, the record is only a stand-in."""
+    problems: list[Problem] = []
+    record: T = codec_of(tp).decode(value, None, problems)
+    return record, problems
+
+
+def encode(record: Any, tp: Any = None) -> Any:
+    """The JSON value of a record; `tp` where the annotation says more than the class (wrapped steps)."""
+    return codec_of(tp if tp is not None else type(record)).encode(record)
+
+
+def to_json(value: Any) -> bytes:
+    """JSON text of a JSON value; decimals keep their digits."""
+    return _encoder.encode(value)
+
+
+def loads(text: str | bytes) -> Any:
+    """JSON text that we wrote ourselves -> JSON value, decimals exact. For users' text see `definition`."""
+    return json.loads(text, parse_float=Decimal)
+
+
+def from_json(tp: type[T], text: str | bytes) -> tuple[T, list[Problem]]:
+    """Read a record from JSON text."""
+    return decode(tp, loads(text))

@@ -1,0 +1,126 @@
+"""Codecs of records (msgspec structs)."""
+
+from collections.abc import Callable
+from types import NoneType
+from typing import Any, NamedTuple, Union, get_args, get_type_hints
+
+import msgspec
+
+from stretto.model.problem import Code, Place, problem_at
+from stretto.model.suggest import did_you_mean
+from stretto.model.wire.codec import PLAIN, Codec, Filled, Shape, Sink, wrong_type
+
+CodecOf = Callable[[Any], Codec]
+
+
+class _Field(NamedTuple):
+    name: str  # of the attribute
+    key: str  # in JSON
+    codec: Codec
+    required: bool
+    nullable: bool
+
+
+def fill_record(codec: Filled, tp: type[msgspec.Struct], codec_of: CodecOf) -> None:
+    shape: Shape = getattr(tp, "wire", PLAIN)
+    fields = _fields(tp, shape, codec_of)
+    codec.fill(
+        _decoder(tp, shape, fields),
+        _encoder(tp, shape, fields),
+        lambda: tp(**{each.name: each.codec.blank() for each in fields if each.required}),
+    )
+
+
+def _fields(tp: type[msgspec.Struct], shape: Shape, codec_of: CodecOf) -> list[_Field]:
+    hints = get_type_hints(tp, include_extras=True)
+    return [
+        _Field(
+            name=each.name,
+            key=each.encode_name,
+            codec=codec_of(_without_none(hints[each.name])),
+            required=each.required,
+            nullable=NoneType in get_args(hints[each.name]) or not each.required,
+        )
+        for each in msgspec.structs.fields(tp)
+        if each.name != shape.rest
+    ]
+
+
+def _without_none(hint: Any) -> Any:
+    """`X | None` -> `X`: a record handles null itself, which spares a call per field."""
+    args = get_args(hint)
+    if NoneType not in args:
+        return hint
+    return Union[tuple(arg for arg in args if arg is not NoneType)]  # noqa: UP007 - made at run time
+
+
+def _decoder(
+    tp: type[msgspec.Struct], shape: Shape, fields: list[_Field]
+) -> Callable[[Any, Place, Sink], msgspec.Struct]:
+    table = {each.key: each for each in fields}
+    required = [each for each in fields if each.required]
+    tag_field = tp.__struct_config__.tag_field
+    skipped = {*shape.ignored, *([tag_field] if tag_field else [])}
+    rest_name, short = shape.rest, shape.short
+    echoes_objects = shape.shrink is not None
+
+    def decode(value: Any, at: Place, sink: Sink) -> msgspec.Struct:
+        was_short = False
+        if not isinstance(value, dict):
+            meant = short(value) if short else None
+            if meant is None:
+                sink.append(wrong_type(at, "an object", value))
+                return tp(**{each.name: each.codec.blank() for each in required})
+            value = meant
+            was_short = True
+        known: dict[str, Any] = {}
+        rest: dict[str, Any] = {}
+        for key, item in value.items():
+            field = table.get(key)
+            if field is not None:
+                if item is not None or not field.nullable:
+                    known[field.name] = field.codec.decode(item, (at, key), sink)
+            elif key in skipped:
+                continue
+            elif rest_name is not None:
+                rest[key] = item
+            else:
+                hint = did_you_mean(key, table)
+                sink.append(problem_at((at, key), Code.UNKNOWN_FIELD, f"unknown field `{key}`", hint))
+        for field in required:
+            if field.name not in known:
+                message = f"the field `{field.key}` is missing"
+                sink.append(problem_at(at, Code.MISSING_FIELD, message))
+                known[field.name] = field.codec.blank()
+        if rest_name is not None and (rest or (echoes_objects and not was_short)):
+            known[rest_name] = rest
+        return tp(**known)
+
+    return decode
+
+
+def _encoder(tp: type[msgspec.Struct], shape: Shape, fields: list[_Field]) -> Callable[[Any], Any]:
+    config = tp.__struct_config__
+    keep = frozenset(shape.keep)
+    leaves_out = shape.drop.leaves_out
+    shrink, rest_name, computed = shape.shrink, shape.rest, shape.computed
+
+    def encode(record: Any) -> Any:
+        small = shrink(record) if shrink else None
+        if small is not None:
+            return small
+        out: dict[str, Any] = {config.tag_field: config.tag} if config.tag_field else {}
+        for name, key, codec, _required, _nullable in fields:
+            value = getattr(record, name)
+            if value is None:
+                if name in keep:
+                    out[key] = None
+            elif name in keep or not leaves_out(value):
+                out[key] = codec.encode(value)
+        if rest_name is not None:
+            out.update(getattr(record, rest_name) or {})
+        if computed is not None:
+            out.update(computed(record))
+        return out
+
+    return encode

@@ -1,0 +1,117 @@
+"""Codecs of texts, numbers, flags and closed sets of words."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final
+
+from stretto.model.problem import Code, Place, problem_at
+from stretto.model.suggest import did_you_mean
+from stretto.model.wire.codec import Decode, Filled, Sink, noun, wrong_type
+
+LONG_MIN: Final = -(2**63)
+LONG_MAX: Final = 2**63 - 1
+
+
+def same(value: Any) -> Any:
+    """Encoder of values that are JSON already."""
+    return value
+
+
+def _read_str(value: Any, at: Place, sink: Sink) -> str:
+    if isinstance(value, str):
+        return value
+    sink.append(wrong_type(at, "text", value, _quote_hint(value)))
+    return ""
+
+
+def _quote_hint(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return f'write "{str(value).lower()}" in quotes'
+    return f'write "{value}" in quotes' if isinstance(value, int | Decimal) else None
+
+
+def read_int(value: Any, at: Place, sink: Sink) -> int:
+    """A whole number of 64 bits; `true` and `1.0` are not whole numbers."""
+    if type(value) is int:
+        if LONG_MIN <= value <= LONG_MAX:
+            return value
+        sink.append(problem_at(at, Code.OUT_OF_RANGE, "the whole number does not fit into 64 bits"))
+    else:
+        sink.append(wrong_type(at, "a whole number", value))
+    return 0
+
+
+def _read_bool(value: Any, at: Place, sink: Sink) -> bool:
+    if isinstance(value, bool):
+        return value
+    sink.append(wrong_type(at, "true or false", value))
+    return False
+
+
+def read_decimal(value: Any, at: Place, sink: Sink) -> Decimal:
+    """A number, kept digit by digit."""
+    if isinstance(value, Decimal):
+        return value
+    if type(value) is int:
+        return Decimal(value)
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    sink.append(wrong_type(at, "a number", value))
+    return Decimal(0)
+
+
+SCALARS: Final[dict[Any, tuple[Decode, Callable[[], Any]]]] = {
+    str: (_read_str, str),
+    int: (read_int, int),
+    bool: (_read_bool, bool),
+    Decimal: (read_decimal, Decimal),
+    Any: (lambda value, _at, _sink: value, lambda: None),
+}
+
+
+def fill_scalar(codec: Filled, tp: Any) -> None:
+    decode, blank = SCALARS[tp]
+    codec.fill(decode, same, blank)
+
+
+def fill_enum(codec: Filled, tp: type[Enum]) -> None:
+    """Words of a closed set. Texts are looked up in a table first; `_missing_` finds other spellings."""
+    known = {member.value: member for member in tp}
+    first = next(iter(tp))
+
+    def decode(value: Any, at: Place, sink: Sink) -> Enum:
+        member = known.get(value) if isinstance(value, str) else None
+        if member is not None:
+            return member
+        if not isinstance(value, str):
+            sink.append(wrong_type(at, "text", value, f"one of {', '.join(known)}"))
+            return first
+        try:
+            return tp(value)
+        except ValueError:
+            hint = did_you_mean(value, known) or f"one of {', '.join(known)}"
+            sink.append(problem_at(at, Code.UNKNOWN_VALUE, f"`{value}` is not a {_spaced(tp)}", hint))
+            return first
+
+    codec.fill(decode, lambda member: member.value, lambda: first)
+
+
+def _spaced(tp: type[Enum]) -> str:
+    """`RunStrategyRule` -> `run strategy rule`."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in tp.__name__).strip()
+
+
+def fill_scalar_union(codec: Filled, members: tuple[Any, ...]) -> None:
+    """A value of one of several scalar types, kept in the form it came in (`3` and `"3"` differ)."""
+    codecs = {tp: SCALARS[tp][0] for tp in members}
+    wanted = " or ".join(noun(SCALARS[tp][1]()) for tp in members)
+
+    def decode(value: Any, at: Place, sink: Sink) -> Any:
+        for tp in members:
+            if type(value) is tp or (tp is not int and isinstance(value, tp)):
+                return codecs[tp](value, at, sink)
+        sink.append(wrong_type(at, wanted, value))
+        return SCALARS[members[0]][1]()
+
+    codec.fill(decode, same, SCALARS[members[0]][1])

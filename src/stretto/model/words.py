@@ -1,0 +1,15 @@
+"""Closed sets of words. Maestro reads most of them in any case and writes them in one."""
+
+from enum import StrEnum
+from typing import Self
+
+
+class Word(StrEnum):
+    """An enum whose members are found whatever the case of the text."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        if not isinstance(value, str):
+            return None
+        wanted = value.casefold()
+        return next((member for member in cls if member.casefold() == wanted), None)
