@@ -127,6 +127,11 @@ PLAIN_FIELDS: Final[dict[str, Any]] = {
     "evaluated_time": int,
 }
 
+NOTE_FIELDS: Final[dict[str, frozenset[str]]] = {
+    "internal_mode": frozenset(InternalParamMode),
+    "source": frozenset(ParamSource),
+}
+
 
 class ParamCodec:
     """Parameters have a codec of their own because the shape of `value` hangs on `type`."""
@@ -154,10 +159,10 @@ class ParamCodec:
             if item is None or key in {"type", "name"}:  # the key in the map around it is the name
                 continue
             codec = self._codec_for(key, kind)
-            if codec is not None:
-                known[key] = codec.decode(item, (at, key), sink)
-            else:
+            if codec is None or _is_free_note(key, item):
                 meta[key] = item
+            else:
+                known[key] = codec.decode(item, (at, key), sink)
         if meta:
             known["meta"] = meta
         _check_one_form(known, at, sink)
@@ -179,10 +184,16 @@ class ParamCodec:
         return self._plain.get(key)
 
 
+def _is_free_note(key: str, item: Any) -> bool:
+    """Maestro keeps these two as free notes, so a word that it does not know is kept, not refused."""
+    words = NOTE_FIELDS.get(key)
+    return words is not None and isinstance(item, str) and item.upper() not in words
+
+
 def _read_type(value: dict[str, Any], at: Place, sink: Sink) -> ParamType | None:
     if value.get("type") is None:
         hint = f"one of {', '.join(ParamType)}"
-        sink.append(problem_at(at, Code.MISSING_FIELD, "the field `type` is missing", hint))
+        sink.append(problem_at((at, "type"), Code.MISSING_FIELD, "the field `type` is missing", hint))
         return None
     before = len(sink)
     kind: ParamType = codec_of(ParamType).decode(value["type"], (at, "type"), sink)

@@ -1,5 +1,6 @@
 """What is wrong with a text a user gave us, and where."""
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -94,6 +95,20 @@ def render(keys: Iterable[str | int]) -> str:
         else:
             path += "[" + msgspec.json.encode(key).decode() + "]"
     return path
+
+
+_STEP = re.compile(r'\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.\[\]]+')
+
+
+def keys_in(path: str) -> list[str | int]:
+    """The keys and indexes of a rendered path."""
+    keys: list[str | int] = []
+    for part in _STEP.findall(path):
+        if part.startswith("["):
+            keys.append(msgspec.json.decode(part[1:-1]))
+        else:
+            keys.append(part)
+    return keys
 
 
 def problem_at(place: Place, code: str, message: str, hint: str | None = None) -> Problem:

@@ -1,17 +1,25 @@
 """Time triggers: cron expressions, time zones, and the moments at which a workflow starts by itself."""
 
 from stretto.triggers.cron import Cron, parse_cron, parse_predefined
+from stretto.triggers.describe import describe
 from stretto.triggers.errors import CronError, TriggerError, UnsupportedTriggerError, ZoneError
 from stretto.triggers.firing import fires, next_fire, next_gap, next_two_apart
 from stretto.triggers.jitter import fuzzy_delay
+from stretto.triggers.schedule import Planned, Schedule, Watch, cron_of, earliest_fire, plan
 from stretto.triggers.zones import parse_zone
 
 __all__ = [
     "Cron",
     "CronError",
+    "Planned",
+    "Schedule",
     "TriggerError",
     "UnsupportedTriggerError",
+    "Watch",
     "ZoneError",
+    "cron_of",
+    "describe",
+    "earliest_fire",
     "fires",
     "fuzzy_delay",
     "next_fire",
@@ -20,4 +28,5 @@ __all__ = [
     "parse_cron",
     "parse_predefined",
     "parse_zone",
+    "plan",
 ]

@@ -23,8 +23,8 @@ PREDEFINED: Final[Mapping[str, str]] = {
 EVERY_YEAR: Final = tuple(range(FIRST_YEAR, LAST_YEAR + 1))
 HOURS_OF_A_DAY: Final = 24
 SHAPES: Final = (
-    "UNIX has 5 fields (minute, hour, day of month, month, day of week), "
-    "Quartz 6 or 7 (second first, year last and optional)"
+    "UNIX: minute, hour, day of month, month, day of week; "
+    "Quartz: a second before those, and a year behind them if you like"
 )
 
 
@@ -65,7 +65,7 @@ def parse_cron(text: str) -> Cron:
 
 
 def parse_predefined(text: str) -> Cron:
-    """One of `@hourly`, `@daily`, `@weekly`, `@monthly` and `@yearly`, in any case, with or without the `@`."""
+    """`@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`, in any case, with or without the `@`."""
     name = "@" + text.strip().lower().removeprefix("@")
     if name not in PREDEFINED:
         hint = did_you_mean(name, PREDEFINED) or f"one of {', '.join(PREDEFINED)}"
@@ -113,11 +113,8 @@ def _day_rules(month_day: Snippet, weekday: Snippet) -> tuple[DayRule, ...]:
 
 
 def _expect_one_open_day(month_day: Snippet, weekday: Snippet) -> None:
-    match (month_day.text == "?", weekday.text == "?"):
-        case (False, False):
-            raise weekday.error(
-                "a Quartz cron restricts the day of month or the day of week, not both",
-                "write `?` in the one that is left open",
-            )
-        case (True, True):
-            raise weekday.error("the day of month is `?` already", "write `*` for every day")
+    if "?" not in (month_day.text, weekday.text):
+        message = "a Quartz cron restricts the day of month or the day of week, not both"
+        raise weekday.error(message, "write `?` in the one that is left open")
+    if month_day.text == weekday.text:
+        raise weekday.error("the day of month is `?` already", "write `*` for every day")

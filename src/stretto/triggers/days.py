@@ -47,7 +47,7 @@ class BeforeLast(msgspec.Struct, frozen=True):
 
 
 class NearestWorkday(msgspec.Struct, frozen=True):
-    """`15W`: the workday nearest to the day, never in another month. Without a day: `LW`, the last workday."""
+    """`15W`: the workday nearest to a day, in the same month. Without a day it is `LW`, the last workday."""
 
     day: int | None
 

@@ -1,7 +1,7 @@
 """Reads one field of a cron: numbers for the time and the month, rules for the day."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from stretto.triggers.days import (
@@ -24,28 +24,46 @@ _NEAREST_WORKDAY: Final = re.compile(r"(?:L|(?P<day>\d+))W", re.ASCII | re.IGNOR
 _LAST_WEEKDAY: Final = re.compile(r"(?P<weekday>\d+|[A-Z]{3})?L", re.ASCII | re.IGNORECASE)
 
 
-def read_numbers(field: Snippet) -> tuple[int, ...]:
+def read_numbers(snippet: Snippet) -> tuple[int, ...]:
     """The numbers a field allows, in ascending order."""
-    return _ascending(number for item in field.split(",") for number in read_range(item))
+    return _ascending(number for item in snippet.split(",") for number in read_range(item))
 
 
-def read_month_days(field: Snippet) -> tuple[DayRule, ...]:
+def read_month_days(snippet: Snippet) -> tuple[DayRule, ...]:
     """The rules of a day-of-month field; none where it leaves the day open."""
-    return () if _leaves_open(field) else tuple(_month_day_rule(item) for item in field.split(","))
+    return _rules(snippet, _month_day_mark, OnDays)
 
 
-def read_weekdays(field: Snippet) -> tuple[DayRule, ...]:
+def read_weekdays(snippet: Snippet) -> tuple[DayRule, ...]:
     """The rules of a day-of-week field; none where it leaves the day open."""
-    return () if _leaves_open(field) else tuple(_weekday_rule(item) for item in field.split(","))
+
+    def on_weekdays(numbers: Iterable[int]) -> DayRule:
+        return OnWeekdays(_ascending(_from_monday(snippet, number) for number in numbers))
+
+    return _rules(snippet, _weekday_mark, on_weekdays)
 
 
-def _leaves_open(field: Snippet) -> bool:
-    return field.text in _EVERY or (field.text == "?" and "?" in field.field.marks)
+def _rules(
+    snippet: Snippet,
+    mark_of: Callable[[Snippet], DayRule | None],
+    plain_rule: Callable[[tuple[int, ...]], DayRule],
+) -> tuple[DayRule, ...]:
+    """One rule for all numbers of the list, and one for each mark."""
+    if _leaves_open(snippet):
+        return ()
+    rules: list[DayRule] = []
+    numbers: list[int] = []
+    for item in snippet.split(","):
+        mark = mark_of(item) if snippet.field.marks else None
+        if mark is None:
+            numbers += read_range(item)
+        else:
+            rules.append(mark)
+    return (*([plain_rule(_ascending(numbers))] if numbers else []), *rules)
 
 
-def _month_day_rule(item: Snippet) -> DayRule:
-    mark = _month_day_mark(item) if item.field.marks else None
-    return mark or OnDays(_ascending(read_range(item)))
+def _leaves_open(snippet: Snippet) -> bool:
+    return snippet.text in _EVERY or (snippet.text == "?" and "?" in snippet.field.marks)
 
 
 def _month_day_mark(item: Snippet) -> DayRule | None:
@@ -56,11 +74,6 @@ def _month_day_mark(item: Snippet) -> DayRule | None:
         day = item.group(match, "day")
         return NearestWorkday(read_number(day) if day else None)
     return None
-
-
-def _weekday_rule(item: Snippet) -> DayRule:
-    mark = _weekday_mark(item) if item.field.marks else None
-    return mark or OnWeekdays(_ascending(_from_monday(item, number) for number in read_range(item)))
 
 
 def _weekday_mark(item: Snippet) -> DayRule | None:

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 
 def fuzzy_delay(trigger: str, workflow_id: str, most: timedelta) -> timedelta:
-    """Whole seconds from 0 up to, but not including, `most`, drawn from the trigger's text and the workflow."""
+    """Whole seconds below `most`, drawn from the text of the trigger and the id of its workflow."""
     seconds = most // timedelta(seconds=1)
     if seconds <= 0:
         return timedelta()

@@ -7,9 +7,8 @@ from stretto.model.suggest import did_you_mean
 from stretto.triggers.errors import CronError
 from stretto.triggers.snippets import Snippet
 
-MOST_DIGITS: Final = 9  # no longer number is ever right
-
 _RANGE: Final = re.compile(r"(?P<start>\*|\w+)?(?:-(?P<end>\w+))?(?:/(?P<step>\w+))?", re.ASCII)
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")  # no longer number is ever right
 _DAY_MARK: Final = re.compile(r"\?|LW?|L-.*|\w+#.*|\d+[LW]", re.ASCII | re.IGNORECASE)
 
 
@@ -20,7 +19,7 @@ def read_range(item: Snippet) -> list[int]:
         raise _unreadable(item)
     field = item.field
     start, end, step = (item.group(match, name) for name in ("start", "end", "step"))
-    stride = read_count(step, 1, field.size, "a step") if step else 1
+    stride = read_count(step, 1, field.size, "the step") if step else 1
     if start is None or start.text == "*":
         if end is not None:
             raise item.error(f"`{item.text}` has no number before the `-`", "a range is written 9-17")
@@ -36,16 +35,16 @@ def read_number(word: Snippet) -> int:
     field = word.field
     if word.text.upper() in field.names:
         return field.low + field.names.index(word.text.upper())
-    if not word.text.isdecimal():
+    if not word.text.isdigit():
         raise _unreadable(word)
-    return read_count(word, field.low, field.high, f"a {field.title}", field.hint)
+    return read_count(word, field.low, field.high, f"the {field.title}", field.hint)
 
 
 def read_count(word: Snippet, low: int, high: int, what: str, hint: str | None = None) -> int:
     """A plain number between two bounds."""
-    number = int(word.text) if word.text.isdecimal() and len(word.text) <= MOST_DIGITS else -1
-    if not low <= number <= high:
-        raise word.error(f"{what} is a number of {low}-{high}, not `{word.text}`", hint)
+    number = int(word.text) if _NUMBER.fullmatch(word.text) else None
+    if number is None or not low <= number <= high:
+        raise word.error(f"{what} must be {low}-{high}, not `{word.text}`", hint)
     return number
 
 

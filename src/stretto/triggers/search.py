@@ -23,7 +23,8 @@ def first_match(cron: Cron, start: datetime) -> datetime | None:
         )
         moment = _first_from((cron.days_in(year, month), cron.hours, cron.minutes, cron.seconds), opening)
         if moment:
-            return start.replace(*page, *moment, microsecond=0)
+            day, hour, minute, second = moment
+            return start.replace(year, month, day, hour, minute, second, 0)
         floor = (year, month + 1)
     return None
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from typing import Any, Final, Protocol
 
+import msgspec
+
 from stretto.model.problem import Code, Place, Problem, problem_at
 
 Sink = list[Problem]
@@ -67,38 +69,28 @@ class Drop(Enum):
                 return False
 
 
-class Shape:
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """What the annotations of a record can not say about its JSON.
 
     rest:      name of the field (a dict) that takes every key not declared; None: such keys are refused.
                A record that can shrink gets an empty dict when it came as an object without such keys.
     short:     a value that is not an object -> the object it stands for, or None if it stands for nothing.
     shrink:    record -> its short form, or None to write the object.
-    drop:      which fields are left out; `keep` names exceptions that are written even when null.
+    drop:      which fields are left out.
+    keep:      names of fields that are written even when null.
+    lean:      names of fields that are left out also when empty, 0 or false, whatever `drop` says.
     ignored:   keys that are accepted and forgotten (computed ones that we write ourselves).
     computed:  record -> extra keys to write.
     """
 
-    __slots__ = ("computed", "drop", "ignored", "keep", "rest", "short", "shrink")
-
-    def __init__(
-        self,
-        *,
-        rest: str | None = None,
-        short: Callable[[Any], dict[str, Any] | None] | None = None,
-        shrink: Callable[[Any], Any] | None = None,
-        drop: Drop = Drop.NULL,
-        keep: tuple[str, ...] = (),
-        ignored: tuple[str, ...] = (),
-        computed: Callable[[Any], Mapping[str, Any]] | None = None,
-    ) -> None:
-        self.rest = rest
-        self.short = short
-        self.shrink = shrink
-        self.drop = drop
-        self.keep = keep
-        self.ignored = ignored
-        self.computed = computed
+    rest: str | None = None
+    short: Callable[[Any], dict[str, Any] | None] | None = None
+    shrink: Callable[[Any], Any] | None = None
+    drop: Drop = Drop.NULL
+    keep: tuple[str, ...] = ()
+    lean: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    computed: Callable[[Any], Mapping[str, Any]] | None = None
 
 
 class Wrapped:

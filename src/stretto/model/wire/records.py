@@ -8,7 +8,7 @@ import msgspec
 
 from stretto.model.problem import Code, Place, problem_at
 from stretto.model.suggest import did_you_mean
-from stretto.model.wire.codec import PLAIN, Codec, Filled, Shape, Sink, wrong_type
+from stretto.model.wire.codec import PLAIN, Codec, Drop, Filled, Shape, Sink, wrong_type
 
 CodecOf = Callable[[Any], Codec]
 
@@ -21,9 +21,10 @@ class _Field(NamedTuple):
     nullable: bool
 
 
-def fill_record(codec: Filled, tp: type[msgspec.Struct], codec_of: CodecOf) -> None:
+def fill_record(codec: Filled, tp: type[msgspec.Struct], args: tuple[Any, ...], codec_of: CodecOf) -> None:
+    """The codec of a record; `args` are the types in the brackets of a generic one (`Page[Workflow]`)."""
     shape: Shape = getattr(tp, "wire", PLAIN)
-    fields = _fields(tp, shape, codec_of)
+    fields = _fields(tp, args, shape, codec_of)
     codec.fill(
         _decoder(tp, shape, fields),
         _encoder(tp, shape, fields),
@@ -31,8 +32,10 @@ def fill_record(codec: Filled, tp: type[msgspec.Struct], codec_of: CodecOf) -> N
     )
 
 
-def _fields(tp: type[msgspec.Struct], shape: Shape, codec_of: CodecOf) -> list[_Field]:
+def _fields(tp: type[msgspec.Struct], args: tuple[Any, ...], shape: Shape, codec_of: CodecOf) -> list[_Field]:
     hints = get_type_hints(tp, include_extras=True)
+    if args:
+        hints = {name: hint[args] if _is_open(hint) else hint for name, hint in hints.items()}
     return [
         _Field(
             name=each.name,
@@ -44,6 +47,11 @@ def _fields(tp: type[msgspec.Struct], shape: Shape, codec_of: CodecOf) -> list[_
         for each in msgspec.structs.fields(tp)
         if each.name != shape.rest
     ]
+
+
+def _is_open(hint: Any) -> bool:
+    """Whether a type variable stands in it: `list[T]`."""
+    return bool(getattr(hint, "__parameters__", ()))
 
 
 def _without_none(hint: Any) -> Any:
@@ -90,7 +98,7 @@ def _decoder(
         for field in required:
             if field.name not in known:
                 message = f"the field `{field.key}` is missing"
-                sink.append(problem_at(at, Code.MISSING_FIELD, message))
+                sink.append(problem_at((at, field.key), Code.MISSING_FIELD, message))
                 known[field.name] = field.codec.blank()
         if rest_name is not None and (rest or (echoes_objects and not was_short)):
             known[rest_name] = rest
@@ -101,8 +109,8 @@ def _decoder(
 
 def _encoder(tp: type[msgspec.Struct], shape: Shape, fields: list[_Field]) -> Callable[[Any], Any]:
     config = tp.__struct_config__
-    keep = frozenset(shape.keep)
-    leaves_out = shape.drop.leaves_out
+    keep, lean = frozenset(shape.keep), frozenset(shape.lean)
+    rules = [(*each[:3], Drop.DEFAULT if each.name in lean else shape.drop) for each in fields]
     shrink, rest_name, computed = shape.shrink, shape.rest, shape.computed
 
     def encode(record: Any) -> Any:
@@ -110,12 +118,12 @@ def _encoder(tp: type[msgspec.Struct], shape: Shape, fields: list[_Field]) -> Ca
         if small is not None:
             return small
         out: dict[str, Any] = {config.tag_field: config.tag} if config.tag_field else {}
-        for name, key, codec, _required, _nullable in fields:
+        for name, key, codec, drop in rules:
             value = getattr(record, name)
             if value is None:
                 if name in keep:
                     out[key] = None
-            elif name in keep or not leaves_out(value):
+            elif drop is Drop.NULL or name in keep or not drop.leaves_out(value):
                 out[key] = codec.encode(value)
         if rest_name is not None:
             out.update(getattr(record, rest_name) or {})

@@ -1,7 +1,7 @@
 """Codecs of texts, numbers, flags and closed sets of words."""
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import Any, Final
 
@@ -50,15 +50,28 @@ def _read_bool(value: Any, at: Place, sink: Sink) -> bool:
 
 
 def read_decimal(value: Any, at: Place, sink: Sink) -> Decimal:
-    """A number, kept digit by digit."""
+    """A number, or text that is one, kept digit by digit."""
+    number = _as_decimal(value)
+    if number is None:
+        sink.append(wrong_type(at, "a number", value))
+    elif not number.is_finite():
+        sink.append(problem_at(at, Code.OUT_OF_RANGE, "the number is not finite"))
+    else:
+        return number
+    return Decimal(0)
+
+
+def _as_decimal(value: Any) -> Decimal | None:
     if isinstance(value, Decimal):
         return value
     if type(value) is int:
         return Decimal(value)
-    if isinstance(value, float):
-        return Decimal(repr(value))
-    sink.append(wrong_type(at, "a number", value))
-    return Decimal(0)
+    if isinstance(value, float | str):
+        try:
+            return Decimal(str(value))  # str() of a float is its shortest exact spelling
+        except InvalidOperation:
+            return None
+    return None
 
 
 SCALARS: Final[dict[Any, tuple[Decode, Callable[[], Any]]]] = {

@@ -41,7 +41,7 @@ def _fill(codec: Filled, tp: Any) -> None:
     elif isinstance(tp, type) and issubclass(tp, Enum):
         fill_enum(codec, tp)
     elif isinstance(tp, type) and issubclass(tp, msgspec.Struct):
-        fill_record(codec, tp, codec_of)
+        fill_record(codec, tp, (), codec_of)
     else:
         _fill_generic(codec, tp)
 
@@ -56,6 +56,8 @@ def _fill_generic(codec: Filled, tp: Any) -> None:
         _fill_list(codec, codec_of(args[0]), origin)
     elif origin is dict:
         _fill_map(codec, codec_of(args[0]), codec_of(args[1]))
+    elif isinstance(origin, type) and issubclass(origin, msgspec.Struct):
+        fill_record(codec, origin, args, codec_of)
     else:
         msg = f"no codec for {tp!r}"
         raise TypeError(msg)
@@ -125,7 +127,7 @@ def _fill_tagged(codec: Filled, members: tuple[Any, ...]) -> None:
         tag = value.get(field)
         if tag is None:
             message = f"the field `{field}` is missing"
-            sink.append(problem_at(at, Code.MISSING_FIELD, message, f"one of {', '.join(names)}"))
+            sink.append(problem_at((at, field), Code.MISSING_FIELD, message, f"one of {', '.join(names)}"))
             return first.blank()
         if not isinstance(tag, str):
             sink.append(wrong_type((at, field), "text", tag, f"one of {', '.join(names)}"))

@@ -1,0 +1,83 @@
+"""`stretto validate`: every error of every file, with its place."""
+
+from typing import Any
+
+import click
+import msgspec
+
+from stretto.cli.files import format_of, read_file
+from stretto.cli.options import made_options, reading_options
+from stretto.definition import Checked, check
+from stretto.definition.drawing import count_steps
+from stretto.definition.parse import Options
+from stretto.model.problem import Problem
+
+
+@click.command(name="validate")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object with all results.")
+@click.option(
+    "--first-version", is_flag=True, help="Also demand what the first version of a workflow needs: an owner."
+)
+@reading_options
+def command(
+    files: tuple[str, ...],
+    *,
+    as_json: bool,
+    first_version: bool,
+    templates: tuple[str, ...],
+    maestro_limits: bool,
+) -> None:
+    """Check definitions in JSON or YAML; `-` reads standard input.
+
+    Every error is reported at once with its place, a stable code and, if there is one, the way out.
+    Exit code 0: all files are valid; 2: at least one is not.
+
+    \b
+    Examples:
+      stretto validate etl.yaml
+      stretto validate --json flows/*.json | jq '.files[].problems'
+      stretto validate --template spark=Notebook maestro.yaml
+    """
+    options = made_options(templates, maestro_limits=maestro_limits)
+    options = msgspec.structs.replace(options, first_version=first_version)
+    results = [(name, _checked(name, options)) for name in files]
+    if as_json:
+        click.echo(msgspec.json.encode({"files": [_as_json(*result) for result in results]}))
+    else:
+        for name, checked in results:
+            _print(name, checked)
+    if any(checked.problems for _, checked in results):
+        raise SystemExit(2)
+
+
+def _checked(name: str, options: Options) -> Checked:
+    data = read_file(name, options.limits)
+    if isinstance(data, Problem):
+        return Checked((), (data,))
+    return check(data, msgspec.structs.replace(options, form=format_of(name)))
+
+
+def _as_json(name: str, checked: Checked) -> dict[str, Any]:
+    return {
+        "file": name,
+        "valid": not checked.problems,
+        "workflows": [definition.workflow.id for definition in checked.definitions],
+        "problems": checked.problems,
+    }
+
+
+def _print(name: str, checked: Checked) -> None:
+    if not checked.problems:
+        for definition in checked.definitions:
+            count = count_steps(definition.workflow.steps)
+            click.echo(f"{name}: valid: {definition.workflow.id} ({count} step{'' if count == 1 else 's'})")
+        return
+    for problem in checked.problems:
+        where = f":{problem.line}:{problem.column}" if problem.line is not None else ""
+        path = f"{problem.path}: " if problem.path else ""
+        click.echo(f"{name}{where}: {path}{problem.message} [{problem.code}]", err=True)
+        if problem.hint:
+            click.echo(f"    hint: {problem.hint}", err=True)
+    count = len(checked.problems)
+    click.echo(f"{name}: {count} problem{'' if count == 1 else 's'}", err=True)

@@ -1,0 +1,102 @@
+"""Which form is it? -> definitions as JSON values of the model, ready to be decoded."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stretto.definition.forms.convenience import expand_params, expand_step, expand_tags
+from stretto.definition.forms.maestro_yaml import MaestroYaml
+from stretto.definition.forms.stages import compile_stages, expand_outcomes
+from stretto.definition.forms.task_engine import TaskEngineYaml
+from stretto.definition.reading.located import derive, derive_list
+from stretto.model.problem import Code, Place, problem_at
+from stretto.model.wire import Sink
+from stretto.model.wire.codec import wrong_type
+
+Raw = dict[str, Any]
+
+
+def normalise(document: Any, templates: Mapping[str, str], sink: Sink) -> list[Raw]:
+    """The definitions of one document. Problems are placed by the document's own paths."""
+    if not isinstance(document, dict):
+        sink.append(wrong_type(None, "an object with `workflow`", document))
+        return []
+    if isinstance(document.get("workflows"), dict):
+        return [_expand(raw, sink) for raw in TaskEngineYaml(sink).definitions(document)]
+    key = next((key for key in ("workflow", "Workflow") if isinstance(document.get(key), dict)), None)
+    if key is not None and _is_dsl(document, document[key]):
+        for extra in document.keys() - {key}:
+            message = f"unknown field `{extra}`"
+            sink.append(
+                problem_at((None, extra), Code.UNKNOWN_FIELD, message, "this YAML has `workflow` only")
+            )
+        return [_expand(MaestroYaml(templates, sink).definition(document, key), sink)]
+    return [_expand(document, sink)]
+
+
+def _is_dsl(document: Raw, workflow: Raw) -> bool:
+    """`jobs` instead of `steps` tells Maestro's YAML from its JSON model written as YAML."""
+    if "jobs" in workflow or "Workflow" in document:
+        return True
+    stages = workflow.get("stages")
+    return isinstance(stages, list) and any(isinstance(stage, dict) and "jobs" in stage for stage in stages)
+
+
+def _expand(raw: Raw, sink: Sink) -> Raw:
+    workflow = raw.get("workflow")
+    if not isinstance(workflow, dict):
+        return raw
+    expanded = _expand_body(workflow, (None, "workflow"), sink)
+    if isinstance(expanded.get("params"), dict):
+        expanded = _with(expanded, "params", expand_params(expanded["params"]))
+    if isinstance(expanded.get("tags"), list):
+        expanded = _with(expanded, "tags", expand_tags(expanded["tags"]))
+    return _with(raw, "workflow", expanded)
+
+
+def _with(body: Raw, key: str, value: Any) -> Raw:
+    return body if body.get(key) is value else derive(body, {**body, key: value})
+
+
+def _expand_body(body: Raw, at: Place, sink: Sink) -> Raw:
+    """The steps of a workflow or a loop: stages compiled, every step in its real form."""
+    if "stages" in body:
+        if "steps" in body:
+            message = "`stages` and `steps` exclude each other"
+            sink.append(problem_at((at, "stages"), Code.CONFLICT, message, "move the steps into a stage"))
+        stages = _expand_stages(body["stages"], (at, "stages"), sink)
+        rest = {key: value for key, value in body.items() if key not in {"stages", "steps"}}
+        return derive(body, {**rest, "steps": compile_stages(stages, (at, "stages"), sink)}, steps="stages")
+    steps = body.get("steps")
+    if not isinstance(steps, list):
+        return body
+    return _with(body, "steps", _expand_steps(steps, (at, "steps"), sink))
+
+
+def _expand_stages(stages: Any, at: Place, sink: Sink) -> Any:
+    if not isinstance(stages, list):
+        return stages
+    return [
+        _with(stage, "steps", _expand_steps(stage["steps"], ((at, index), "steps"), sink))
+        if isinstance(stage, dict) and isinstance(stage.get("steps"), list)
+        else stage
+        for index, stage in enumerate(stages)
+    ]
+
+
+def _expand_steps(steps: list[Any], at: Place, sink: Sink) -> list[Any]:
+    made = [_expand_step(step, (at, index), sink) for index, step in enumerate(steps)]
+    if all(new is old for new, old in zip(made, steps, strict=True)):
+        return steps
+    return derive_list(steps, made)
+
+
+def _expand_step(step: Any, at: Place, sink: Sink) -> Any:
+    if not isinstance(step, dict) or len(step) != 1:
+        return step
+    ((kind, body),) = step.items()
+    if not isinstance(body, dict):
+        return step
+    made = expand_outcomes(expand_step(kind.lower(), body), (at, kind), sink)
+    if kind.lower() in {"foreach", "while"}:
+        made = _expand_body(made, (at, kind), sink)
+    return step if made is body else derive(step, {kind: made})

@@ -1,0 +1,1 @@
+"""Text -> JSON value, strict and bounded: no duplicate keys, no aliases that explode, no endless nesting."""

@@ -1,0 +1,87 @@
+"""Every step of a workflow with its place, walked once for all rules."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from stretto.definition.limits import Limits
+from stretto.model.param import ParamDefinition, Params, ParamType
+from stretto.model.problem import Place, Problem, problem_at
+from stretto.model.step import AnyStep, ForeachStep, WhileStep
+from stretto.model.workflow import Definition
+
+WORKFLOW: Place = (None, "workflow")
+
+
+class Visit(NamedTuple):
+    """A step, where it stands, and the loops around it from the outermost in."""
+
+    step: AnyStep
+    at: Place
+    loops: tuple[ForeachStep | WhileStep, ...]
+
+
+class Level(NamedTuple):
+    """The steps that form one graph: those of the workflow, or of one loop."""
+
+    steps: Sequence[AnyStep]
+    visits: list[Visit]
+    at: Place  # of the list
+
+
+class Scene:
+    """What the rules look at, and where they report."""
+
+    def __init__(self, definition: Definition, limits: Limits, templates: Collection[str] = ()) -> None:
+        self.definition = definition
+        self.templates = {name.casefold() for name in templates}
+        self.workflow = definition.workflow
+        self.limits = limits
+        self.problems: list[Problem] = []
+        self.levels = list(_levels(definition.workflow.steps, (WORKFLOW, "steps"), ()))
+        self.visits = [visit for level in self.levels for visit in level.visits]
+
+    def report(self, at: Place, code: str, message: str, hint: str | None = None) -> None:
+        self.problems.append(problem_at(at, code, message, hint))
+
+
+def _levels(
+    steps: Sequence[AnyStep], at: Place, loops: tuple[ForeachStep | WhileStep, ...]
+) -> Iterator[Level]:
+    visits = [Visit(step, ((at, index), _kind(step)), loops) for index, step in enumerate(steps)]
+    yield Level(steps, visits, at)
+    for visit in visits:
+        if isinstance(visit.step, ForeachStep | WhileStep):
+            yield from _levels(visit.step.steps, (visit.at, "steps"), (*loops, visit.step))
+
+
+def _kind(step: AnyStep) -> str:
+    return str(type(step).__struct_config__.tag)
+
+
+def loop_params(step: ForeachStep | WhileStep) -> ParamDefinition | None:
+    """The param `loop_params` if it is there as a literal map."""
+    param = (step.params or {}).get("loop_params")
+    if param is None or param.type is not ParamType.MAP or not isinstance(param.value, dict):
+        return None
+    return param
+
+
+class Named(NamedTuple):
+    """A parameter with its name and place, inside maps too."""
+
+    name: str
+    param: ParamDefinition
+    at: Place
+
+
+def params_in(params: Params | None, at: Place) -> Iterator[Named]:
+    """All parameters of a map and, after each map parameter, those inside it."""
+    for name, param in (params or {}).items():
+        place: Place = (at, name)
+        yield Named(name, param, place)
+        if param.type is ParamType.MAP and isinstance(param.value, dict):
+            yield from params_in(_members(param.value), (place, "value"))
+
+
+def _members(value: dict[str, Any]) -> Params:
+    return value

@@ -1,0 +1,198 @@
+"""Annotations -> JSON Schema."""
+
+from decimal import Decimal
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from stretto.model.condition import Condition
+from stretto.model.param import VALUE_TYPES, ParamDefinition, ParamType
+from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.model.step import LEAF_TYPES, ForeachStep, StepFields, StepTypeName, SubworkflowStep, WhileStep
+from stretto.model.tag import Tag
+from stretto.model.user import User
+from stretto.model.wire.codec import PLAIN, Shape, Wrapped
+from stretto.model.words import Word
+from stretto.model.workflow import Workflow
+
+Schema = dict[str, Any]
+
+SCALARS: Final[dict[Any, Schema]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    bool: {"type": "boolean"},
+    Decimal: {"type": "number"},
+    Any: {},
+}
+STEP_IDS: Final[Schema] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+
+
+class SchemaMaker:
+    """Collects one definition per record; `of` gives a reference to it."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Schema] = {}
+
+    def definitions(self) -> dict[str, Schema]:
+        return dict(sorted(self._made.items()))
+
+    def of(self, tp: Any) -> Schema:
+        if tp in SCALARS:
+            return SCALARS[tp]
+        if tp == Condition:
+            return self._named("Condition", self._condition)
+        if tp == StepTypeName:
+            return {"type": "string", "examples": list(LEAF_TYPES)}
+        if tp is ParamDefinition:
+            return self._named("Param", self._param)
+        if isinstance(tp, type) and issubclass(tp, Enum):
+            return self._named(tp.__name__, lambda: _words(tp))
+        if isinstance(tp, type) and issubclass(tp, msgspec.Struct):
+            return self._named(tp.__name__, lambda: self._record(tp))
+        return self._generic(get_origin(tp), get_args(tp))
+
+    def _named(self, name: str, make: Any) -> Schema:
+        if name not in self._made:
+            self._made[name] = {}  # a record that holds itself finds this entry
+            self._made[name] = make()
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _generic(self, origin: Any, args: tuple[Any, ...]) -> Schema:
+        if origin is Annotated:
+            members = get_args(args[0])
+            if any(isinstance(note, Wrapped) for note in args[1:]):
+                return {"oneOf": [self._wrapped(member) for member in members]}
+            return self.of(args[0])
+        if origin in {tuple, list}:
+            return {"type": "array", "items": self.of(args[0])}
+        if origin is dict:
+            return {"type": "object", "additionalProperties": self.of(args[1])}
+        if origin in {Union, UnionType}:
+            return {"anyOf": [self.of(arg) for arg in args if arg is not NoneType]}
+        message = f"no schema for {origin!r}"
+        raise TypeError(message)
+
+    def _wrapped(self, tp: Any) -> Schema:
+        kind = str(tp.__struct_config__.tag)
+        return {
+            "type": "object",
+            "properties": {kind: self.of(tp)},
+            "required": [kind],
+            "additionalProperties": False,
+        }
+
+    def _record(self, tp: type[msgspec.Struct]) -> Schema:
+        shape: Shape = getattr(tp, "wire", PLAIN)
+        hints = get_type_hints(tp, include_extras=True)
+        fields = [field for field in msgspec.structs.fields(tp) if field.name != shape.rest]
+        properties = {
+            field.encode_name: _nullable(self.of(_without_none(hints[field.name])), required=field.required)
+            for field in fields
+        }
+        config = tp.__struct_config__
+        required = [field.encode_name for field in fields if field.required]
+        if config.tag_field and not issubclass(tp, StepFields):
+            properties = {config.tag_field: _any_case(str(config.tag)), **properties}
+            required = [config.tag_field, *required]
+        properties.update(self._sugar(tp))
+        schema: Schema = {"type": "object", "properties": properties}
+        if tp.__doc__:
+            schema["description"] = " ".join(tp.__doc__.split())
+        if required:
+            schema["required"] = required
+        if shape.rest is None:
+            schema["additionalProperties"] = False
+        return _with_short_forms(tp, schema)
+
+    def _sugar(self, tp: type[msgspec.Struct]) -> dict[str, Schema]:
+        """Keys that are compiled away before a definition is decoded."""
+        sugar: dict[str, Schema] = {}
+        if issubclass(tp, StepFields):
+            sugar |= {"on_success": STEP_IDS, "on_failure": STEP_IDS}
+        if issubclass(tp, ForeachStep | WhileStep):
+            sugar["loop_params"] = {"type": "object", "additionalProperties": self.of(ParamDefinition)}
+        if issubclass(tp, ForeachStep | WhileStep | Workflow):
+            sugar["stages"] = self._stages(get_type_hints(tp, include_extras=True)["steps"])
+        if issubclass(tp, SubworkflowStep):
+            version: Schema = {"type": ["string", "integer"]}
+            sugar |= {"workflow_id": SCALARS[str], "subworkflow_id": SCALARS[str]}
+            sugar |= {"version": version, "subworkflow_version": version}
+        return sugar
+
+    def _stages(self, steps: Any) -> Schema:
+        text = SCALARS[str]
+        return {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"id": text, "name": text, "description": text, "steps": self.of(steps)},
+                "additionalProperties": False,
+            },
+        }
+
+    def _condition(self) -> Schema:
+        parts = {"expression": SCALARS[str], "type": SCALARS[str]}
+        as_object = {
+            "type": "object",
+            "properties": parts,
+            "required": ["expression"],
+            "additionalProperties": False,
+        }
+        return {"anyOf": [SCALARS[str], SCALARS[bool], as_object]}
+
+    def _param(self) -> Schema:
+        """One branch per type, because the shape of `value` hangs on it; free keys are kept as meta data."""
+        hints = get_type_hints(ParamDefinition, include_extras=True)
+        common = {
+            name: _nullable(self.of(_without_none(hints[name])), required=False)
+            for name in ("expression", "validator", "tags", "mode", "internal_mode")
+        }
+        literal = [
+            {"properties": {"type": _any_case(kind.value), "value": self.of(VALUE_TYPES[kind])}}
+            for kind in ParamType
+        ]
+        return {
+            "description": " ".join(str(ParamDefinition.__doc__).split()),
+            "type": "object",
+            "properties": {"type": _words(ParamType), **common},
+            "required": ["type"],
+            "anyOf": literal,
+        }
+
+
+def _without_none(hint: Any) -> Any:
+    kept = tuple(arg for arg in get_args(hint) if arg is not NoneType)
+    return Union[kept] if get_origin(hint) in {Union, UnionType} else hint  # noqa: UP007 - made at run time
+
+
+def _nullable(schema: Schema, *, required: bool) -> Schema:
+    """Null means that the field is not there."""
+    return schema if required or not schema else {"anyOf": [schema, {"type": "null"}]}
+
+
+def _any_case(text: str) -> Schema:
+    pattern = "".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else c for c in text)
+    return {"anyOf": [{"const": text}, {"type": "string", "pattern": f"^{pattern}$"}]}
+
+
+def _words(tp: type[Enum]) -> Schema:
+    """The words as they are written, for completion; and a pattern for other spellings that are read."""
+    words = [str(member.value) for member in tp]
+    if not issubclass(tp, Word) or not any(char.isalpha() for char in words[0]):
+        return {"enum": words}
+    spellings = "|".join(
+        "".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else ("@?" if c == "@" else c) for c in word)
+        for word in words
+    )
+    return {"anyOf": [{"enum": words}, {"type": "string", "pattern": f"^({spellings})$"}]}
+
+
+def _with_short_forms(tp: type[msgspec.Struct], schema: Schema) -> Schema:
+    short: dict[Any, list[Schema]] = {
+        Tag: [SCALARS[str]],
+        User: [SCALARS[str]],
+        RunStrategy: [_words(RunStrategyRule), SCALARS[int]],
+    }
+    return {"anyOf": [schema, *short[tp]]} if tp in short else schema

@@ -1,0 +1,51 @@
+"""Every rule over one definition: all problems at once, in the order of the text."""
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from stretto.definition.limits import Limits
+from stretto.definition.rules.alerts import check_alerts
+from stretto.definition.rules.expressions import check_expressions
+from stretto.definition.rules.kinds import check_kinds, check_owner
+from stretto.definition.rules.loops import check_loops
+from stretto.definition.rules.names import check_names
+from stretto.definition.rules.numbers import check_numbers
+from stretto.definition.rules.shape import check_shape
+from stretto.definition.rules.signals import check_signals
+from stretto.definition.rules.triggers import check_triggers
+from stretto.definition.rules.visits import Scene
+from stretto.model.problem import Problem
+from stretto.model.workflow import Definition
+
+RULES: Final[tuple[Callable[[Scene], None], ...]] = (
+    check_names,
+    check_shape,
+    check_kinds,
+    check_numbers,
+    check_loops,
+    check_triggers,
+    check_signals,
+    check_alerts,
+    check_expressions,
+)
+DEFAULT_LIMITS: Final = Limits()
+
+
+def validate(
+    definition: Definition,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    templates: Collection[str] = (),
+    first_version: bool = False,
+) -> list[Problem]:
+    """What keeps this definition from being published; empty if nothing does.
+
+    `templates`: job templates that are known, and bring what their steps do not say.
+    `first_version`: nothing is stored under this id yet, so the definition must name an owner.
+    """
+    scene = Scene(definition, limits, templates)
+    for rule in RULES:
+        rule(scene)
+    if first_version:
+        check_owner(scene)
+    return scene.problems

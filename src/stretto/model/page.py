@@ -1,0 +1,29 @@
+"""Pages of long lists. Nulls are written: clients look for the cursors."""
+
+from typing import ClassVar, Generic, TypeVar
+
+import msgspec
+
+from stretto.model.wire.codec import Drop, Shape
+
+T = TypeVar("T")
+
+
+class PageInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a page begins and ends, and whether there are more on either side."""
+
+    wire: ClassVar[Shape] = Shape(drop=Drop.NOTHING, keep=("start_cursor", "end_cursor", "start_index"))
+
+    start_cursor: str | None = None
+    end_cursor: str | None = None
+    has_previous_page: bool = False
+    has_next_page: bool = False
+    start_index: int | None = None
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """A part of a list, newest first."""
+
+    page_info: PageInfo
+    total_count: int
+    elements: tuple[T, ...] = ()

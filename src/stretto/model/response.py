@@ -1,0 +1,117 @@
+"""Bodies of API responses, where they are not records of their own."""
+
+from typing import ClassVar
+
+import msgspec
+
+from stretto.model.properties import PropertiesSnapshot
+from stretto.model.status import InstanceStatus
+from stretto.model.step_instance import StepRuntimeState
+from stretto.model.timeline import TimelineEvent
+from stretto.model.wire.codec import Drop, Shape
+from stretto.model.words import Word
+from stretto.model.workflow import WorkflowVersion
+
+
+class StartStatus(Word):
+    """What became of a request to start or restart."""
+
+    CREATED = "CREATED"
+    DUPLICATED = "DUPLICATED"  # the request was seen before; nothing happened
+    STOPPED = "STOPPED"  # the run strategy dropped it
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+
+
+class WorkflowCreateResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """The version that a push made."""
+
+    workflow_definition: WorkflowVersion
+
+
+class PropertiesUpdateResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """The properties after a change."""
+
+    properties_snapshot: PropertiesSnapshot
+
+
+class WorkflowOverviewResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """A workflow at a glance."""
+
+    workflow_id: str
+    active_version_id: int | None = None
+    latest_version_id: int | None = None
+    default_version_id: int | None = None
+    properties_snapshot: PropertiesSnapshot | None = None
+    step_concurrency: int | None = None
+    nonterminal_instances: dict[InstanceStatus, int] = {}
+    failed_instances: int = 0
+    latest_instance_id: int | None = None
+
+
+class WorkflowActionResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """After an activation or its reverse."""
+
+    workflow_id: str
+    workflow_version_id: int
+    timeline_event: TimelineEvent | None = None
+
+
+class StartResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """After a start, and after the restart of an instance."""
+
+    workflow_id: str
+    workflow_version_id: int
+    workflow_instance_id: int
+    workflow_run_id: int
+    workflow_uuid: str | None = None
+    status: StartStatus
+    timeline_event: TimelineEvent | None = None
+
+
+class InstanceActionResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """After stop, kill or unblock; not `completed`: it goes on in the background."""
+
+    workflow_id: str
+    workflow_instance_id: int
+    workflow_run_id: int
+    workflow_instance_status: InstanceStatus
+    info: str | None = None
+    timeline_event: TimelineEvent | None = None
+    completed: bool
+
+
+class StepRestartResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """After the restart of a step; without a step where a whole ancestor was restarted."""
+
+    wire: ClassVar[Shape] = Shape(drop=Drop.DEFAULT)
+
+    workflow_id: str
+    workflow_version_id: int = 0
+    workflow_instance_id: int = 0
+    workflow_run_id: int = 0
+    step_id: str | None = None
+    step_attempt_id: int | None = None
+    status: StartStatus
+    timeline_event: TimelineEvent | None = None
+
+
+class StepActionResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """After stop, kill, skip, bypass or resume; the state is there once the step has ended."""
+
+    wire: ClassVar[Shape] = Shape(drop=Drop.DEFAULT)
+
+    workflow_id: str
+    workflow_instance_id: int = 0
+    workflow_run_id: int = 0
+    step_id: str
+    step_attempt_id: int | None = None
+    step_runtime_state: StepRuntimeState | None = None
+    timeline_event: TimelineEvent | None = None
+
+
+class BreakpointDeleteResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """After a breakpoint was removed."""
+
+    workflow_id: str
+    step_id: str
+    timeline_event: TimelineEvent | None = None

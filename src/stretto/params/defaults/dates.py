@@ -1,0 +1,143 @@
+"""The dates that every run has: what Maestro computes with some twenty expressions, computed natively.
+
+Each row has both: the expression, which a user may read, copy and which decides what is right, and a function
+that gives the same text about a hundred times faster. The function counts while everything the row reads is
+itself a default (RUN_TS may be given as a number, as time triggers do); otherwise the expression does.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from stretto.model.param import ParamType
+from stretto.sel.dates.calendar import date_of, days_of
+from stretto.sel.dates.zones import UTC, Zone, zone
+
+HOUR: Final = 3_600_000
+DAY: Final = 24 * HOUR
+LOS_ANGELES: Final = "America/Los_Angeles"
+
+# What other rows read. A row whose inputs somebody changed is left to its expression.
+ZONES: Final = frozenset({"DSL_DEFAULT_TZ", "WORKFLOW_CRON_TIMEZONE"})
+TIMED: Final = ZONES | {"RUN_TS"}
+DERIVED: Final = TIMED | {"TARGET_RUN_DATE", "TARGET_RUN_HOUR", "DERIVED_RUN_TS"}
+
+
+class Origin:
+    """What all dates of a run follow from: its time stamp and its zone."""
+
+    def __init__(self, run_ts: int, cron_zone: str, default_zone: str) -> None:
+        self.run_ts = run_ts
+        self.cron_zone = cron_zone
+        self.default_zone = default_zone
+
+    @cached_property
+    def derived_ts(self) -> int:
+        """The beginning of the run's local hour; where clocks skip it, the first moment after the gap."""
+        local = zone(self.cron_zone)
+        wall = self.run_ts + local.offset_at(self.run_ts)
+        return local.instant_of(wall - wall % HOUR)
+
+
+@dataclass(frozen=True, slots=True)
+class DateDefault:
+    """One row: a parameter as an expression and as a function of the origin."""
+
+    name: str
+    type: ParamType
+    expression: str
+    native: Callable[[Origin], str | int]
+    inputs: frozenset[str]
+
+
+def _text_of(pattern: str, wall: int) -> str:
+    if pattern == "HH":
+        return f"{wall % DAY // HOUR:02}"
+    year, month, day = date_of(wall // DAY)
+    return f"{year:04}{month:02}{day:02}"
+
+
+def _row(name: str, time: str, where: str, pattern: str, *, days: int = 0, hours: int = 0) -> DateDefault:
+    """A local date or hour: of RUN_TS or DERIVED_RUN_TS, in a zone, some days or hours away."""
+    in_cron_zone = where == "WORKFLOW_CRON_TIMEZONE"
+    shift = "".join(
+        f".{'plus' if count > 0 else 'minus'}{unit}({abs(count)})"
+        for unit, count in (("Days", days), ("Hours", hours))
+        if count
+    )
+    expression = (
+        f"DateTime utcNow = new DateTime({time}); "
+        f"DateTime localNow = utcNow.withZone(DateTimeZone.forID({where if in_cron_zone else repr(where)})); "
+        f"localNow{shift}.toString('{pattern}');"
+    )
+
+    def native(origin: Origin) -> str:
+        local: Zone = zone(origin.cron_zone) if in_cron_zone else zone(where)
+        moment = (origin.run_ts if time == "RUN_TS" else origin.derived_ts) + hours * HOUR
+        return _text_of(pattern, moment + local.offset_at(moment) + days * DAY)
+
+    inputs = (TIMED if in_cron_zone else frozenset({"RUN_TS"})) if time == "RUN_TS" else DERIVED
+    return DateDefault(name, ParamType.STRING, expression, native, inputs)
+
+
+def _first_of(field: str, otherwise: str) -> str:
+    return (
+        f"String timezone = params.getFromInstance('{field}'); "
+        f"return timezone != null && !timezone.isEmpty() ? timezone : {otherwise};"
+    )
+
+
+CRON, LA, _UTC = "WORKFLOW_CRON_TIMEZONE", LOS_ANGELES, UTC.id
+
+DATE_DEFAULTS: Final[tuple[DateDefault, ...]] = (
+    DateDefault(
+        "DSL_DEFAULT_TZ",
+        ParamType.STRING,
+        _first_of("FIRST_TIME_TRIGGER_TIMEZONE", "'UTC'"),
+        lambda origin: origin.default_zone,
+        frozenset(),
+    ),
+    DateDefault(
+        "WORKFLOW_CRON_TIMEZONE",
+        ParamType.STRING,
+        _first_of("INITIATOR_TIMEZONE", "DSL_DEFAULT_TZ"),
+        lambda origin: origin.cron_zone,
+        frozenset({"DSL_DEFAULT_TZ"}),
+    ),
+    DateDefault(
+        "RUN_TS",
+        ParamType.LONG,
+        "return System.currentTimeMillis();",
+        lambda origin: origin.run_ts,
+        frozenset(),
+    ),
+    _row("TARGET_RUN_DATE", "RUN_TS", CRON, "yyyyMMdd"),
+    _row("TARGET_RUN_HOUR", "RUN_TS", CRON, "HH"),
+    DateDefault(
+        "DERIVED_RUN_TS",
+        ParamType.LONG,
+        "return Util.dateIntHourToTs(TARGET_RUN_DATE, TARGET_RUN_HOUR, WORKFLOW_CRON_TIMEZONE, 0, 0);",
+        lambda origin: origin.derived_ts,
+        DERIVED - {"DERIVED_RUN_TS"},
+    ),
+    _row("DERIVED_RUN_DATE_US_PACIFIC", "DERIVED_RUN_TS", LA, "yyyyMMdd"),
+    _row("DERIVED_RUN_DATE_US_PACIFIC_MINUS_ONE", "DERIVED_RUN_TS", LA, "yyyyMMdd", days=-1),
+    _row("DERIVED_RUN_DATE_UTC", "DERIVED_RUN_TS", _UTC, "yyyyMMdd"),
+    _row("DERIVED_RUN_DATE_UTC_MINUS_ONE", "DERIVED_RUN_TS", _UTC, "yyyyMMdd", days=-1),
+    _row("DERIVED_RUN_DATE_UTC_PLUS_ONE", "DERIVED_RUN_TS", _UTC, "yyyyMMdd", days=1),
+    _row("DERIVED_RUN_DATE_UTC_MINUS_ONE_HOUR", "DERIVED_RUN_TS", _UTC, "yyyyMMdd", hours=-1),
+    _row("DERIVED_RUN_DATE_UTC_PLUS_ONE_HOUR", "DERIVED_RUN_TS", _UTC, "yyyyMMdd", hours=1),
+    _row("DERIVED_RUN_HOUR_US_PACIFIC", "DERIVED_RUN_TS", LA, "HH"),
+    _row("DERIVED_RUN_HOUR_UTC", "DERIVED_RUN_TS", _UTC, "HH"),
+    _row("DERIVED_RUN_HOUR_UTC_MINUS_ONE_HOUR", "DERIVED_RUN_TS", _UTC, "HH", hours=-1),
+    _row("DERIVED_RUN_HOUR_UTC_PLUS_ONE_HOUR", "DERIVED_RUN_TS", _UTC, "HH", hours=1),
+    _row("LOCAL_RUN_DATE", "RUN_TS", CRON, "yyyyMMdd"),
+    _row("RUN_DATE", "RUN_TS", _UTC, "yyyyMMdd"),
+    _row("RUN_DATE_MINUS_1", "RUN_TS", _UTC, "yyyyMMdd", days=-1),
+    _row("RUN_DATE_MINUS_7", "RUN_TS", _UTC, "yyyyMMdd", days=-7),
+)
+
+BY_NAME: Final = {row.name: row for row in DATE_DEFAULTS}
+EARLIEST_TS: Final = days_of(1, 1, 3) * DAY  # years of four digits, with room for a zone and a shift
+LATEST_TS: Final = days_of(9999, 12, 1) * DAY

@@ -1,0 +1,107 @@
+"""Parameters that steps have without asking: all steps, and steps of one type."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from stretto.model.param import InternalParamMode, ParamDefinition, ParamMode, Params, ParamType
+
+P, I = ParamType, InternalParamMode  # noqa: E741 - short names keep the tables readable
+ON_START: Final = ParamMode.MUTABLE_ON_START
+
+
+def _reserved(kind: ParamType, field: str) -> ParamDefinition:
+    """A fact of the step attempt that nobody can change."""
+    expression = f"return params.{field};"
+    return ParamDefinition(type=kind, expression=expression, internal_mode=I.RESERVED)
+
+
+def _given(kind: ParamType, value: Any, mode: ParamMode | None = None) -> ParamDefinition:
+    return ParamDefinition(type=kind, value=value, internal_mode=I.PROVIDED, mode=mode)
+
+
+def _wanted(kind: ParamType, mode: ParamMode | None = None) -> ParamDefinition:
+    return ParamDefinition(type=kind, internal_mode=I.REQUIRED, mode=mode)
+
+
+def _optional(kind: ParamType) -> ParamDefinition:
+    return ParamDefinition(type=kind, internal_mode=I.OPTIONAL)
+
+
+def _map(mode: InternalParamMode, **members: ParamDefinition) -> ParamDefinition:
+    return ParamDefinition(type=P.MAP, value=members, internal_mode=mode)
+
+
+STEP_DEFAULTS: Final[Params] = {
+    "workflow_instance_id": _reserved(P.LONG, "getFromInstance('workflow_instance_id')"),
+    "step_instance_uuid": _reserved(P.STRING, "getFromStep('step_instance_uuid')"),
+    "step_attempt_id": _reserved(P.LONG, "getFromStep('step_attempt_id')"),
+    "step_id": _reserved(P.STRING, "getFromStep('step_id')"),
+}
+
+_LOOP: Final[Params] = {
+    "loop_params": _wanted(P.MAP, ON_START),
+    "loop_index": ParamDefinition(type=P.LONG, value=-1, internal_mode=I.RESERVED),
+}
+
+_HTTP_STATE: Final = (
+    "if (status_code >= 200 && status_code < 300) return 'DONE'; "
+    "if (status_code >= 400 && status_code < 500) return 'FATAL_ERROR'; "
+    "return 'USER_ERROR';"
+)
+
+
+def _kubernetes(mode: InternalParamMode) -> ParamDefinition:
+    return _map(
+        mode,
+        app_name=_given(P.STRING, "maestro-job"),
+        image=_wanted(P.STRING),
+        cpu=_optional(P.STRING),
+        disk=_optional(P.STRING),
+        gpu=_optional(P.STRING),
+        memory=_optional(P.STRING),
+        command=_optional(P.STRING_ARRAY),
+        args=_optional(P.STRING_ARRAY),
+        job_deduplication_key=_optional(P.STRING),
+        owner_email=_optional(P.STRING),
+        pre_stop=_map(I.OPTIONAL, exec=_map(I.OPTIONAL, command=_optional(P.STRING_ARRAY))),
+        env=_given(P.STRING_MAP, {}),
+    )
+
+
+TYPE_DEFAULTS: Final[Mapping[str, Params]] = {
+    "foreach": _LOOP,
+    "while": {**_LOOP, "condition": ParamDefinition(type=P.BOOLEAN, value=False, internal_mode=I.RESERVED)},
+    "subworkflow": {
+        "subworkflow_id": _wanted(P.STRING, ON_START),
+        "subworkflow_version": _given(P.STRING, "active", ON_START),
+    },
+    "Http": {
+        "http": _map(
+            I.REQUIRED,
+            url=_wanted(P.STRING),
+            method=_given(P.STRING, "GET"),
+            headers=_given(P.STRING_MAP, {"Content-Type": "application/json", "Accept": "application/json"}),
+            body=_optional(P.STRING),
+        ),
+        "status_code": _given(P.LONG, 200),
+        "response_body": _given(P.STRING, ""),
+        "state_expr": _given(P.STRING, _HTTP_STATE),
+    },
+    "Kubernetes": {"kubernetes": _kubernetes(I.REQUIRED)},
+    "Notebook": {
+        "kubernetes": _kubernetes(I.PROVIDED),
+        "notebook": _map(
+            I.REQUIRED,
+            init_command=_given(P.STRING, ""),
+            git_branch=_optional(P.STRING),
+            git_commit=_optional(P.STRING),
+            git_repo=_optional(P.STRING),
+            input_path=_wanted(P.STRING),
+            output_path=_optional(P.STRING),
+            papermill_arguments=_given(P.STRING_ARRAY, ()),
+            run_id=_optional(P.STRING),
+        ),
+    },
+    "Sleep": {"sleep_seconds": _optional(P.LONG)},
+}
+"""By the type of the step as the model writes it. What is merged under `maestro.default-params` replaces these."""

@@ -1,0 +1,115 @@
+"""The order in which the parameters of a run and of a step are put together.
+
+    run, fresh      defaults < workflow definition < run request
+    run, restarted  what the previous run had < run request < restart request
+    step            defaults < defaults of its type < template < injected < undefined request parameters
+                    < step definition < request parameters for the step < restart request for the step
+
+Whatever stands further right wins, as far as the modes of what stands left of it allow.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from stretto.model.param import Parameter, Params, ParamSource
+from stretto.params.defaults import WORKFLOW_DEFAULTS
+from stretto.params.literals import definition_of, literal_of
+from stretto.params.merge import Layer, effective_mode, merge
+from stretto.params.modes import EVALUATED_AGAIN, Stage
+from stretto.params.requests import RESERVED_NAMES
+from stretto.params.settle import settle
+
+S = ParamSource
+
+NOTHING: Final[Params] = {}
+DEFINED: Final = Stage(S.DEFINITION)
+DEFAULT: Final = Stage(S.SYSTEM_DEFAULT)
+
+
+def workflow_params(
+    definition: Layer, run: Layer = NOTHING, source: ParamSource = S.LAUNCH, *, defaults: Layer | None = None
+) -> Params:
+    """The parameters of a fresh run, not evaluated. `source` says who started it.
+
+    `defaults` replaces the standard ones; it must be the result of a merge, as `WORKFLOW_DEFAULTS` is.
+    """
+    merged = merge(WORKFLOW_DEFAULTS if defaults is None else defaults, definition, DEFINED)
+    if run:
+        merged = merge(merged, run, Stage.of_run(source))
+    return settle(merged)
+
+
+def restarted_params(
+    previous: Mapping[str, Parameter],
+    run: Layer = NOTHING,
+    source: ParamSource = S.RESTART,
+    *,
+    restart: Layer = NOTHING,
+) -> Params:
+    """The parameters of the next run of an instance. What nobody changes keeps its result.
+
+    `restart` are the parameters of the restart request; only the end of the restart path gets them.
+    """
+    merged: Layer = previous_params(previous)
+    merged = merge(merged, run, Stage.of_run(source, restart=True))
+    merged = merge(merged, restart, Stage(S.RESTART, restart=True))
+    return settle(merged)
+
+
+def previous_params(previous: Mapping[str, Parameter]) -> Params:
+    """A run's parameters as the ground for the next: results kept, IMMUTABLE ones to be evaluated again."""
+    return {
+        name: definition_of(param) if effective_mode(param) in EVALUATED_AGAIN else literal_of(param)
+        for name, param in previous.items()
+        if name not in RESERVED_NAMES
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepLayers:
+    """Everything that has a say in the parameters of a step attempt."""
+
+    definition: Layer
+    defaults: Layer = field(default_factory=dict)
+    type_defaults: Layer = field(default_factory=dict)
+    template: Layer = field(default_factory=dict)  # of the runtime or the job template
+    workflow: Mapping[str, Parameter] = field(default_factory=dict)  # of the run; template params follow them
+    injected: Layer = field(default_factory=dict)  # by the system
+    run: Layer = field(default_factory=dict)  # of the request, for this step
+    restart: Layer = field(default_factory=dict)  # of the restart request, at the end of the restart path
+    source: ParamSource = S.LAUNCH
+    restarting: bool = False
+
+
+def step_params(layers: StepLayers) -> Params:
+    """The parameters of a step attempt, not evaluated."""
+    request = Stage(layers.source, restart=layers.restarting)
+    undefined = {name: param for name, param in layers.run.items() if name not in layers.definition}
+    defined = {name: param for name, param in layers.run.items() if name in layers.definition}
+    merged: Layer = NOTHING
+    for layer, stage in (
+        (layers.defaults, DEFAULT),
+        (layers.type_defaults, DEFAULT),
+        (_template(layers), Stage(S.TEMPLATE_SCHEMA)),
+        (layers.injected, Stage(S.SYSTEM_INJECTED)),
+        (undefined, request),
+        (layers.definition, DEFINED),
+        (defined, request),
+        (layers.restart, Stage(S.RESTART, restart=True)),
+    ):
+        if layer:
+            merged = merge(merged, layer, stage)
+    return settle(merged)
+
+
+def _template(layers: StepLayers) -> Layer:
+    """The template's parameters, of which a run's parameters of the same name change the value."""
+    values: Params = {
+        name: msgspec.structs.replace(literal_of(layers.workflow[name]), mode=None, source=None)
+        for name in layers.template
+        if name in layers.workflow
+    }
+    return merge(layers.template, values, Stage(S.WORKFLOW_PARAMETER)) if values else layers.template

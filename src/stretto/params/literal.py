@@ -1,0 +1,86 @@
+"""The value of one parameter, once everything it refers to is known."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from stretto.model.param import ParamDefinition, Parameter, ParamType
+from stretto.params.convert import NO_NOTES, Converted, convert
+from stretto.params.references import expression_failed
+from stretto.params.scope import Bindings, Scope
+from stretto.params.values import is_evaluated, to_sel
+from stretto.sel import Missing, SelError, compile_template, evaluate_maestro
+
+P = ParamType
+
+
+def compute(name: str, param: ParamDefinition, bindings: Bindings, scope: Scope) -> Converted | Missing:
+    """The result of a parameter in its declared type."""
+    if param.expression is not None:
+        value = _run(name, param.expression, bindings, scope)
+        return value if isinstance(value, Missing) else convert(name, param.type, value)
+    if param.type is P.MAP:
+        members = _members(name, param.value, bindings, scope)
+        return members if isinstance(members, Missing) else Converted(members)
+    return Converted(interpolate(param, bindings))
+
+
+def interpolate(param: ParamDefinition, bindings: Mapping[str, Any]) -> Any:
+    """A literal with its variables replaced; the types that hold no text stay as they are."""
+    replace = INTERPOLATED.get(param.type)
+    return param.value if replace is None else replace(param.value, bindings.__getitem__)
+
+
+def _run(name: str, expression: str, bindings: Bindings, scope: Scope) -> Any:
+    try:
+        return evaluate_maestro(expression, bindings, scope.environment(name))
+    except SelError as error:
+        raise expression_failed(name, expression, error) from error
+
+
+def _members(
+    name: str, members: Mapping[str, ParamDefinition], bindings: Bindings, scope: Scope
+) -> dict[str, Any] | Missing:
+    """Members are not converted to their declared types: what an expression returned is what a map holds."""
+    results: dict[str, Any] = {}
+    for key, member in members.items():
+        value = _member(f"{name}.{key}", member, bindings, scope)
+        if isinstance(value, Missing):
+            return value
+        results[key] = value
+    return results
+
+
+def _member(path: str, member: ParamDefinition, bindings: Bindings, scope: Scope) -> Any:
+    if isinstance(member, Parameter) and is_evaluated(member):
+        return member.evaluated_result
+    if member.expression is not None:
+        return _run(path, member.expression, bindings, scope)
+    if member.type is P.MAP:
+        return _members(path, member.value, bindings, scope)
+    value = interpolate(member, bindings)
+    return to_sel(member.type, value) if member.type.is_array else value
+
+
+# ---------------------------------------------------------------------------------------------- templates
+Lookup = Callable[[str], Any]
+
+
+def _text(text: str, lookup: Lookup) -> str:
+    return compile_template(text).render(lookup) if "$" in text else text
+
+
+def _texts(texts: tuple[str, ...], lookup: Lookup) -> tuple[str, ...]:
+    return tuple(_text(text, lookup) for text in texts)
+
+
+def _text_map(texts: Mapping[str, str], lookup: Lookup) -> dict[str, str]:
+    return {_text(key, lookup): _text(text, lookup) for key, text in texts.items()}
+
+
+INTERPOLATED: Final[Mapping[ParamType, Callable[[Any, Lookup], Any]]] = {
+    P.STRING: _text,
+    P.STRING_ARRAY: _texts,
+    P.STRING_MAP: _text_map,
+}
+
+__all__ = ["NO_NOTES", "compute", "interpolate"]

@@ -1,0 +1,81 @@
+"""The names that a parameter refers to, and how `step__param` is taken apart."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from stretto.model.param import ParamDefinition, ParamType
+from stretto.params.errors import Fault, ParamError
+from stretto.params.values import is_evaluated
+from stretto.sel import SelError, compile_expression, compile_template, sanitize
+
+P = ParamType
+
+
+class Reference(NamedTuple):
+    """A name, and whether the parameter can do without it."""
+
+    name: str
+    optional: bool = False
+
+
+class StepReference(NamedTuple):
+    """`extract__rows`: a parameter of a step, or of a signal of that name."""
+
+    step_id: str
+    param: str
+
+
+def references_of(name: str, param: ParamDefinition) -> tuple[Reference, ...]:
+    """What a parameter refers to, in the order of its text, each once."""
+    if is_evaluated(param):
+        return ()
+    if param.expression is not None:
+        return _in_expression(name, param.expression)
+    if param.type is P.MAP:
+        members = (references_of(f"{name}.{key}", member) for key, member in param.value.items())
+        return tuple(dict.fromkeys(reference for found in members for reference in found))
+    return tuple(Reference(found) for found in dict.fromkeys(_in_texts(texts_in(param))))
+
+
+def texts_in(param: ParamDefinition) -> Iterator[str]:
+    """The texts of a literal in which variables are replaced."""
+    match param.type:
+        case P.STRING:
+            yield param.value
+        case P.STRING_ARRAY:
+            yield from param.value
+        case P.STRING_MAP:
+            for key, text in param.value.items():
+                yield key
+                yield text
+
+
+def _in_texts(texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        if "$" in text:
+            yield from compile_template(text).names
+
+
+def _in_expression(name: str, expression: str) -> tuple[Reference, ...]:
+    try:
+        names = compile_expression(sanitize(expression)).names
+    except SelError as error:
+        raise expression_failed(name, expression, error) from error
+    return tuple(
+        Reference(found, optional=found not in names.required)
+        for found in names.symbols
+        if found in names.required or found in names.optional
+    )
+
+
+def expression_failed(name: str, expression: str, error: SelError) -> ParamError:
+    """The error of a parameter whose expression can not be read or evaluated."""
+    message = f"Failed to evaluate param [{name}]: {error}"
+    return ParamError(Fault.EXPRESSION, name, message, details=[f"expression: {expression}"])
+
+
+def split_reference(reference: str, separator: str) -> tuple[StepReference, ...]:
+    """The ways to read `step__param`: one, or two where underscores run together as in `a___b`."""
+    first = reference.index(separator)
+    places = (first,) if first == reference.rindex(separator) else (first, first + 1)
+    return tuple(StepReference(reference[:at], reference[at + len(separator) :]) for at in places)

@@ -1,0 +1,45 @@
+"""What a request to start or restart may contain."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from stretto.model.param import ParamDefinition
+from stretto.params.errors import Fault, ParamError
+
+SEPARATOR: Final = "__"
+
+RESERVED_NAMES: Final = frozenset(
+    """
+    maestro Maestro MAESTRO scheduler Scheduler SCHEDULER util Util UTIL params Params PARAMS
+    AUTH_BLOB AUTH_DATA AUTH_ACTING_ON_BEHALF_OF_BLOB AUTH_TRIGGERING_ON_BEHALF_OF_BLOB AUTHORIZED_MANAGERS
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ParamLimits:
+    """How much a request and a run may carry. Maestro's own size limit is 750,000."""
+
+    entries: int = 128  # parameters of one request
+    size: int = 4 * 1024 * 1024  # bytes of JSON of all evaluated parameters of a run or a step attempt
+
+
+DEFAULT_LIMITS: Final = ParamLimits()
+
+
+def check_request(params: Mapping[str, ParamDefinition], limits: ParamLimits = DEFAULT_LIMITS) -> None:
+    """Refuse run or restart parameters that no user may send. Problems of all names come in one error."""
+    if len(params) > limits.entries:
+        message = f"A request can carry {limits.entries} parameters, this one has {len(params)}"
+        raise ParamError(Fault.TOO_MANY, "", message)
+    reserved = sorted(RESERVED_NAMES & params.keys())
+    if reserved:
+        names = ", ".join(f"[{name}]" for name in reserved)
+        raise ParamError(
+            Fault.RESERVED_NAME, reserved[0], f"Reserved parameter names can not be set: {names}"
+        )
+    sourced = [name for name, param in params.items() if param.source is not None]
+    if sourced:
+        names = ", ".join(f"[{name}]" for name in sourced)
+        raise ParamError(Fault.SYSTEM_FIELD, sourced[0], f"The source of a parameter can not be set: {names}")

@@ -1,0 +1,1 @@
+"""Dates with the meaning of Joda-Time, computed on plain integers: no clock, and any year."""

@@ -1,0 +1,82 @@
+"""Compiled expressions: read once, evaluated as often as one likes."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from stretto.sel.environment import DEFAULT, Environment, Missing
+from stretto.sel.errors import Kind, SelError
+from stretto.sel.runtime.frame import CHARACTER_SIZE, VALUE_SIZE, AbsentError, Frame
+from stretto.sel.runtime.statements import compile_script
+from stretto.sel.syntax import tree
+from stretto.sel.syntax.names import Names, names_of
+from stretto.sel.syntax.parser import parse
+from stretto.sel.syntax.source import Source, utf16_length
+from stretto.sel.values import Value
+
+CACHE_SIZE: Final = 4096
+NO_BINDINGS: Final[Mapping[str, Any]] = {}
+
+
+class Expression:
+    """A script, ready to be evaluated. It holds no state: evaluations share nothing."""
+
+    __slots__ = ("_code", "_literals", "_source", "names", "text", "tree")
+
+    def __init__(self, text: str) -> None:
+        self._source = Source(text)
+        self.text = text
+        self.tree: tree.Script = parse(self._source)
+        self.names: Names = names_of(self.tree)
+        self._literals = _literal_memory(self.tree)
+        self._code = compile_script(self.tree)
+
+    def __repr__(self) -> str:
+        return f"Expression({self.text!r})"
+
+    def evaluate(self, bindings: Mapping[str, Any] = NO_BINDINGS, environment: Environment = DEFAULT) -> Value:
+        """The result of the script: a value of any SEL type, VOID, `Thrown`, or the host's `Missing`.
+
+        A `SelError` says what failed and where. Bindings are plain Python values (str, int, float, bool,
+        None, lists, dicts); they are copied when the script first uses them, and never changed.
+        """
+        frame = Frame(bindings, environment)
+        try:
+            if self._literals >= environment.limits.memory:
+                frame.pay(self._literals)
+            return self._code(frame)
+        except SelError as error:
+            raise self._source.located(error) from None
+        except AbsentError as absent:
+            return absent.missing
+
+    def located(self, error: SelError) -> SelError:
+        """An error about this expression with its line and column."""
+        return self._source.located(error)
+
+
+def _literal_memory(script: tree.Script) -> int:
+    """What the literals of a script weigh: they are made before it runs."""
+    total, open_nodes = 0, [*tree.children(script)]
+    while open_nodes:
+        node = open_nodes.pop()
+        if isinstance(node, tree.Literal):
+            length = utf16_length(node.value) if isinstance(node.value, str) else 0
+            total += VALUE_SIZE + CHARACTER_SIZE * length
+        open_nodes += tree.children(node)
+    return total
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _compiled(text: str) -> Expression:
+    return Expression(text)
+
+
+def compile_expression(text: str, length: int = DEFAULT.limits.length) -> Expression:
+    """The compiled form of a script, from a cache by text; a `SelError` if it is none, or too long."""
+    size = len(text) if text.isascii() else utf16_length(text)
+    if size >= length:
+        raise SelError(
+            Kind.ILLEGAL_ARGUMENT, f"The expression is {size} characters long; the limit is {length}", limit="length"
+        )
+    return _compiled(text)

@@ -1,0 +1,1 @@
+"""The methods, fields and constructors that scripts can call, one file per class."""

@@ -1,0 +1,76 @@
+"""The methods of LONG, DOUBLE, UUID and of the classes Math and System."""
+
+from typing import Final
+
+from stretto.sel.errors import Kind, SelError, class_cast
+from stretto.sel.library.arguments import double, long, text
+from stretto.sel.numbers import double_text, parse_double, parse_long, power, to_long
+from stretto.sel.runtime.frame import Frame
+from stretto.sel.values import Unset, Uuid, Value, type_of
+
+
+def long_value_of(_: Frame, __: Value, value: Value) -> int:
+    """`Long.valueOf(text or number)`."""
+    if type(value) is str:
+        return parse_long(value)
+    if type(value) is int:
+        return value
+    raise SelError(Kind.UNSUPPORTED, f"LONG has no valueOf for {type_of(value)}")
+
+
+def double_value_of(_: Frame, __: Value, value: Value) -> float:
+    """`Double.valueOf(text or number)`."""
+    if type(value) is str:
+        return parse_double(value)
+    if type(value) is float:
+        return value
+    raise SelError(Kind.UNSUPPORTED, f"DOUBLE has no valueOf for {type_of(value)}")
+
+
+LONG: Final = {
+    "toString/0": lambda _, receiver: str(receiver),
+    "toString/1": lambda _, __, value: str(long(value)),
+    "valueOf/1": long_value_of,
+    "parseLong/1": lambda _, __, value: parse_long(text(value)),
+    "intValue/0": lambda _, receiver: receiver,
+}
+DOUBLE: Final = {
+    "toString/0": lambda _, receiver: double_text(receiver),
+    "toString/1": lambda _, __, value: double_text(double(value)),
+    "valueOf/1": double_value_of,
+    "parseDouble/1": lambda _, __, value: parse_double(text(value)),
+    "intValue/0": lambda _, receiver: to_long(receiver),
+    "longValue/0": lambda _, receiver: to_long(receiver),
+}
+
+
+def number(value: Value) -> float:
+    """An argument that may be a LONG or a DOUBLE."""
+    if type(value) in {int, float}:
+        return float(value)
+    raise class_cast("a number", type_of(value))
+
+
+MATH: Final = {
+    "min/2": lambda _, __, left, right: min(long(left), long(right)),
+    "max/2": lambda _, __, left, right: max(long(left), long(right)),
+    "pow/2": lambda _, __, base, exponent: power(number(base), number(exponent)),
+    "random/0": lambda frame, _: (frame.random_bits() >> 11) / 2**53,
+}
+
+
+def random_uuid(frame: Frame, _: Value) -> Uuid:
+    """128 bits of the environment's stream."""
+    digits = f"{frame.random_bits():016x}{frame.random_bits():016x}"
+    return Uuid("-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])))
+
+
+UUID: Final = {
+    "randomUUID/0": random_uuid,
+    "toString/0": lambda _, receiver: "null" if type(receiver) is Unset else receiver.text,
+}
+SYSTEM: Final = {
+    "currentTimeMillis/0": lambda frame, _: frame.now(),
+    "asList/1": lambda _, __, array: array,
+}
+SYSTEM_FIELDS: Final = {"SUNDAY": 7}

@@ -1,0 +1,1 @@
+"""From tree to closures: what happens when an expression is evaluated."""

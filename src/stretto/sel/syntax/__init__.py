@@ -1,0 +1,1 @@
+"""From text to tree and back: lexer, grammar, tree, printer, and the names a script refers to."""

@@ -1,0 +1,219 @@
+"""Text to tree, by the grammar in grammar.lark."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from lark import Lark, Token, Transformer, v_args
+from lark.exceptions import UnexpectedToken
+
+from stretto.sel.errors import Kind, SelError
+from stretto.sel.syntax import tree
+from stretto.sel.syntax.lexer import Lexer
+from stretto.sel.syntax.source import Source, joined_surrogates
+
+MAX_DEPTH: Final = 200
+"""Nodes above each other. Each costs a Python frame or two when evaluated, of about a thousand there are."""
+
+LONG_MAX: Final = 2**63 - 1
+ESCAPED: Final = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "f": "\f", "\\": "\\", "'": "'", '"': '"'}
+
+
+def parse(source: Source) -> tree.Script:
+    """The tree of a script, or a `SelError` that says where it stops being one."""
+    try:
+        script: tree.Script = _parser().parse(source.decoded)  # type: ignore[assignment]
+        if tree.depth(script) > MAX_DEPTH:
+            raise SelError(
+                Kind.PARSE, f"The script is nested more than {MAX_DEPTH} levels deep", at=0, limit="depth"
+            )
+    except UnexpectedToken as refused:
+        raise source.located(_unexpected(source, refused.token)) from None
+    except SelError as error:
+        raise source.located(error) from None
+    return script
+
+
+def _unexpected(source: Source, token: Token) -> SelError:
+    if token.type == "$END":
+        last = max(len(source.decoded) - 1, 0)
+        return SelError(Kind.PARSE, "The script ends too early; is a ';' missing?", at=last)
+    return SelError(Kind.PARSE, f"{str(token)!r} was not expected here", at=_start(token))
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("stretto.sel").joinpath("grammar.lark").read_text("utf-8")
+    return Lark(grammar, parser="lalr", lexer=Lexer, start="script", transformer=Builder())
+
+
+def integer(text: str) -> int:
+    """A literal as Java reads it: hexadecimal, octal or decimal, in 64 bits."""
+    digits = text.rstrip("lL")
+    if digits[:2] in {"0x", "0X"}:
+        value = int(digits, 16)
+        if value <= 2 * LONG_MAX + 1:
+            return value if value <= LONG_MAX else value - 2**64
+    elif len(digits) <= 23:
+        value = int(digits, 8 if digits.startswith("0") else 10)
+        if value <= LONG_MAX:
+            return value
+    raise SelError(Kind.NUMBER_FORMAT, f"{text} does not fit into 64 bits")
+
+
+def unquoted(text: str) -> str:
+    """A string literal's value."""
+
+    def escaped(match: re.Match[str]) -> str:
+        if match[1] not in ESCAPED:
+            raise SelError(Kind.ILLEGAL_ARGUMENT, f"Octal escapes are not supported: {match[0]}")
+        return ESCAPED[match[1]]
+
+    body = text[1:-1]
+    return joined_surrogates(re.sub(r"\\(.)", escaped, body) if "\\" in body else body)
+
+
+def _start(token: Token) -> int:
+    return token.start_pos or 0
+
+
+@v_args(inline=True)
+class Builder(Transformer[Any, Any]):
+    """Makes the nodes of the tree, bottom up, while the parser runs: nothing here recurses."""
+
+    def script(self, *items: Any) -> tree.Script:
+        imports = tuple(item for item in items if isinstance(item, str))
+        return tree.Script(imports, items[len(imports) :])
+
+    def imported(self, static: Token | None, *rest: Token | None) -> str:
+        names = [str(part) for part in rest if part is not None]
+        return f"import {'static ' if static else ''}{'.'.join(names)}"
+
+    # -------------------------------------------------------------------------------------- statements
+    def declaration(self, type_: tree.TypeName, *declarators: tree.Declarator) -> tree.Declare:
+        return tree.Declare(type_, declarators, at=type_.at)
+
+    def declarator(self, name: Token, value: Any) -> tree.Declarator:
+        return tree.Declarator(str(name), value, at=_start(name))
+
+    def type(self, name: Token, brackets: Any) -> tree.TypeName:
+        return tree.TypeName(str(name), brackets is not None, at=_start(name))
+
+    def brackets(self, _: Token) -> bool:
+        return True
+
+    def evaluate(self, expression: tree.Expr) -> tree.Evaluate:
+        return tree.Evaluate(expression, at=expression.at)
+
+    def block(self, *items: tree.Statement) -> tree.Block:
+        return tree.Block(items, at=items[0].at if items else 0)
+
+    def branch(
+        self, condition: tree.Expr, chosen: tree.Statement, otherwise: tree.Statement | None
+    ) -> tree.If:
+        return tree.If(condition, chosen, otherwise, at=condition.at)
+
+    def while_loop(self, condition: tree.Expr, body: tree.Statement) -> tree.While:
+        return tree.While(condition, body, at=condition.at)
+
+    def for_loop(self, start: Any, condition: Any, update: Any, body: tree.Statement) -> tree.For:
+        first = next((part for part in (start, condition, update, body) if part is not None))
+        return tree.For(start, condition, update, body, at=first.at)
+
+    def break_loop(self, word: Token) -> tree.Leave:
+        return tree.Leave(str(word), at=_start(word))
+
+    continue_loop = break_loop
+
+    def give(self, value: tree.Expr) -> tree.Return:
+        return tree.Return(value, at=value.at)
+
+    def throw(self, word: Token, message: tree.Expr) -> tree.Throw:
+        return tree.Throw(message, at=_start(word))
+
+    # ------------------------------------------------------------------------------------- expressions
+    def assignment(self, target: tree.Name | tree.Access, operator: Token, value: tree.Expr) -> tree.Assign:
+        if isinstance(target, tree.Name):
+            return tree.Assign(target.name, None, str(operator), value, at=target.at)
+        base, subscript = target.base, target.suffixes[0]
+        assert isinstance(base, tree.Name)  # noqa: S101 - the grammar allows nothing else before `=`
+        assert isinstance(subscript, tree.Subscript)  # noqa: S101
+        return tree.Assign(base.name, subscript.index, str(operator), value, at=target.at)
+
+    def conditional(self, condition: tree.Expr, mark: Token, *branches: tree.Expr) -> tree.Conditional:
+        return tree.Conditional(condition, *branches, at=_start(mark))
+
+    def chain(self, first: tree.Expr, *rest: Any) -> tree.Chain:
+        links = (
+            tree.Link(str(operator), operand, at=_start(operator))
+            for operator, operand in zip(rest[::2], rest[1::2], strict=True)
+        )
+        return tree.Chain(first, tuple(links), at=_start(rest[0]))
+
+    def signed(self, *parts: Any) -> tree.Signed:
+        return tree.Signed(tuple(map(str, parts[:-1])), parts[-1], at=_start(parts[0]))
+
+    def access(self, base: tree.Expr, *suffixes: tree.Field | tree.Call | tree.Subscript) -> tree.Access:
+        if isinstance(base, tree.Access):  # an element: its subscript is the first suffix
+            base, suffixes = base.base, (*base.suffixes, *suffixes)
+        return tree.Access(base, suffixes, at=base.at)
+
+    def element(self, name: Token, subscript: tree.Subscript) -> tree.Access:
+        return tree.Access(self.name(name), (subscript,), at=_start(name))
+
+    def field(self, name: Token) -> tree.Field:
+        return tree.Field(str(name), at=_start(name))
+
+    def call(self, name: Token, arguments: tuple[tree.Expr, ...]) -> tree.Call:
+        return tree.Call(str(name), arguments, at=_start(name))
+
+    def subscript(self, bracket: Token, index: tree.Expr) -> tree.Subscript:
+        return tree.Subscript(index, at=_start(bracket))
+
+    def arguments(self, *items: tree.Expr | None) -> tuple[tree.Expr, ...]:
+        return tuple(item for item in items if item is not None)
+
+    def group(self, inner: tree.Expr) -> tree.Group:
+        if isinstance(inner, tree.Group):
+            return tree.Group(inner.inner, inner.layers + 1, at=inner.at)
+        return tree.Group(inner, 1, at=inner.at)
+
+    def new_array(self, word: Token, type_: Token, _: Token, size: tree.Expr) -> tree.NewArray:
+        return tree.NewArray(str(type_), size, at=_start(word))
+
+    def array_of(self, word: Token, type_: Token, _: Token, *elements: tree.Expr | None) -> tree.ArrayOf:
+        return tree.ArrayOf(str(type_), self.arguments(*elements), at=_start(word))
+
+    def new(self, word: Token, type_: Token, arguments: tuple[tree.Expr, ...]) -> tree.New:
+        return tree.New(str(type_), arguments, at=_start(word))
+
+    def name(self, name: Token) -> tree.Name:
+        return tree.Name(str(name), at=_start(name))
+
+    # ---------------------------------------------------------------------------------------- literals
+    def integer(self, token: Token) -> tree.Literal:
+        return self._literal(token, integer)
+
+    def real(self, token: Token) -> tree.Literal:
+        return self._literal(token, lambda text: float(text.rstrip("fFdD")))
+
+    def text(self, token: Token) -> tree.Literal:
+        return self._literal(token, unquoted)
+
+    def true(self, token: Token) -> tree.Literal:
+        return tree.Literal(True, at=_start(token))
+
+    def false(self, token: Token) -> tree.Literal:
+        return tree.Literal(False, at=_start(token))
+
+    def null(self, token: Token) -> tree.Literal:
+        return tree.Literal(None, at=_start(token))
+
+    @staticmethod
+    def _literal(token: Token, read: Callable[[str], str | int | float]) -> tree.Literal:
+        try:
+            return tree.Literal(read(str(token)), at=_start(token))
+        except SelError as error:
+            raise error.placed(_start(token)) from None

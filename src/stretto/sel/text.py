@@ -1,0 +1,130 @@
+"""Values as text: the way they are concatenated, and JSON. Both stop when they grow too large."""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from stretto.sel.errors import Kind, SelError
+from stretto.sel.numbers import double_text
+from stretto.sel.values import TYPES, Array, Preset, Thrown, Type, Unset, Uuid, Value, type_of
+
+MAX_NESTING: Final = 100
+"""Maps and arrays inside each other. A map can even contain itself."""
+
+Spend = Callable[[int], None]
+"""Called with the length of each piece of text; raises when it has been enough."""
+
+
+def too_nested() -> SelError:
+    """The error of a map that contains maps that contain maps ..."""
+    return SelError(Kind.ILLEGAL_STATE, f"A map is nested more than {MAX_NESTING} levels deep", limit="stack")
+
+
+def text_of(value: Value, spend: Spend) -> str:
+    """A value as `+`, `String.valueOf` and maps show it."""
+    if type(value) is str:
+        return value
+    return SIMPLE[type(value)](value) if type(value) in SIMPLE else _joined(_pieces(value, 0), spend)
+
+
+def described(value: Value) -> str:
+    """A value in an error message: short, whatever it is."""
+    kind = type_of(value)
+    if type(value) in SIMPLE or type(value) is str:
+        text = str(value) if type(value) is str else SIMPLE[type(value)](value)
+        return f"{kind} {text[:50]}"
+    return str(kind)
+
+
+def json_text(value: Value, spend: Spend) -> str:
+    """Compact JSON. What JSON can not say (NaN) becomes a string, as in the reference."""
+    return _joined(_json_pieces(value, 0), spend)
+
+
+def _joined(pieces: Iterable[str], spend: Spend) -> str:
+    parts: list[str] = []
+    for piece in pieces:
+        spend(len(piece))
+        parts.append(piece)
+    return "".join(parts)
+
+
+SIMPLE: Final[dict[type, Callable[[Value], str]]] = {
+    int: str,
+    float: double_text,
+    bool: lambda value: "true" if value else "false",
+    type(None): lambda _: "null",
+    Unset: lambda _: "null",
+    Uuid: lambda value: str(value.text),
+    Preset: lambda value: str(value.text),
+    Thrown: lambda value: f"ERROR: {value.message}",
+    **{
+        kind: (lambda value: str(value.text()))
+        for kind, name in TYPES.items()
+        if name in {Type.DATETIME, Type.DATETIME_PROPERTY, Type.DATETIME_DAYS}
+    },
+    **{kind: (lambda value: str(value.id)) for kind, name in TYPES.items() if name is Type.DATETIME_ZONE},
+    **{
+        kind: (lambda _, shown=name: str(shown))
+        for kind, name in TYPES.items()
+        if name in {Type.VOID, Type.DATETIME_FORMATTER}
+    },
+}
+"""How values without parts are shown."""
+
+
+def _pieces(value: Value, depth: int) -> Iterable[str]:
+    if depth > MAX_NESTING:
+        raise too_nested()
+    if type(value) is dict:
+        separator = "{"
+        for key, item in value.items():
+            yield f"{separator}{key}="
+            yield from ["NULL"] if item is None else _pieces(item, depth + 1)
+            separator = ", "
+        yield "}" if separator == ", " else "{}"
+    elif isinstance(value, Array):
+        separator = "["
+        for item in value:
+            yield separator
+            yield item if type(item) is str else SIMPLE[type(item)](item)
+            separator = ", "
+        yield "]" if separator == ", " else "[]"
+    else:
+        yield value if type(value) is str else SIMPLE[type(value)](value)
+
+
+def _json_pieces(value: Value, depth: int) -> Iterable[str]:
+    if depth > MAX_NESTING:
+        raise too_nested()
+    if type(value) is dict:
+        separator = "{"
+        for key, item in value.items():
+            yield f"{separator}{_quoted(key)}:"
+            yield from _json_pieces(item, depth + 1)
+            separator = ","
+        yield "}" if separator == "," else "{}"
+    elif isinstance(value, list):
+        separator = "["
+        for item in value:
+            yield separator
+            yield from _json_pieces(item, depth + 1)
+            separator = ","
+        yield "]" if separator == "," else "[]"
+    else:
+        yield _json_scalar(value)
+
+
+def _json_scalar(value: Value) -> str:
+    if type(value) is str:
+        return _quoted(value)
+    if type(value) is float:
+        text = double_text(value)
+        return text if text[-1].isdigit() else f'"{text}"'
+    if type(value) in {int, bool, type(None), Unset}:
+        return SIMPLE[type(value)](value)
+    raise SelError(Kind.UNSUPPORTED, f"A value of type {type_of(value)} has no JSON form")
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
