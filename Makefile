@@ -55,7 +55,7 @@ docs: setup ## build the documentation into site/
 	@$(BIN)/mkdocs build --strict --quiet
 
 schema: setup ## write the generated files again: JSON Schema, state drawings
-	@$(BIN)/python scripts/generate.py
+	@$(BIN)/python -m scripts.generate
 
 lock: setup ## resolve the dependencies again (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --quiet -o requirements.txt

@@ -1,11 +1,13 @@
 """Writes the files that are made from the code. A test compares them, so they are never out of date.
 
-python scripts/generate.py           write them all
+python -m scripts.generate           write them all
 """
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
+
+from scripts.cli_reference import cli_reference
 
 from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
 from stretto.model.moves import INSTANCE_MOVES, RUN_MOVES, STEP_MOVES, draw
@@ -105,6 +107,7 @@ def _concept_rows() -> list[list[str]]:
 
 # Path from the root of the repository -> what makes it.
 FILES: Final[Mapping[str, Callable[[], str]]] = {
+    "docs/reference/cli.md": cli_reference,
     "docs/reference/statuses.md": statuses,
 }
 

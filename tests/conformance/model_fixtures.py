@@ -191,11 +191,14 @@ FILES: Final[dict[str, Any]] = {
 # shape; what is wrong with them is for the validation of definitions or for an action to say.
 REFUSED: Final[dict[str, list[tuple[str, str]]]] = {
     f"{COMMON}/typedsteps/sample-typed-step-invalid.json": [
-        (Code.MISSING_FIELD, "step.signal_dependencies[0]"),
+        (Code.MISSING_FIELD, "step.signal_dependencies[0].name"),
     ],
     f"{_WORKFLOWS}/sample-invalid-git-info.json": [(Code.UNKNOWN_FIELD, "timestamp1")],
-    f"{_WORKFLOWS}/sample-invalid-wf.json": [(Code.UNKNOWN_FIELD, "definition"), (Code.MISSING_FIELD, "")],
-    f"{COMMON}/workflows/request/sample-invalid-wf.json": [(Code.MISSING_FIELD, "")],
+    f"{_WORKFLOWS}/sample-invalid-wf.json": [
+        (Code.UNKNOWN_FIELD, "definition"),
+        (Code.MISSING_FIELD, "workflow"),
+    ],
+    f"{COMMON}/workflows/request/sample-invalid-wf.json": [(Code.MISSING_FIELD, "workflow")],
 }
 
 # JSON files that are no record of the model, and why.

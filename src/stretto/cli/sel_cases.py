@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from stretto.sel import (
     Environment,
-    Host,
     Kind,
     Limits,
     Missing,
@@ -15,6 +14,7 @@ from stretto.sel import (
     Value,
     compile_expression,
     evaluate_maestro,
+    type_of,
 )
 from stretto.sel.wire import from_wire, to_wire
 
@@ -42,11 +42,14 @@ class TableHost:
         raise SelError(Kind.UNSUPPORTED, f"The host has no answer to {method}{list(arguments)}")
 
 
-def answer(case: Mapping[str, Any], host: Host | None = None, now_millis: int = 0) -> dict[str, Any]:
-    """The answer to a case: its id, and `type` and `value` or `error`."""
+def answer(case: Mapping[str, Any], around: Environment) -> dict[str, Any]:
+    """The answer to a case: its id, and `type` and `value` or `error`.
+
+    `around` is what the case does not say itself: the time, the host, functions.
+    """
     name = {"id": case.get("id")}
     try:
-        return {**name, **_evaluated(case, host, now_millis)}
+        return {**name, **_evaluated(case, around)}
     except SelError as error:
         return {**name, "error": error_data(error)}
 
@@ -62,7 +65,7 @@ def error_data(error: SelError) -> dict[str, Any]:
     return data | {"limit": error.limit} if error.limit else data
 
 
-def _evaluated(case: Mapping[str, Any], host: Host | None, now_millis: int) -> dict[str, Any]:
+def _evaluated(case: Mapping[str, Any], around: Environment) -> dict[str, Any]:
     script, level = case.get("script"), case.get("level", "sel")
     if not isinstance(script, str):
         raise CaseError("a case needs a script, which is a string")
@@ -72,11 +75,12 @@ def _evaluated(case: Mapping[str, Any], host: Host | None, now_millis: int) -> d
         return {"type": "REFS", "value": sorted(names.required), "symbols": names.symbols}
     if level not in {"sel", "maestro"}:
         raise CaseError(f"there is no level {level!r}: it is sel, maestro or validate")
-    if case.get("extension"):
-        host = TableHost(case["extension"])
-    now = case.get("clock_millis")
-    environment = Environment(
-        now_millis=now_millis if now is None else now, limits=limits, host=host
+    now, table = case.get("clock_millis"), case.get("extension")
+    environment = replace(
+        around,
+        now_millis=around.now_millis if now is None else now,
+        limits=limits,
+        host=TableHost(table) if table else around.host,
     )
     bindings = {name: from_wire(value) for name, value in (case.get("bindings") or {}).items()}
     return _result(script, level, bindings, environment)
@@ -103,22 +107,26 @@ def _result(script: str, level: str, bindings: dict[str, Any], environment: Envi
         nonlocal entries
         entries += count
         if entries > MAX_ENTRIES:
-            raise SelError(Kind.ILLEGAL_STATE, f"The result has more than {MAX_ENTRIES} entries", limit="memory")
+            raise SelError(
+                Kind.ILLEGAL_STATE, f"The result has more than {MAX_ENTRIES} entries", limit="memory"
+            )
 
-    return to_wire(result, spend)
+    try:
+        return to_wire(result, spend)
+    except SelError as error:  # there is a result, and it can not be written down
+        return {"type": str(type_of(result)), "error": error_data(error)}
 
 
-def answer_line(line: str, now_millis: int = 0) -> str:
+def answer_line(line: str, around: Environment) -> str:
     """The answer to a line, as a line. A line that is no case gets an error, and nothing worse."""
     case: Any = None
     try:
         case = json.loads(line)
         if not isinstance(case, dict):
             raise CaseError("a case is a JSON object")
-        data = answer(case, now_millis=now_millis)
+        data = answer(case, around)
     except (ValueError, TypeError, KeyError, AttributeError, CaseError, RecursionError) as error:
         name = case.get("id") if isinstance(case, dict) else None
         place = {"line": None, "column": None}
         data = {"id": name, "error": {"kind": "case", "message": f"This is no case: {error}", **place}}
     return json.dumps(data)
-

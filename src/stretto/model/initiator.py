@@ -1,16 +1,12 @@
 """Who or what started a run."""
 
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import msgspec
 
 from stretto.model.param import Parameter
 from stretto.model.user import User
 from stretto.model.wire.codec import Shape
-
-# The depth of a run in its tree is computed: we write it, and forget what others wrote.
-_ROOT: Final = Shape(ignored=("depth",), computed=lambda _: {"depth": 0})
-_NESTED: Final = Shape(ignored=("depth",), computed=lambda initiator: {"depth": initiator.depth})
 
 
 class Ancestor(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +23,8 @@ class Ancestor(msgspec.Struct, frozen=True, kw_only=True):
 class InitiatorFields(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
     """What all initiators have; `inline` is true of the iterations of a loop."""
 
-    wire: ClassVar[Shape] = _ROOT
+    # The depth of a run in its tree is computed: we write it, and forget what others wrote.
+    wire: ClassVar[Shape] = Shape(ignored=("depth",), computed=lambda each: {"depth": each.depth})
     inline: ClassVar[bool] = False
     restartable: ClassVar[bool] = True  # by itself; a nested run is restarted through its parent
 
@@ -62,7 +59,6 @@ class SignalInitiator(InitiatorFields, frozen=True, kw_only=True, tag="SIGNAL"):
 class UpstreamFields(InitiatorFields, frozen=True, kw_only=True):
     """A step of another run: the last ancestor. Ancestors are listed from the root down."""
 
-    wire: ClassVar[Shape] = _NESTED
     restartable: ClassVar[bool] = False
 
     ancestors: tuple[Ancestor, ...]

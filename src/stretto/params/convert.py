@@ -46,7 +46,9 @@ class Converted(NamedTuple):
 def convert(name: str, declared: ParamType, value: Any) -> Converted:
     """What an expression returned, as the result of a parameter of the declared type."""
     if value is None:
-        raise ParamError(Fault.WRONG_TYPE, name, f"Param [{name}] is a {declared}, its expression returned null")
+        raise ParamError(
+            Fault.WRONG_TYPE, name, f"Param [{name}] is a {declared}, its expression returned null"
+        )
     return FROM_SEL[declared](name, value)
 
 

@@ -1,7 +1,7 @@
 """The names that a parameter refers to, and how `step__param` is taken apart."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.params.errors import Fault, ParamError
@@ -16,6 +16,10 @@ class Reference(NamedTuple):
 
     name: str
     optional: bool = False
+
+
+ALL_PARAMS: Final = Reference("params", optional=True)
+"""The name `params` in an expression: every parameter of the run, for a step."""
 
 
 class StepReference(NamedTuple):
@@ -62,7 +66,7 @@ def _in_expression(name: str, expression: str) -> tuple[Reference, ...]:
     except SelError as error:
         raise expression_failed(name, expression, error) from error
     return tuple(
-        Reference(found, optional=found not in names.required)
+        Reference(found, optional=found not in names.required or found == ALL_PARAMS.name)
         for found in names.symbols
         if found in names.required or found in names.optional
     )

@@ -1,4 +1,4 @@
-"""How an expression fails: one error class, whose `kind` says what went wrong and whose place points at it."""
+"""How an expression fails: one error class, with a `kind` for programs and a place for people."""
 
 from enum import StrEnum
 
@@ -41,13 +41,13 @@ class SelError(Exception):
         self.cause: SelError | None = None
 
     def placed(self, at: int) -> "SelError":
-        """This error at an offset, unless a more precise one is known already."""
+        """The error at an offset, unless a more precise one is known already."""
         if self.at is None:
             self.at = at
         return self
 
     def located(self, line: int, column: int) -> "SelError":
-        """This error with its place in the text, as people count."""
+        """The error with its place in the text, as people count."""
         self.line, self.column = line, column
         return self
 

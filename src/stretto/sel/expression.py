@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from stretto.sel.environment import DEFAULT, Environment, Missing
+from stretto.sel.environment import DEFAULT, Environment
 from stretto.sel.errors import Kind, SelError
 from stretto.sel.runtime.frame import CHARACTER_SIZE, VALUE_SIZE, AbsentError, Frame
 from stretto.sel.runtime.statements import compile_script
@@ -34,7 +34,9 @@ class Expression:
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"
 
-    def evaluate(self, bindings: Mapping[str, Any] = NO_BINDINGS, environment: Environment = DEFAULT) -> Value:
+    def evaluate(
+        self, bindings: Mapping[str, Any] = NO_BINDINGS, environment: Environment = DEFAULT
+    ) -> Value:
         """The result of the script: a value of any SEL type, VOID, `Thrown`, or the host's `Missing`.
 
         A `SelError` says what failed and where. Bindings are plain Python values (str, int, float, bool,
@@ -77,6 +79,8 @@ def compile_expression(text: str, length: int = DEFAULT.limits.length) -> Expres
     size = len(text) if text.isascii() else utf16_length(text)
     if size >= length:
         raise SelError(
-            Kind.ILLEGAL_ARGUMENT, f"The expression is {size} characters long; the limit is {length}", limit="length"
+            Kind.ILLEGAL_ARGUMENT,
+            f"The expression is {size} characters long; the limit is {length}",
+            limit="length",
         )
     return _compiled(text)

@@ -23,7 +23,7 @@ def sanitize(text: str) -> str:
 def evaluate_maestro(
     text: str, bindings: Mapping[str, Any] = NO_BINDINGS, environment: Environment = DEFAULT
 ) -> Value | Missing:
-    """The result of a parameter's expression: STRING, LONG, DOUBLE, BOOLEAN, an array or a MAP, as plain data.
+    """The plain result of a parameter's expression: STRING, LONG, DOUBLE, BOOLEAN, an array or a MAP.
 
     Every failure is MAESTRO_INVALID_EXPRESSION with the SEL error as its `cause`; a result of another type,
     and a `throw`, are failures too. A map with entries that are no plain data is MAESTRO_INTERNAL.
@@ -32,7 +32,9 @@ def evaluate_maestro(
         expression = compile_expression(sanitize(text), environment.limits.length)
         result = expression.evaluate(bindings, environment)
     except SelError as error:
-        raise error.wrapped(Kind.MAESTRO_INVALID_EXPRESSION, f"The expression failed: {error.message}") from error
+        raise error.wrapped(
+            Kind.MAESTRO_INVALID_EXPRESSION, f"The expression failed: {error.message}"
+        ) from error
     if isinstance(result, Missing):
         return result
     return _plain(result, environment)

@@ -4,9 +4,12 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from stretto.sel.dates.datetime import DateTime, Days, Property
+from stretto.sel.dates.formatter import Formatter
+from stretto.sel.dates.zones import Zone
 from stretto.sel.errors import Kind, SelError
 from stretto.sel.numbers import double_text
-from stretto.sel.values import TYPES, Array, Preset, Thrown, Type, Unset, Uuid, Value, type_of
+from stretto.sel.values import Array, Preset, Thrown, Unset, Uuid, Value, Void, type_of
 
 MAX_NESTING: Final = 100
 """Maps and arrays inside each other. A map can even contain itself."""
@@ -58,17 +61,9 @@ SIMPLE: Final[dict[type, Callable[[Value], str]]] = {
     Uuid: lambda value: str(value.text),
     Preset: lambda value: str(value.text),
     Thrown: lambda value: f"ERROR: {value.message}",
-    **{
-        kind: (lambda value: str(value.text()))
-        for kind, name in TYPES.items()
-        if name in {Type.DATETIME, Type.DATETIME_PROPERTY, Type.DATETIME_DAYS}
-    },
-    **{kind: (lambda value: str(value.id)) for kind, name in TYPES.items() if name is Type.DATETIME_ZONE},
-    **{
-        kind: (lambda _, shown=name: str(shown))
-        for kind, name in TYPES.items()
-        if name in {Type.VOID, Type.DATETIME_FORMATTER}
-    },
+    **{kind: (lambda value: str(value.text())) for kind in (DateTime, Property, Days)},
+    Zone: lambda value: str(value.id),
+    **{kind: (lambda value: str(type_of(value))) for kind in (Void, Formatter)},
 }
 """How values without parts are shown."""
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from stretto.sel.dates.iso import parse_iso
 from stretto.sel.dates.zones import UTC
+from stretto.sel.errors import Kind, SelError
 from stretto.sel.numbers import double_text
 from stretto.sel.text import MAX_NESTING, SIMPLE, Spend, too_nested
 from stretto.sel.values import (
@@ -80,12 +81,18 @@ def to_wire(value: Value, spend: Spend) -> dict[str, Any]:
     return {"type": str(type_of(value)), "value": _data(value, spend, 0)}
 
 
+def _entry(key: str, item: Value) -> Value:
+    if item is None:
+        raise SelError(Kind.UNSUPPORTED, f"The map entry {key!r} is null, which no result can contain")
+    return item
+
+
 def _data(value: Value, spend: Spend, depth: int) -> Any:
     if depth > MAX_NESTING:
         raise too_nested()
     if type(value) is dict:
         spend(len(value))
-        return {key: _data(item, spend, depth + 1) for key, item in value.items()}
+        return {key: _data(_entry(key, item), spend, depth + 1) for key, item in value.items()}
     if isinstance(value, Array):
         spend(len(value))
         return [_data(item, spend, depth + 1) for item in value]
@@ -98,4 +105,3 @@ def _data(value: Value, spend: Spend, depth: int) -> Any:
     if value is None or type(value) in {str, int, bool}:
         return value
     return SIMPLE[type(value)](value)
-

@@ -39,7 +39,7 @@ def test_ids_are_unique_and_stable() -> None:
     assert dict(found) == PROMISED
 
 
-@pytest.mark.parametrize("error", tree(), ids=lambda each: each.__name__)
+@pytest.mark.parametrize("error", list(tree()), ids=lambda each: each.__name__)
 def test_the_drawing_and_the_words_know_each_error(error: type[StrettoError]) -> None:
     assert error.maestro_status in set(ErrorStatus)
     line = next(line for line in (errors.__doc__ or "").splitlines() if f" {error.__name__} " in f" {line} ")

@@ -105,7 +105,7 @@ def test_a_parameter_is_an_object(wrong: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"value": "a"}, [(Code.MISSING_FIELD, "")]),
+        ({"value": "a"}, [(Code.MISSING_FIELD, "type")]),
         ({"type": "STRNG", "value": "a"}, [(Code.UNKNOWN_VALUE, "type")]),
         ({"type": "STRING"}, [(Code.MISSING_FIELD, "")]),
         ({"type": "STRING", "value": "a", "expression": "b"}, [(Code.CONFLICT, "")]),

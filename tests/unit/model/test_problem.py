@@ -2,7 +2,7 @@
 
 import pytest
 
-from stretto.model.problem import Code, Problem, keys_of, problem_at, render
+from stretto.model.problem import Code, Problem, keys_in, keys_of, problem_at, render
 from stretto.model.suggest import did_you_mean
 
 
@@ -19,6 +19,7 @@ from stretto.model.suggest import did_you_mean
 )
 def test_paths(keys: list[str | int], path: str) -> None:
     assert render(keys) == path
+    assert keys_in(path) == keys
 
 
 def test_a_place_is_a_linked_list() -> None:

@@ -72,7 +72,7 @@ def test_the_drawing_begins_and_ends() -> None:
 
 def test_flags_of_a_step() -> None:
     """The table of the reference: terminal, complete, kept in rollups, tried again."""
-    assert STEP_FLAGS.keys() == set(P)
+    assert {status: status.flags for status in P} == STEP_FLAGS
     assert {each for each in P if each.is_retryable} == {P.USER_FAILED, P.PLATFORM_FAILED, P.TIMEOUT_FAILED}
     assert {each for each in P if each.is_restartable} == {
         P.FATALLY_FAILED,

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from stretto.model import wire
+from stretto.model.artifact import Artifact, DefaultArtifact
 from stretto.model.page import Page, PageInfo
 from stretto.model.problem import Code, Problem
 from stretto.model.retry import Backoff, FixedBackoff
@@ -158,7 +159,7 @@ def test_tagged_records() -> None:
     ("value", "code", "path", "hint"),
     [
         ("x", Code.WRONG_TYPE, "", None),
-        ({}, Code.MISSING_FIELD, "", "one of EXPONENTIAL_BACKOFF, FIXED_BACKOFF"),
+        ({}, Code.MISSING_FIELD, "type", "one of EXPONENTIAL_BACKOFF, FIXED_BACKOFF"),
         ({"type": 7}, Code.WRONG_TYPE, "type", "one of EXPONENTIAL_BACKOFF, FIXED_BACKOFF"),
         ({"type": "FIXED_BACKOF"}, Code.UNKNOWN_VALUE, "type", "did you mean `FIXED_BACKOFF`?"),
         ({"type": "?"}, Code.UNKNOWN_VALUE, "type", "one of EXPONENTIAL_BACKOFF, FIXED_BACKOFF"),
@@ -207,13 +208,17 @@ class Holder(msgspec.Struct, kw_only=True):
     either: int | str
     counts: dict[str, int]
     inner: PageInfo
+    artifact: Artifact
 
 
 def test_a_record_with_problems_is_still_a_record() -> None:
     record, problems = wire.decode(Holder, {})
-    assert len(problems) == 8
+    assert [(each.code, each.path) for each in problems] == [
+        (Code.MISSING_FIELD, name) for name in Holder.__struct_fields__
+    ]
     assert isinstance(record.step, TypedStep)
     assert (record.names, record.counts, record.either, record.inner) == ([], {}, 0, PageInfo())
+    assert record.artifact == DefaultArtifact()
 
 
 class Leaving(msgspec.Struct, kw_only=True):

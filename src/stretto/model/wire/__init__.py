@@ -2,6 +2,7 @@
 
     decode(Definition, value)        -> (record, problems)    every problem at once, each with its path
     encode(record)                   -> plain JSON value      nulls left out as the record's rules say
+    to_stored_json(value)            -> JSON text             that every database takes
 
 A codec is made once per type from its annotations. What annotations can not say is said by a class
 attribute `wire: ClassVar[Shape]` of the record (open objects, short forms, what is left out), by
@@ -10,6 +11,7 @@ attribute `wire: ClassVar[Shape]` of the record (open objects, short forms, what
 
 from stretto.model.wire.codec import Codec, Drop, Own, Shape, Sink, Wrapped
 from stretto.model.wire.convert import decode, encode, from_json, loads, to_json
+from stretto.model.wire.nul import to_stored_json, without_nul
 from stretto.model.wire.types import codec_of
 
 __all__ = [
@@ -25,4 +27,6 @@ __all__ = [
     "from_json",
     "loads",
     "to_json",
+    "to_stored_json",
+    "without_nul",
 ]

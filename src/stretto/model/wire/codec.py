@@ -65,7 +65,7 @@ class Drop(Enum):
                 return value is None or (isinstance(value, (str, list, tuple, dict)) and not value)
             case Drop.DEFAULT:
                 return not value
-            case Drop.NOTHING:
+            case _:  # NOTHING
                 return False
 
 

@@ -2,7 +2,7 @@
 
 import json
 from decimal import Decimal
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, overload
 
 import msgspec
 
@@ -14,10 +14,14 @@ T = TypeVar("T")
 _encoder: Final = msgspec.json.Encoder(decimal_format="number")
 
 
-def decode(tp: type[T], value: Any) -> tuple[T, list[Problem]]:
+@overload
+def decode(tp: type[T], value: Any) -> tuple[T, list[Problem]]: ...
+@overload
+def decode(tp: Any, value: Any) -> tuple[Any, list[Problem]]: ...  # unions and wrapped records are no classes
+def decode(tp: Any, value: Any) -> tuple[Any, list[Problem]]:
     """Read a record from a JSON value. With problems, the record is only a stand-in."""
     problems: list[Problem] = []
-    record: T = codec_of(tp).decode(value, None, problems)
+    record = codec_of(tp).decode(value, None, problems)
     return record, problems
 
 
@@ -36,6 +40,10 @@ def loads(text: str | bytes) -> Any:
     return json.loads(text, parse_float=Decimal)
 
 
-def from_json(tp: type[T], text: str | bytes) -> tuple[T, list[Problem]]:
+@overload
+def from_json(tp: type[T], text: str | bytes) -> tuple[T, list[Problem]]: ...
+@overload
+def from_json(tp: Any, text: str | bytes) -> tuple[Any, list[Problem]]: ...
+def from_json(tp: Any, text: str | bytes) -> tuple[Any, list[Problem]]:
     """Read a record from JSON text."""
     return decode(tp, loads(text))

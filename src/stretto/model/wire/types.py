@@ -155,15 +155,12 @@ def _fill_wrapped(codec: Filled, members: tuple[Any, ...]) -> None:
     first = codec_of(members[0])
 
     def decode(value: Any, at: Place, sink: Sink) -> Any:
-        if not isinstance(value, dict) or len(value) != 1:
-            found = "an object" if isinstance(value, dict) else "one"
-            wanted = f"{found} with exactly one key, the kind of step"
-            if isinstance(value, dict):
-                sink.append(
-                    problem_at(at, Code.WRONG_TYPE, f"expected {wanted}", f"one of {', '.join(kinds)}")
-                )
-            else:
-                sink.append(wrong_type(at, "an object with one key, the kind of step", value))
+        if not isinstance(value, dict):
+            sink.append(wrong_type(at, "an object with one key, the kind of step", value))
+            return first.blank()
+        if len(value) != 1:
+            message = "expected an object with exactly one key, the kind of step"
+            sink.append(problem_at(at, Code.WRONG_TYPE, message, f"one of {', '.join(kinds)}"))
             return first.blank()
         ((kind, body),) = value.items()
         inner = kinds.get(kind) or kinds.get(kind.lower())

@@ -7,7 +7,7 @@ from typing import Final
 from stretto.sel.dates import fields, zones
 from stretto.sel.dates.bucket import Bucket
 from stretto.sel.dates.datetime import DateTime
-from stretto.sel.dates.fields import DAY, HOUR, MINUTE, SECOND
+from stretto.sel.dates.fields import HOUR, MINUTE, SECOND
 from stretto.sel.dates.formatter import malformed
 from stretto.sel.dates.zones import Zone
 
@@ -33,11 +33,7 @@ FIELDS: Final = {
     "minute": fields.MINUTE_OF_HOUR,
     "second": fields.SECOND_OF_MINUTE,
 }
-FRACTIONS: Final = {  # what a fraction after a unit is a fraction of, and which field takes it
-    "hour": (HOUR, MINUTE, fields.MINUTE_OF_HOUR),
-    "minute": (MINUTE, SECOND, fields.SECOND_OF_MINUTE),
-    "second": (SECOND, 1, fields.MILLIS_OF_SECOND),
-}
+UNITS: Final = {"second": SECOND, "minute": MINUTE, "hour": HOUR}  # a fraction is one of the smallest given
 
 
 def parse_iso(text: str, zone: Zone) -> DateTime:
@@ -74,8 +70,8 @@ def _read_time(text: str, position: int, bucket: Bucket) -> tuple[int, int]:
         _save(match, bucket)
         position = match.end()
         if match["fraction"]:
-            unit = next(name for name in ("second", "minute", "hour") if match[name])
-            extra = int(Fraction(int(match["fraction"]), 10 ** len(match["fraction"])) * FRACTIONS[unit][0])
+            unit = next(length for name, length in UNITS.items() if match[name])
+            extra = int(Fraction(int(match["fraction"]), 10 ** len(match["fraction"])) * unit)
     if text[position : position + 1] in {"Z", "z"}:
         bucket.offset = 0
         return position + 1, extra

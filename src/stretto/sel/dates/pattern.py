@@ -1,7 +1,7 @@
 """Patterns such as `yyyy-MM-dd`, compiled once into parts."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -10,9 +10,20 @@ from stretto.sel.dates.fields import Field
 from stretto.sel.errors import Kind, SelError
 
 MONTHS: Final = (
-    "January February March April May June July August September October November December".split()
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
-WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 # A run of one letter; a quoted text, in which '' is a quote; or any other character, which stands for itself.
 RUN: Final = re.compile(
     r"(?P<letters>([A-Za-z])\2*)|'(?P<quoted>(?:[^']|'')*)(?:'|$)|(?P<other>[^A-Za-z'])", re.DOTALL
@@ -35,7 +46,7 @@ NUMERIC: Final = frozenset((*NUMBERS, *YEARS, "C", "S"))
 MAX_RUN: Final = 100
 
 
-def words(field: Field, long: list[str], first: int, *, short: int | None) -> parts.Word:
+def words(field: Field, long: Sequence[str], first: int, *, short: int | None) -> parts.Word:
     """A field printed by name; `short` cuts the name, and both forms are read."""
     printed = {number: name[:short] for number, name in enumerate(long, first)}
     readable = {name[:cut].lower(): n for n, name in enumerate(long, first) for cut in (3, None)}
@@ -95,6 +106,8 @@ def _name(letter: str, width: int) -> parts.Part:
             return parts.ZoneName()
         case "Z":
             return parts.ZoneId() if width > 2 else parts.Offset(colon=width == 2)
+        case _:
+            pass
     raise SelError(Kind.ILLEGAL_ARGUMENT, f"{letter * width!r} means nothing in a date pattern")
 
 

@@ -18,7 +18,9 @@ OFFSET: Final = re.compile(r"([+-])(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,]?(\d{3}))?
 MAX_OFFSET: Final = 86_399_999
 
 # Names that recent tz databases made links, and that are zones of their own to everybody who uses them.
-OWN_NAME: Final = frozenset("EST MST HST EST5EDT CST6CDT MST7MDT PST8PDT WET CET MET EET".split())
+OWN_NAME: Final = frozenset(
+    ("EST", "MST", "HST", "EST5EDT", "CST6CDT", "MST7MDT", "PST8PDT", "WET", "CET", "MET", "EET")
+)
 
 
 class Zone:

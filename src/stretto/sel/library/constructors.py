@@ -66,6 +66,8 @@ def _string(frame: Frame, arguments: list[Value]) -> str:
             text = str(value)
             frame.pay_text(utf16_length(text))
             return text
+        case _:
+            pass
     raise _refused(Type.STRING, arguments)
 
 
@@ -75,6 +77,8 @@ def _long(_: Frame, arguments: list[Value]) -> int:
             return parse_long(text)
         case [int() as value] if type(value) is not bool:
             return value
+        case _:
+            pass
     raise _refused(Type.LONG, arguments)
 
 
@@ -84,6 +88,8 @@ def _double(_: Frame, arguments: list[Value]) -> float:
             return parse_double(text)
         case [float() as value]:
             return value
+        case _:
+            pass
     raise _refused(Type.DOUBLE, arguments)
 
 
@@ -93,6 +99,8 @@ def _boolean(_: Frame, arguments: list[Value]) -> bool:
             return text.lower() == "true"
         case [bool() as value]:
             return value
+        case _:
+            pass
     raise _refused(Type.BOOLEAN, arguments)
 
 
@@ -113,6 +121,8 @@ def _moment(frame: Frame, arguments: list[Value]) -> DateTime:
         case [*numbers, zone] if len(numbers) == 7:
             year, month, day, *time = map(integer, numbers)
             return from_local(local_millis(year, month, day, *time), instance(zone, Zone))
+        case _:
+            pass
     raise _refused(Type.DATETIME, arguments)
 
 

@@ -11,10 +11,9 @@ from stretto.sel.dates.pattern import MONTHS, WEEKDAYS
 from stretto.sel.dates.zones import UTC, Zone, zone
 from stretto.sel.errors import Kind, SelError, class_cast
 from stretto.sel.library.arguments import instance, integer, text
-from stretto.sel.runtime.frame import Frame
+from stretto.sel.runtime.frame import Frame, Method
 from stretto.sel.values import Type, Unset, Value, is_null, type_of
 
-Method = Callable[..., Value]
 SHIFTS: Final[dict[str, Callable[[DateTime, int], DateTime]]] = {
     "Years": lambda moment, count: moment.plus_months(12 * count),
     "Months": DateTime.plus_months,

@@ -147,15 +147,7 @@ def _real(specifier: Specifier, value: Value) -> str:
         raise specifier.error(f"{described(value)} is no DOUBLE")
     negative = copysign(1.0, value) < 0 and not isnan(value)
     if not isfinite(value):
-        text = "NaN" if isnan(value) else "Infinity"
-        sign = (
-            "-"
-            if negative and "(" not in specifier.flags
-            else "+"
-            if "+" in specifier.flags and text != "NaN"
-            else ""
-        )
-        return _aligned(specifier, f"({text})" if negative and "(" in specifier.flags else sign + text)
+        return _not_finite(specifier, value, negative=negative)
     exact = abs(Decimal(repr(value)))  # Java rounds the shortest digits, half up
     precision = 6 if specifier.precision is None else specifier.precision
     match specifier.letter.lower():
@@ -168,32 +160,37 @@ def _real(specifier: Specifier, value: Value) -> str:
     return _signed(specifier, text, negative=negative)
 
 
+def _not_finite(specifier: Specifier, value: float, *, negative: bool) -> str:
+    if isnan(value):
+        return _aligned(specifier, "NaN")
+    if negative:
+        return _aligned(specifier, "(Infinity)" if "(" in specifier.flags else "-Infinity")
+    return _aligned(specifier, "+Infinity" if "+" in specifier.flags else "Infinity")
+
+
 def _plain(specifier: Specifier, exact: Decimal, precision: int) -> str:
     shown = min(precision, 1000)  # a double has no more digits; the rest are zeros
-    text = f"{exact.quantize(Decimal(1).scaleb(-shown), ROUND_HALF_UP, EXACT):{',' if ',' in specifier.flags else ''}f}"
-    return text + "0" * (precision - shown)
+    grouping = "," if "," in specifier.flags else ""
+    return f"{_rounded(exact, shown):{grouping}f}" + "0" * (precision - shown)
+
+
+def _rounded(exact: Decimal, digits: int) -> Decimal:
+    return exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, EXACT)
 
 
 def _scientific(exact: Decimal, precision: int) -> str:
     shown = min(precision, 1000)
     magnitude = exact.adjusted() if exact else 0
-    mantissa = exact.scaleb(-magnitude, EXACT).quantize(Decimal(1).scaleb(-shown), ROUND_HALF_UP, EXACT)
-    if mantissa >= 10:
-        mantissa, magnitude = (
-            mantissa.scaleb(-1, EXACT).quantize(Decimal(1).scaleb(-shown), ROUND_HALF_UP, EXACT),
-            magnitude + 1,
-        )
+    mantissa = _rounded(exact.scaleb(-magnitude, EXACT), shown)
+    if mantissa >= 10:  # rounded up to the next power
+        mantissa, magnitude = _rounded(mantissa.scaleb(-1, EXACT), shown), magnitude + 1
     return f"{mantissa:f}{'0' * (precision - shown)}e{'-' if magnitude < 0 else '+'}{abs(magnitude):02}"
 
 
 def _shortest(specifier: Specifier, exact: Decimal, precision: int) -> str:
     """`%g`: plain from 10^-4 to 10^precision, else scientific; `precision` significant digits."""
     shown = min(precision, 1000)
-    rounded = (
-        exact
-        if not exact
-        else exact.quantize(Decimal(1).scaleb(exact.adjusted() - shown + 1), ROUND_HALF_UP, EXACT)
-    )
+    rounded = _rounded(exact, shown - 1 - exact.adjusted()) if exact else exact
     if not rounded:
         return _plain(specifier, rounded, precision - 1)
     if Decimal("0.0001") <= rounded < Decimal(1).scaleb(shown, EXACT):

@@ -1,6 +1,5 @@
 """`Util`: functions on dates written as yyyyMMdd, ranges, deadlines and JSON."""
 
-from collections.abc import Callable
 from typing import Final
 
 from stretto.sel.dates.datetime import DateTime
@@ -11,7 +10,7 @@ from stretto.sel.dates.zones import UTC, zone
 from stretto.sel.errors import Kind, SelError, class_cast
 from stretto.sel.library.arguments import digits, instance, integer
 from stretto.sel.numbers import INT_MAX, INT_MIN, not_a_number, parse_long
-from stretto.sel.runtime.frame import VALUE_SIZE, Frame
+from stretto.sel.runtime.frame import VALUE_SIZE, Frame, Method
 from stretto.sel.text import json_text
 from stretto.sel.values import LongArray, Value
 
@@ -108,7 +107,7 @@ def to_json(frame: Frame, _: Value, arguments: list[Value]) -> str:
     return json_text(arguments[0], frame.pay_text)
 
 
-METHODS: Final[dict[str, Callable[..., Value]]] = {
+METHODS: Final[dict[str, Method]] = {
     "dateIntToTs/1": date_to_millis,
     "tsToDateInt/1": millis_to_date,
     "incrementDateInt/2": increment_date,
@@ -118,4 +117,4 @@ METHODS: Final[dict[str, Callable[..., Value]]] = {
     "timeoutForDateTimeDeadline/2": timeout_of_moment,
     "timeoutForDateIntDeadline/2": timeout_of_date,
 }
-VARIADIC: Final = {"toJson": to_json}
+VARIADIC: Final[dict[str, Method]] = {"toJson": to_json}

@@ -3,7 +3,7 @@
 from typing import Final
 
 from stretto.sel.errors import class_cast
-from stretto.sel.runtime.frame import Frame
+from stretto.sel.runtime.frame import Frame, Method
 from stretto.sel.values import Type, Value, type_of
 
 
@@ -24,14 +24,14 @@ def put(frame: Frame, receiver: dict[str, Value], key: Value, value: Value) -> V
     return old
 
 
-METHODS: Final = {
+METHODS: Final[dict[str, Method]] = {
     "size/0": lambda _, receiver: len(receiver),
     "get/1": lambda _, receiver, key: receiver.get(key_of(key)),
     "containsKey/1": lambda _, receiver, key: key_of(key) in receiver,
     "put/2": put,
     "getOrDefault/2": lambda _, receiver, key, default: receiver.get(key_of(key), default),
 }
-UNSET: Final = {
+UNSET: Final[dict[str, Method]] = {
     "size/0": lambda _, __: 0,
     "containsKey/1": lambda _, __, key: bool(key_of(key)) and False,
 }

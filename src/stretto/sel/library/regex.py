@@ -47,7 +47,8 @@ POSIX: Final = {
     "XDigit": "xdigit",
     "Space": "space",
 }
-TOKEN: Final = re.compile(
+CATEGORIES: Final = {"Alphabetic": "L", "Letter": "L", "Uppercase": "Lu", "Lowercase": "Ll", "Digit": "Nd"}
+SYNTAX: Final = re.compile(
     r"\\Q.*?(?:\\E|$)"  # quoted
     r"|\\(?P<negated>[pP])\{(?:Is)?(?P<property>\w+)\}"
     r"|\\u(?P<unicode>[0-9a-fA-F]{4})|\\0(?P<octal>[0-3]?[0-7]{1,2})|\\c(?P<control>[@-_a-z])"
@@ -59,14 +60,14 @@ TOKEN: Final = re.compile(
 
 def _translated(pattern: str) -> str:
     """The pattern in the engine's syntax; an error for what it can not do."""
-    return "".join(_token(match) for match in TOKEN.finditer(pattern))
+    return "".join(_construct(match) for match in SYNTAX.finditer(pattern))
 
 
-def _token(match: re.Match[str]) -> str:
-    token = match.group()
-    if token in REFUSED or match["possessive"] or token == "&&":
-        what = REFUSED.get(token, "a possessive quantifier" if match["possessive"] else "an intersection")
-        raise SelError(Kind.ILLEGAL_ARGUMENT, f"A regular expression can not have {what} here: {token}")
+def _construct(match: re.Match[str]) -> str:
+    found = match.group()
+    if found in REFUSED or match["possessive"] or found == "&&":
+        what = REFUSED.get(found, "a possessive quantifier" if match["possessive"] else "an intersection")
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"A regular expression can not have {what} here: {found}")
     if match["name"]:
         return "(?P<"
     if match["property"]:
@@ -76,13 +77,13 @@ def _token(match: re.Match[str]) -> str:
         return rf"\x{{{code:x}}}"
     if match["control"]:
         return rf"\x{{{ord(match['control'].upper()) ^ 64:x}}}"
-    return ESCAPES.get(token, token)
+    return ESCAPES.get(found, found)
 
 
 def _property(name: str, *, negated: bool) -> str:
     if name in POSIX:
         return f"[[:{'^' if negated else ''}{POSIX[name]}:]]"
-    return rf"\{'P' if negated else 'p'}{{{ {'Alphabetic': 'L', 'Uppercase': 'Lu', 'Lowercase': 'Ll'}.get(name, name) }}}"
+    return f"\\{'P' if negated else 'p'}{{{CATEGORIES.get(name, name)}}}"
 
 
 @lru_cache(maxsize=512)
@@ -123,7 +124,7 @@ def split(frame: Frame, text: str, pattern: str, limit: int) -> StringArray:
     for match in matches(frame, pattern, text):
         if match.end() == 0:  # a match of nothing at the beginning splits nothing off
             continue
-        if match.start() == len(text) and match.end() == match.start() or len(parts) == limit - 1:
+        if len(parts) == limit - 1:
             break
         parts.append(text[start : match.start()])
         frame.pay(VALUE_SIZE + CHARACTER_SIZE * (match.start() - start))

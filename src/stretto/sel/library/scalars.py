@@ -5,7 +5,7 @@ from typing import Final
 from stretto.sel.errors import Kind, SelError, class_cast
 from stretto.sel.library.arguments import double, long, text
 from stretto.sel.numbers import double_text, parse_double, parse_long, power, to_long
-from stretto.sel.runtime.frame import Frame
+from stretto.sel.runtime.frame import Frame, Method
 from stretto.sel.values import Unset, Uuid, Value, type_of
 
 
@@ -27,14 +27,14 @@ def double_value_of(_: Frame, __: Value, value: Value) -> float:
     raise SelError(Kind.UNSUPPORTED, f"DOUBLE has no valueOf for {type_of(value)}")
 
 
-LONG: Final = {
+LONG: Final[dict[str, Method]] = {
     "toString/0": lambda _, receiver: str(receiver),
     "toString/1": lambda _, __, value: str(long(value)),
     "valueOf/1": long_value_of,
     "parseLong/1": lambda _, __, value: parse_long(text(value)),
     "intValue/0": lambda _, receiver: receiver,
 }
-DOUBLE: Final = {
+DOUBLE: Final[dict[str, Method]] = {
     "toString/0": lambda _, receiver: double_text(receiver),
     "toString/1": lambda _, __, value: double_text(double(value)),
     "valueOf/1": double_value_of,
@@ -51,7 +51,7 @@ def number(value: Value) -> float:
     raise class_cast("a number", type_of(value))
 
 
-MATH: Final = {
+MATH: Final[dict[str, Method]] = {
     "min/2": lambda _, __, left, right: min(long(left), long(right)),
     "max/2": lambda _, __, left, right: max(long(left), long(right)),
     "pow/2": lambda _, __, base, exponent: power(number(base), number(exponent)),
@@ -65,11 +65,11 @@ def random_uuid(frame: Frame, _: Value) -> Uuid:
     return Uuid("-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])))
 
 
-UUID: Final = {
+UUID: Final[dict[str, Method]] = {
     "randomUUID/0": random_uuid,
     "toString/0": lambda _, receiver: "null" if type(receiver) is Unset else receiver.text,
 }
-SYSTEM: Final = {
+SYSTEM: Final[dict[str, Method]] = {
     "currentTimeMillis/0": lambda frame, _: frame.now(),
     "asList/1": lambda _, __, array: array,
 }

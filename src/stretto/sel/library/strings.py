@@ -7,7 +7,7 @@ from stretto.sel.library.arguments import integer, text
 from stretto.sel.library.format import formatted
 from stretto.sel.library.regex import replace_all, split
 from stretto.sel.numbers import BLANKS
-from stretto.sel.runtime.frame import Frame
+from stretto.sel.runtime.frame import Frame, Method
 from stretto.sel.syntax.source import joined_surrogates, utf16_length
 from stretto.sel.text import text_of
 from stretto.sel.values import StringArray, Value, is_null, type_of
@@ -67,7 +67,7 @@ def value_of(frame: Frame, _: Value, value: Value) -> str:
     return text_of(value, frame.pay_text)
 
 
-METHODS: Final = {
+METHODS: Final[dict[str, Method]] = {
     "length/0": lambda _, receiver: utf16_length(receiver),
     "isEmpty/0": lambda _, receiver: not receiver,
     "toUpperCase/0": lambda _, receiver: receiver.upper(),
@@ -88,7 +88,7 @@ METHODS: Final = {
     "equals/1": lambda _, receiver, other: type(other) is str and receiver == other,
     "compareTo/1": compare,
 }
-STATIC: Final = {"valueOf/1": value_of}
+STATIC: Final[dict[str, Method]] = {"valueOf/1": value_of}
 """What only the class name `String` can do."""
 
 
@@ -125,4 +125,4 @@ def escape(_: Frame, receiver: Value, arguments: list[Value]) -> str:
     return text(arguments[0] if arguments else receiver).translate(ESCAPED)
 
 
-VARIADIC: Final = {"join": join, "format": format_text, "escape": escape}
+VARIADIC: Final[dict[str, Method]] = {"join": join, "format": format_text, "escape": escape}

@@ -6,13 +6,12 @@ from typing import Final
 from stretto.sel.errors import Kind, SelError, class_cast
 from stretto.sel.library import datetimes, functions, maps, params, scalars, strings
 from stretto.sel.runtime.boxing import boxed
-from stretto.sel.runtime.frame import Frame
+from stretto.sel.runtime.frame import Frame, Method
 from stretto.sel.runtime.operators import assigned
 from stretto.sel.runtime.segment import Code
 from stretto.sel.syntax.source import utf16_length
 from stretto.sel.values import PARAMS, UNSET, UTIL, Array, Type, Unset, Value, type_of
 
-Method = Callable[..., Value]
 METHODS: Final[dict[Type, dict[str, Method]]] = {
     Type.STRING: strings.METHODS,
     Type.LONG: scalars.LONG,

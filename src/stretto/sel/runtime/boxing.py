@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from stretto.sel.dates.datetime import DateTime
+from stretto.sel.dates.datetime import DateTime, Days, Property
+from stretto.sel.dates.formatter import Formatter
+from stretto.sel.dates.zones import Zone
 from stretto.sel.errors import Kind, SelError
 from stretto.sel.numbers import LONG_MAX, LONG_MIN
 from stretto.sel.syntax.source import joined_surrogates
@@ -30,6 +32,8 @@ ELEMENTS: Final[dict[frozenset[type], type[Array]]] = {
 }
 """What array a plain list is, by the types in it."""
 
+IMMUTABLE: Final = frozenset({float, bool, type(None), DateTime, Zone, Formatter, Property, Days})
+"""What needs no copy."""
 RESULTS: Final = frozenset(
     {
         Type.STRING,
@@ -53,7 +57,7 @@ def boxed(outside: Any) -> Value:
         return outside
     if kind is str:
         return joined_surrogates(outside)
-    if kind in {float, bool, type(None), DateTime}:
+    if kind in IMMUTABLE:
         return outside
     value = _copied(outside, 0)
     if value is NotImplemented:
@@ -87,7 +91,7 @@ def _key(key: Any) -> str:
 
 
 def _entry(key: str, outside: Any, depth: int) -> Value:
-    if type(outside) in {str, int, float, bool, type(None), DateTime} and _fits(outside):
+    if type(outside) in {str, int, float, bool, DateTime} and _fits(outside):
         return outside
     value = _copied(outside, depth + 1)
     if value is NotImplemented:

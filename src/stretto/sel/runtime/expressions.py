@@ -18,7 +18,7 @@ UNSET_STRING = UNSET[Type.STRING]
 
 
 @singledispatch
-def compile_node(node: Any, segment: Segment, depth: int) -> Code:
+def compile_node(node: Any, segment: Segment, depth: int) -> Code:  # noqa: ARG001
     """The closure of an expression that begins with `depth` operands on the stack."""
     raise TypeError(node)  # pragma: no cover - every class of tree.Expr is registered below
 

@@ -1,7 +1,7 @@
 """The state of one evaluation: its variables and what it has used up."""
 
-from collections.abc import Mapping
-from typing import Any, Final, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn, TypeAlias
 
 from stretto.sel.environment import Environment, Missing
 from stretto.sel.errors import Kind, SelError
@@ -11,6 +11,8 @@ from stretto.sel.values import PRESETS, Array, Value
 
 VALUE_SIZE: Final = 32
 CHARACTER_SIZE: Final = 2
+Method: TypeAlias = Callable[..., Value]
+"""A method of a script: frame, receiver, arguments."""
 MASK: Final = 2**64 - 1
 GOLDEN: Final = 0x9E3779B97F4A7C15
 

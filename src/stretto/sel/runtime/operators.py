@@ -20,12 +20,7 @@ from stretto.sel.values import Preset, Type, Uuid, Value, is_null, type_of
 
 Binary = Callable[[Frame, Value, Value], Value]
 
-ON_LONGS: Final[dict[str, Callable[[int, int], Value]]] = {
-    "+": lambda left, right: wrapped(left + right),
-    "-": lambda left, right: wrapped(left - right),
-    "*": lambda left, right: wrapped(left * right),
-    "/": quotient,
-    "%": remainder,
+COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": lambda left, right: left < right,
     ">": lambda left, right: left > right,
     "<=": lambda left, right: left <= right,
@@ -33,8 +28,16 @@ ON_LONGS: Final[dict[str, Callable[[int, int], Value]]] = {
     "==": lambda left, right: left == right,
     "!=": lambda left, right: left != right,
 }
+ON_LONGS: Final[dict[str, Callable[[int, int], Value]]] = {
+    **COMPARISONS,
+    "+": lambda left, right: wrapped(left + right),
+    "-": lambda left, right: wrapped(left - right),
+    "*": lambda left, right: wrapped(left * right),
+    "/": quotient,
+    "%": remainder,
+}
 ON_DOUBLES: Final[dict[str, Callable[[float, float], Value]]] = {
-    **ON_LONGS,
+    **COMPARISONS,
     "+": lambda left, right: left + right,
     "-": lambda left, right: left - right,
     "*": lambda left, right: left * right,
@@ -86,7 +89,7 @@ def payload_text(frame: Frame, value: Value) -> str:
     return text_of(value, frame.pay_text)
 
 
-def equality(operator: str, equal: bool) -> bool:  # noqa: FBT001 - it is the operand
+def equality(operator: str, equal: bool) -> bool:
     """The answer of `==` or `!=`."""
     return equal if operator == "==" else not equal
 
@@ -141,6 +144,8 @@ def _null(frame: Frame, operator: str, left: Value, right: Value) -> Value:
             return False
         case "+":
             return concatenated(frame, left, right)
+        case _:
+            pass
     raise unsupported(operator, left)
 
 

@@ -11,12 +11,20 @@ from lark.lexer import LexerState, PatternStr, Token
 from stretto.sel.errors import Kind, SelError
 
 RESERVED: Final = frozenset(
-    "abstract boolean break byte case catch char class const continue default do double else extends false "
-    "final finally float for goto if implements import instanceof int interface long native new null package "
-    "private protected public return short static super switch synchronized this throw throws transient true "
-    "try void volatile while".split()
+    re.findall(
+        r"\w+",
+        """
+        abstract boolean break byte case catch char class const continue default do double else extends
+        false final finally float for goto if implements import instanceof int interface long native new
+        null package private protected public return short static super switch synchronized this throw
+        throws transient true try void volatile while
+        """,
+    )
 )
-LETTER: Final = "$_A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u3040-\u318f\u3300-\u337f\u3400-\u3d2d\u4e00-\u9fff\uf900-\ufaff"
+LETTER: Final = (
+    r"$_A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff"
+    r"\u3040-\u318f\u3300-\u337f\u3400-\u3d2d\u4e00-\u9fff\uf900-\ufaff"
+)
 EXPONENT: Final = "[eE][+-]?[0-9]+"
 STRING_BODY: Final = r"(?:[^{quote}\\\n\r]|\\[ntbrf\\'\"]|\\[0-3][0-7][0-7]|\\[0-7][0-7]?)*"
 OPEN_STRING: Final = {quote: re.compile(quote + STRING_BODY.format(quote=quote)) for quote in "'\""}

@@ -119,7 +119,7 @@ class Builder(Transformer[Any, Any]):
         return tree.While(condition, body, at=condition.at)
 
     def for_loop(self, start: Any, condition: Any, update: Any, body: tree.Statement) -> tree.For:
-        first = next((part for part in (start, condition, update, body) if part is not None))
+        first = next(part for part in (start, condition, update, body) if part is not None)
         return tree.For(start, condition, update, body, at=first.at)
 
     def break_loop(self, word: Token) -> tree.Leave:
@@ -157,7 +157,7 @@ class Builder(Transformer[Any, Any]):
 
     def access(self, base: tree.Expr, *suffixes: tree.Field | tree.Call | tree.Subscript) -> tree.Access:
         if isinstance(base, tree.Access):  # an element: its subscript is the first suffix
-            base, suffixes = base.base, (*base.suffixes, *suffixes)
+            return tree.Access(base.base, (*base.suffixes, *suffixes), at=base.at)
         return tree.Access(base, suffixes, at=base.at)
 
     def element(self, name: Token, subscript: tree.Subscript) -> tree.Access:

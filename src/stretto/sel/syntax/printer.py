@@ -29,7 +29,11 @@ def _(node: tree.Literal) -> str:
         return f"'{value.translate(ESCAPES)}'"
     if isinstance(value, float):
         return double_text(value)
-    return {True: "true", False: "false", None: "null"}[value] if value is None or value is True or value is False else str(value)
+    return (
+        {True: "true", False: "false", None: "null"}[value]
+        if value is None or value is True or value is False
+        else str(value)
+    )
 
 
 @show.register
@@ -135,7 +139,9 @@ def _(node: tree.While) -> str:
 
 @show.register
 def _(node: tree.For) -> str:
-    start = _declaration(node.start) if isinstance(node.start, tree.Declare) else node.start and show(node.start)
+    start = (
+        _declaration(node.start) if isinstance(node.start, tree.Declare) else node.start and show(node.start)
+    )
     condition = node.condition and show(node.condition)
     update = node.update and show(node.update)
     return f"for ({start or ''}; {condition or ''}; {update or ''}) {show(node.body)}"

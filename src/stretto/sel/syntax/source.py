@@ -33,7 +33,7 @@ class Source:
         self.decoded = self._decode() if "\\u" in text else text
 
     def _decode(self) -> str:
-        """`\\uXXXX` becomes its character before anything else happens, in comments too."""
+        """A Unicode escape becomes its character before anything else happens, in comments too."""
         parts: list[str] = []
         end = length = 0
         for match in ESCAPE.finditer(self.text):

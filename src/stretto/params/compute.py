@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stretto.model.param import ParamDefinition, Parameter, ParamType
-from stretto.params.convert import NO_NOTES, Converted, convert
+from stretto.params.convert import Converted, convert
 from stretto.params.references import expression_failed
 from stretto.params.scope import Bindings, Scope
 from stretto.params.values import is_evaluated, to_sel
@@ -82,5 +82,3 @@ INTERPOLATED: Final[Mapping[ParamType, Callable[[Any, Lookup], Any]]] = {
     P.STRING_ARRAY: _texts,
     P.STRING_MAP: _text_map,
 }
-
-__all__ = ["NO_NOTES", "compute", "interpolate"]

@@ -1,0 +1,125 @@
+"""Examples in the documentation: found, run, and compared by a test or written again.
+
+A page is run from top to bottom in an empty folder. Three kinds of fenced blocks take part:
+
+    ```yaml title="etl.yaml"   a block with a title is a file; a later one of the same name replaces it
+    ```console                 a line with `$ ` is a command; the lines below it are what it prints
+    ```pycon                   Python as at its prompt
+
+A command is `stretto ...` (with `< FILE` or `> FILE` at its end), `cat FILE`, or `echo $?`. Commands in any
+other kind of block (`shell`, `text`) are not run.
+
+python -m scripts.doc_examples           run every page and write the outputs again
+"""
+
+import doctest
+import io
+import re
+import shlex
+import tempfile
+from contextlib import chdir
+from pathlib import Path
+from typing import Any, Final
+
+from click.testing import CliRunner
+
+from stretto.cli.main import cli
+
+ROOT: Final = Path(__file__).parents[1]
+PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK: Final = re.compile(
+    r"^```(?P<kind>\w+)(?P<options>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+TITLE: Final = re.compile(r'title="([^"]+)"')
+
+
+class ExampleError(Exception):
+    """An example that can not be run as it is written."""
+
+
+class Session:
+    """The prompt of one page. Commands run inside this process, which takes milliseconds each."""
+
+    def __init__(self) -> None:
+        self._status = 0
+
+    def run(self, command: str) -> str:
+        """What a command prints on both of its outputs."""
+        match shlex.split(command):
+            case ["stretto", *arguments]:
+                return self._stretto(arguments)
+            case ["cat", name]:
+                return Path(name).read_text(encoding="utf-8")
+            case ["echo", "$?"]:
+                return f"{self._status}\n"
+        message = f"`{command}` is no command that an example may use"
+        raise ExampleError(message)
+
+    def _stretto(self, arguments: list[str]) -> str:
+        given = output = None
+        match arguments:
+            case [*rest, "<", name]:
+                arguments, given = rest, Path(name).read_bytes()
+            case [*rest, ">", name]:
+                arguments, output = rest, Path(name)
+        result = CliRunner().invoke(cli, arguments, input=given, prog_name="stretto")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        self._status = result.exit_code
+        if output is not None:
+            output.write_bytes(result.stdout_bytes)
+            return result.stderr
+        return result.output
+
+
+def printed(page: str) -> str:
+    """The page with the outputs that its commands have now."""
+    session = Session()
+    names: dict[str, Any] = {}
+
+    def visit(block: re.Match[str]) -> str:
+        title = TITLE.search(block["options"])
+        if title is not None:
+            Path(title[1]).write_text(block["body"], encoding="utf-8")
+        elif block["kind"] == "console":
+            return f"```console{block['options']}\n{_console(block['body'], session)}```"
+        elif block["kind"] == "pycon":
+            _python(block["body"], names)
+        return block[0]
+
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        return BLOCK.sub(visit, page)
+
+
+def _console(body: str, session: Session) -> str:
+    commands = [line for line in body.splitlines() if line.startswith("$ ")]
+    if not commands or not body.startswith("$ "):
+        message = f"a console block begins with `$ `, this one does not: {body[:60]!r}"
+        raise ExampleError(message)
+    return "".join(f"{line}\n{_line(session.run(line[2:]))}" for line in commands)
+
+
+def _line(text: str) -> str:
+    return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def _python(body: str, names: dict[str, Any]) -> None:
+    example = doctest.DocTestParser().get_doctest(body, names, "example", None, None)
+    report = io.StringIO()
+    runner = doctest.DocTestRunner(verbose=False)
+    if runner.run(example, out=report.write, clear_globs=False).failed:
+        raise ExampleError(report.getvalue())
+    names.update(example.globs)
+
+
+def main() -> None:
+    for path in PAGES:
+        old = path.read_text(encoding="utf-8")
+        new = printed(old)
+        if new != old:
+            path.write_text(new, encoding="utf-8")
+            print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

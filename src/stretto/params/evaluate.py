@@ -1,0 +1,194 @@
+"""Evaluate a set of parameters: each after what it refers to, in whatever order they are written.
+
+    evaluate(params, scope)                 -> Evaluated | MissingKeys
+    evaluate_one(name, param, scope, ...)   -> Parameter | MissingKeys     a condition, a loop parameter
+    evaluate_text(name, text, scope, ...)   -> str | MissingKeys           a timeout, an e-mail address
+
+Promise: no I/O; the same parameters, scope and moment give the same results. Failure: a `ParamError`. What
+must be fetched first comes back as `MissingKeys`, all keys of the set at once; names that nothing has are
+reported together, too.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from stretto.model.errors import Unprocessable
+from stretto.model.param import ParamDefinition, Parameter, ParamType
+from stretto.params.compute import compute
+from stretto.params.context import MissingKeys
+from stretto.params.convert import Converted
+from stretto.params.errors import Fault, ParamError
+from stretto.params.evaluated import Evaluated
+from stretto.params.lookup import BLOCKED, UNKNOWN, Found, Lookup, Need
+from stretto.params.references import ALL_PARAMS, Reference, references_of
+from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
+from stretto.params.scope import Bindings, Scope
+from stretto.params.validators import check_value
+from stretto.params.values import is_evaluated
+from stretto.sel import Missing
+
+Definitions = Mapping[str, ParamDefinition]
+NO_PARAMS: Final[Definitions] = {}
+
+
+def evaluate(
+    params: Definitions, scope: Scope, limits: ParamLimits = DEFAULT_LIMITS
+) -> Evaluated | MissingKeys:
+    """The parameters with their results, or what must be fetched before they can have them."""
+    if scope.step is None:
+        results = Evaluated.of_run(params, scope.context.run, scope.moment.now_millis)
+    else:
+        results = Evaluated(params, scope.moment.now_millis)
+    evaluation = _Evaluation(params, results, scope)
+    for name, param in params.items():
+        if isinstance(param, Parameter) and is_evaluated(param):
+            results.put(name, param)
+        elif name not in results:
+            evaluation.settle(name, param)
+    missing = evaluation.missing()
+    if missing is not None:
+        return missing
+    results.check_size(limits.size)
+    return results
+
+
+def evaluate_one(
+    name: str, param: ParamDefinition, scope: Scope, params: Definitions = NO_PARAMS
+) -> Parameter | MissingKeys:
+    """One more parameter, which may refer to a set: a condition, for instance."""
+    results = Evaluated(params, scope.moment.now_millis)
+    evaluation = _Evaluation(params, results, scope)
+    evaluation.settle(name, param)
+    return evaluation.missing() or results[name]
+
+
+def evaluate_text(name: str, text: str, scope: Scope, params: Definitions = NO_PARAMS) -> str | MissingKeys:
+    """A text field of a definition with its variables replaced; `Unprocessable` if that is not possible."""
+    try:
+        found = evaluate_one(name, ParamDefinition(type=ParamType.STRING, value=text), scope, params)
+    except ParamError as error:
+        message = f"Failed to read the field [{name}] of {scope.place}: {error}"
+        raise Unprocessable(message, details=error.details) from error
+    return found if isinstance(found, MissingKeys) else str(found.evaluated_result)
+
+
+class _Frame:
+    """One parameter on its way: what it still has to look up, and what it has found."""
+
+    __slots__ = ("bindings", "blocked", "name", "param", "references", "unknown")
+
+    def __init__(self, name: str, param: ParamDefinition) -> None:
+        if param.value is None and param.expression is None:
+            message = f"Param [{name}] has neither a value nor an expression, so it is not evaluated yet"
+            raise ParamError(Fault.NOT_EVALUATED, name, message)
+        self.name = name
+        self.param = param
+        self.references: list[Reference] = list(references_of(name, param))[::-1]  # the next one is last
+        self.bindings: Bindings = {}
+        self.unknown: list[str] = []
+        self.blocked = False
+
+
+class _Evaluation:
+    """The evaluation of one set. Frames are kept in a list: a long chain of references is no recursion."""
+
+    def __init__(self, params: Definitions, results: Evaluated, scope: Scope) -> None:
+        self._params = params
+        self._results = results
+        self._scope = scope
+        self._blocked: set[str] = set()
+        self._lookup = Lookup(params, results, self._blocked, scope)
+        self._keys: dict[object, None] = {}
+        self._unknown: list[_Frame] = []
+
+    def settle(self, name: str, param: ParamDefinition) -> None:
+        """Evaluate a parameter, and before it whatever it needs."""
+        frames = [_Frame(name, param)]
+        active = {name: None}
+        while frames:
+            frame = frames[-1]
+            need = self._bind(frame)
+            if need is None:
+                self._finish(frames.pop())
+                del active[frame.name]
+            elif need in active:
+                raise self._cycle([*active], need)
+            else:
+                active[need] = None
+                frames.append(_Frame(need, self._params[need]))
+
+    def missing(self) -> MissingKeys | None:
+        """What must be fetched; an error if parameters refer to what does not exist."""
+        if self._unknown:
+            raise self._unknown_names()
+        return MissingKeys(tuple(self._keys)) if self._keys else None
+
+    def _bind(self, frame: _Frame) -> str | None:
+        """Look up what is left to look up; the name of a parameter that must come first."""
+        while frame.references:
+            reference = frame.references[-1]
+            if reference == ALL_PARAMS:
+                frame.bindings = {**self._lookup.everything(), **frame.bindings}
+            else:
+                found = self._lookup.find(frame.name, reference.name)
+                if isinstance(found, Need):
+                    return found.name
+                self._note(frame, reference, found)
+            frame.references.pop()
+        return None
+
+    def _note(self, frame: _Frame, reference: Reference, found: Found) -> None:
+        if isinstance(found, Missing):
+            self._keys[found.key] = None
+            frame.blocked = True
+        elif found is BLOCKED:
+            frame.blocked = True
+        elif found is not UNKNOWN:
+            frame.bindings[reference.name] = found
+        elif not reference.optional:
+            frame.unknown.append(reference.name)
+
+    def _finish(self, frame: _Frame) -> None:
+        """Compute the parameter, unless it has to wait or lacks something."""
+        if frame.unknown:
+            self._unknown.append(frame)
+        waits = frame.blocked or frame.unknown
+        computed = BLOCKED if waits else compute(frame.name, frame.param, frame.bindings, self._scope)
+        if isinstance(computed, Converted):
+            self._results.put(frame.name, self._parameter(frame, computed))
+            return
+        if isinstance(computed, Missing):
+            self._keys[computed.key] = None
+        self._blocked.add(frame.name)
+
+    def _parameter(self, frame: _Frame, computed: Converted) -> Parameter:
+        param = frame.param
+        notes = check_value(frame.name, param, computed.value, self._scope.environment(frame.name))
+        return Parameter(
+            type=param.type,
+            value=param.value,
+            expression=param.expression,
+            validator=param.validator,
+            tags=param.tags,
+            mode=param.mode,
+            source=param.source,
+            meta={**param.meta, **computed.notes, **notes},
+            evaluated_result=computed.value,
+            evaluated_time=self._scope.moment.now_millis,
+        )
+
+    # ------------------------------------------------------------------------------------------ errors
+    def _cycle(self, path: list[str], again: str) -> ParamError:
+        cycle = [*path[path.index(again) :], again]
+        message = (
+            f"In {self._scope.place}, param [{again}] contains a cyclic reference chain: {' -> '.join(cycle)}"
+        )
+        return ParamError(Fault.CYCLE, again, message, details=cycle)
+
+    def _unknown_names(self) -> ParamError:
+        lines = [
+            f"param [{frame.name}] refers to {', '.join(f'[{name}]' for name in frame.unknown)}"
+            for frame in self._unknown
+        ]
+        message = f"In {self._scope.place}, {'; '.join(lines)}: nothing has that name"
+        return ParamError(Fault.UNKNOWN_REFERENCE, self._unknown[0].name, message, details=lines)

@@ -1,0 +1,73 @@
+"""What the work of a step brings back: output parameters, merged into the step's own and checked."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource, ParamType
+from stretto.params.errors import Fault, ParamError
+from stretto.params.literals import literal_of, results_of
+from stretto.params.merge import merge
+from stretto.params.modes import Stage
+from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
+from stretto.params.sizes import check_size
+from stretto.params.validators import check_value
+from stretto.params.values import is_evaluated
+from stretto.sel import Environment
+
+OUTPUT: Final = Stage(ParamSource.OUTPUT_PARAMETER)
+RETRY_ARTIFACT: Final = "maestro_retry"
+
+
+def merge_outputs(
+    params: Mapping[str, Parameter],
+    outputs: Mapping[str, ParamDefinition] | None,
+    now_millis: int,
+    limits: ParamLimits = DEFAULT_LIMITS,
+) -> dict[str, Parameter]:
+    """A step's parameters with what its work brought back.
+
+    Each output must be declared and MUTABLE, and is cast into the declared type; maps are merged, others
+    replaced. Outputs are data: nothing in them is interpolated or evaluated.
+    """
+    outputs = outputs or {}
+    undeclared = [f"[{name}]" for name in outputs if name not in params]
+    if undeclared:
+        message = f"Invalid output parameter {', '.join(undeclared)}: the step does not declare it"
+        raise ParamError(Fault.UNDECLARED_OUTPUT, undeclared[0][1:-1], message)
+    base: Params = {name: literal_of(params[name]) for name in outputs}
+    layer: Params = {name: _data(name, output, now_millis) for name, output in outputs.items()}
+    changed = {name: _checked(name, param, now_millis) for name, param in merge(base, layer, OUTPUT).items()}
+    merged = {**params, **changed}
+    check_size(merged, limits.size)
+    return merged
+
+
+def is_retryable(artifacts: Mapping[str, Any]) -> bool:
+    """Whether a failed step may be tried again, as far as its own work knows."""
+    verdict = artifacts.get(RETRY_ARTIFACT) or {}
+    return verdict.get("retryable") is not False
+
+
+def _data(name: str, output: ParamDefinition, now_millis: int) -> ParamDefinition:
+    """An output as a literal with its result, stripped of everything that only the step may say."""
+    if isinstance(output, Parameter) and is_evaluated(output):
+        literal = literal_of(output)
+    elif output.value is not None:
+        result = results_of(output.value) if output.type is ParamType.MAP else output.value
+        literal = literal_of(Parameter(type=output.type, evaluated_result=result, evaluated_time=now_millis))
+    else:
+        raise ParamError(Fault.NOT_EVALUATED, name, f"Output parameter [{name}] has no value")
+    return msgspec.structs.replace(literal, validator=None, mode=None, internal_mode=None, source=None)
+
+
+def _checked(name: str, param: ParamDefinition, now_millis: int) -> Parameter:
+    """A merged output with its result, which obeys the rule that the step declared for it."""
+    if isinstance(param, Parameter):
+        changed = param
+    else:
+        fields = msgspec.structs.asdict(param)
+        changed = Parameter(**fields, evaluated_result=results_of(param.value), evaluated_time=now_millis)
+    notes = check_value(name, changed, changed.evaluated_result, Environment(now_millis=now_millis))
+    return msgspec.structs.replace(changed, meta={**changed.meta, **notes}) if notes else changed
