@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 JOBS   ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format check coverage bench prove fuzz docs schema lock clean
+.PHONY: help setup run test lint format check bench prove docs schema examples lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,8 +15,12 @@ setup: $(READY) ## make .venv from the lock (nothing needed but Python 3.11+ and
 
 # The lock is installed with hashes; the project itself is linked in, so edits are live.
 $(READY): requirements-dev.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "There is no $(PYTHON). Install Python 3.11 or newer, or name one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "Stretto needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+		echo "Stretto needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "$(PYTHON) can not make virtual environments. On Debian: apt-get install python3-venv" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the locked dependencies into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
@@ -51,11 +55,15 @@ bench: setup ## measure; SECTION=definition|sel for a part
 prove: setup ## the long proofs: wide property tests and fuzzing
 	@$(BIN)/python -m pytest -m prove --timeout=0
 
+# Not --quiet: that hides the warnings from --strict too, which then never fails.
 docs: setup ## build the documentation into site/
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-schema: setup ## write the generated files again: JSON Schema, state drawings
+schema: setup ## write the generated files again: statuses, command line
 	@$(BIN)/python -m scripts.generate
+
+examples: setup ## run the examples of the documentation and write their outputs again
+	@$(BIN)/python -m scripts.doc_examples
 
 lock: setup ## resolve the dependencies again (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --quiet -o requirements.txt

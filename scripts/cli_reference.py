@@ -30,7 +30,7 @@ standard error. No command reads the network or changes a file, but for `-o`.
 def cli_reference() -> str:
     """Every command with its usage, its text, its arguments and its options."""
     rows = "".join(f"| [`{name}`](#stretto-{name}) | {COMMANDS[name][1]} |\n" for name in sorted(COMMANDS))
-    with click.Context(cli, info_name="stretto") as context:
+    with click.Context(cli, info_name="stretto", **cli.context_settings) as context:
         sections = [_section(name, cli.get_command(context, name), context) for name in sorted(COMMANDS)]
         return "\n".join([INTRO + rows, _options(cli, context), *sections])
 
@@ -61,7 +61,11 @@ def _block(paragraph: str) -> str:
 
 
 def _options(command: click.Command, context: click.Context) -> str:
-    rows = [record for each in command.get_params(context) if (record := each.get_help_record(context))]
+    rows = [
+        record
+        for each in command.get_params(context)
+        if isinstance(each, click.Option) and (record := each.get_help_record(context))
+    ]
     lines = "".join(f"| `{_cell(option)}` | {_cell(text)} |\n" for option, text in rows)
     return f"| Option | Meaning |\n|---|---|\n{lines}"
 

@@ -52,8 +52,9 @@ class Session:
                 return Path(name).read_text(encoding="utf-8")
             case ["echo", "$?"]:
                 return f"{self._status}\n"
-        message = f"`{command}` is no command that an example may use"
-        raise ExampleError(message)
+            case _:
+                message = f"`{command}` is no command that an example may use"
+                raise ExampleError(message)
 
     def _stretto(self, arguments: list[str]) -> str:
         given = output = None
@@ -62,6 +63,8 @@ class Session:
                 arguments, given = rest, Path(name).read_bytes()
             case [*rest, ">", name]:
                 arguments, output = rest, Path(name)
+            case _:
+                pass
         result = CliRunner().invoke(cli, arguments, input=given, prog_name="stretto")
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception

@@ -10,7 +10,7 @@ from typing import Final
 from scripts.cli_reference import cli_reference
 
 from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
-from stretto.model.moves import INSTANCE_MOVES, RUN_MOVES, STEP_MOVES, draw
+from stretto.model.moves import INSTANCE_MOVES, RUN_MOVES, STEP_MOVES, Moves, S, draw
 from stretto.model.status import InstanceStatus, StepFlag, StepStatus
 from stretto.model.vocabulary import CONCEPTS, VOCABULARY, System
 from stretto.model.words import Word
@@ -22,8 +22,9 @@ STATUSES_INTRO: Final = """\
 
 <!-- Made by scripts/generate.py from stretto.model; change the tables there. -->
 
-A move between two statuses is legal if, and only if, it is drawn here. The drawings, the flags and the
-actions are made from the tables that the engine itself goes by.
+A move between two statuses is legal if, and only if, it is drawn here. The table below each drawing says
+the same. Drawings, moves, flags and actions are made from the tables of `stretto.model`; no other place in
+the code says what may follow what.
 """
 FLAGS_NOTE: Final = """\
 *Complete* means that successors may go on. *Kept in rollups* means that overviews of the runs above name
@@ -44,12 +45,12 @@ def statuses() -> str:
         [
             STATUSES_INTRO,
             "## A run\n\nAn ended run never changes; a restart makes a new one.\n",
-            _drawing(draw(RUN_MOVES)),
+            _moves(RUN_MOVES),
             "## An instance\n\nAn instance goes on to live: a restart moves it back to `CREATED`.\n",
-            _drawing(draw(INSTANCE_MOVES)),
+            _moves(INSTANCE_MOVES),
             _table(["status", "terminal", "actions"], _instance_rows()),
             "## A step attempt\n",
-            _drawing(draw(STEP_MOVES)),
+            _moves(STEP_MOVES),
             FLAGS_NOTE,
             _table(["status", *FLAGS.values(), "actions"], _step_rows()),
             "## Words of other systems\n\nEvery surface translates by these; Maestro's words are ours.\n",
@@ -59,8 +60,10 @@ def statuses() -> str:
     )
 
 
-def _drawing(mermaid: str) -> str:
-    return f"```mermaid\n{mermaid}```\n"
+def _moves(moves: Moves[S]) -> str:
+    """As a drawing, and as a table: not everything that shows this page can draw."""
+    rows = [[f"`{start}`", f"`{end}`", when] for start, row in moves.items() for end, when in row.items()]
+    return f"```mermaid\n{draw(moves)}```\n\n{_table(['from', 'to', 'when'], rows)}"
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

@@ -1,6 +1,6 @@
 """Every case of the SEL corpus at the levels `sel`, `maestro`, `validate` and, for texts, `interpolate`."""
 
-import copy
+import contextlib
 import json
 from typing import Any
 
@@ -72,7 +72,9 @@ def check(case: Case) -> None:
         assert got.get("symbols") == expected["symbols"] if "symbols" in expected else True
     else:
         expected = case["expect_error"]
-        kinds = {"illegal_argument": {"illegal_argument", "number_format"}}.get(expected["kind"], {expected["kind"]})
+        kinds = {"illegal_argument": {"illegal_argument", "number_format"}}.get(
+            expected["kind"], {expected["kind"]}
+        )
         assert expected["kind"] == "any" or got["error"]["kind"] in kinds, got
         assert got["error"].get("limit") == expected["limit"] if "limit" in expected else True
 
@@ -110,14 +112,11 @@ def bindings(case: Case) -> dict[str, Any]:
 @pytest.mark.parametrize("case", [item for item in cases("sel") if item.values[0]["bindings"]])
 def test_bindings_are_never_changed(case: Case) -> None:
     given = bindings(case)
-    before = copy.deepcopy(given) if "LIST" not in json.dumps(case) else None
+    before = json.dumps(given, default=str)
     limits = Limits(**case.get("limits", {}))
-    try:
+    with contextlib.suppress(SelError):
         compile_expression(case["script"]).evaluate(given, Environment(now_millis=0, limits=limits))
-    except SelError:
-        pass
-    if before is not None and "DATETIME" not in json.dumps(case["bindings"]):
-        assert given == before
+    assert json.dumps(given, default=str) == before
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,11 @@ def test_bindings_are_never_changed(case: Case) -> None:
 def test_row_59_interpolate(case: Case) -> None:
     value = case["param"]["value"]
     names: list[str] = []
-    values = {name: from_wire(data) for name, data in case["bindings"].items()}
+    values = {
+        name: data["value"] if data["type"] == "STRING_MAP" else from_wire(data)
+        for name, data in case["bindings"].items()
+        if data.get("evaluated", True)
+    }
 
     def rendered(text: str) -> str:
         template = compile_template(text)

@@ -74,17 +74,20 @@ class Graph:
 
     def _trim(self, left: set[str]) -> None:
         """Drop steps that are only before or only behind a cycle."""
-        for edges in (self.successors, self.predecessors):
-            dead = [node for node in left if not any(other in left for other in edges[node])]
-            back = self.predecessors if edges is self.successors else self.successors
+        for edges, back in (
+            (self.successors, self.predecessors),
+            (self.predecessors, self.successors),
+        ):
+            alive = {node: sum(other in left for other in edges[node]) for node in left}
+            dead = [node for node, count in alive.items() if not count]
             while dead:
                 node = dead.pop()
                 left.discard(node)
-                dead += [
-                    other
-                    for other in back[node]
-                    if other in left and not any(each in left for each in edges[other])
-                ]
+                for other in back[node]:
+                    if other in left:
+                        alive[other] -= 1
+                        if not alive[other]:
+                            dead.append(other)
 
     def _walk(self, start: str, left: set[str]) -> list[str]:
         """Go from step to step until one comes twice: what lies between is a cycle."""

@@ -1,18 +1,20 @@
 """Text -> definitions, with every problem placed in the text."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stretto.definition.findings import Enough, Findings
 from stretto.definition.forms.normalise import normalise
 from stretto.definition.limits import Limits
-from stretto.definition.reading.located import points_at_key, spot_of
+from stretto.definition.reading.located import spot_of
 from stretto.definition.reading.read import Format, Source, Unreadable
 from stretto.definition.validate import DEFAULT_LIMITS, validate
 from stretto.model.errors import InvalidDefinition
-from stretto.model.problem import Code, Problem, keys_in
-from stretto.model.wire import decode
+from stretto.model.problem import Code, Problem, keys_in, problem_at
+from stretto.model.wire import Sink, codec_of
 from stretto.model.workflow import Definition
 
 NO_TEMPLATES: Final[Mapping[str, str]] = {}
@@ -42,29 +44,35 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT_OPTIONS: Final = Options()
+EMPTY: Final = Problem(code=Code.EMPTY, path="", message="the text holds no definition", line=1, column=1)
 
 
 def check(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> Checked:
     """Read and check a text; never raises on what a user wrote."""
     try:
         source = Source(text, options.limits, options.form)
-        checked = [_Document(document, options) for document in source.documents]
-        if any(document.problems for document in checked):
+        if all(document is None for document in source.documents):
+            return Checked((), (EMPTY,))
+        checked = _checked(source.documents, options)
+        if checked.problems:
             # Only now are the spots worth their price: read again, with them.
-            checked = [_Document(document, options) for document in source.located()]
+            checked = _checked(source.located(), options)
     except Unreadable as unreadable:
-        return Checked((), unreadable.problems)
-    if not source.documents or source.documents == [None]:
-        empty = Problem(code=Code.EMPTY, path="", message="the text holds no definition", line=1, column=1)
-        return Checked((), (empty,))
-    definitions = tuple(made for document in checked for made in document.definitions)
-    several = len(checked) > 1
-    problems = tuple(
-        msgspec.structs.replace(problem, path=f"[{index}].{problem.path}") if several else problem
-        for index, document in enumerate(checked)
-        for problem in document.problems
-    )
-    return Checked(definitions, problems)
+        return Checked((), unreadable.problems[: options.limits.problems])
+    return checked
+
+
+def _checked(documents: Sequence[Any], options: Options) -> Checked:
+    """Documents that hold nothing (`---` at the end of a file) are passed over."""
+    seen: set[str] = set()
+    read = [_Document(document, options, seen) for document in documents if document is not None]
+    definitions = tuple(made for document in read for made in document.definitions)
+    if len(read) == 1:
+        return Checked(definitions, tuple(read[0].problems))
+    problems = [
+        _inside(index, problem) for index, document in enumerate(read) for problem in document.problems
+    ]
+    return Checked(definitions, tuple(problems))
 
 
 def load(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> tuple[Definition, ...]:
@@ -92,33 +100,65 @@ def parse(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> Definition:
 class _Document:
     """One document of a text: its definitions and what is wrong with them."""
 
-    def __init__(self, document: Any, options: Options) -> None:
+    def __init__(self, document: Any, options: Options, seen: set[str]) -> None:
         self.definitions: list[Definition] = []
-        found: list[Problem] = []
-        raws = normalise(document, options.templates, found)
+        self._options = options
+        self._seen = seen  # ids of the definitions before, in this document and the others
+        limit = options.limits.problems
+        found = Findings(limit)
+        raws: list[dict[str, Any]] = []
+        try:
+            raws = normalise(document, options.templates, found)
+        except Enough:
+            pass
         self.problems = _placed(found, document)
         for index, raw in enumerate(raws):
-            definition, problems = decode(Definition, raw)
-            self.definitions.append(definition)
-            if options.rules:
-                broken = [problem.path for problem in problems]
-                more = validate(
-                    definition,
-                    options.limits,
-                    templates=options.templates.keys(),
-                    first_version=options.first_version,
-                )
-                problems += [problem for problem in more if not _under(problem.path, broken)]
-            placed = _placed(problems, raw)
-            if len(raws) > 1:
-                placed = [msgspec.structs.replace(each, path=f"[{index}].{each.path}") for each in placed]
-            self.problems += placed
+            problems = _placed(self._read(raw), raw)
+            self.problems += [_inside(index, each) for each in problems] if len(raws) > 1 else problems
+        self.problems.sort(key=lambda each: (each.line or 0, each.column or 0))
+        if len(self.problems) > limit:
+            more = f"there are more than {limit:,} problems, the others are not shown"
+            self.problems[limit:] = [Problem(code=Code.TOO_MANY, path="", message=more)]
+
+    def _read(self, raw: dict[str, Any]) -> list[Problem]:
+        """Decode one definition and check the rules; all problems but those that only echo another."""
+        options = self._options
+        problems = Findings(options.limits.problems)
+        try:
+            definition: Definition = codec_of(Definition).decode(raw, None, problems)
+            self._check_id(definition.workflow.id, problems)
+        except Enough:
+            return problems
+        self.definitions.append(definition)
+        if not options.rules:
+            return problems
+        broken = {problem.path for problem in problems}
+        more = validate(
+            definition,
+            options.limits,
+            templates=options.templates.keys(),
+            first_version=options.first_version,
+        )
+        return [*problems, *(problem for problem in more if not _is_echo(problem.path, broken))]
+
+    def _check_id(self, workflow_id: str, sink: Sink) -> None:
+        """Two definitions of one id: which of them would be meant?"""
+        if workflow_id and workflow_id in self._seen:
+            message = f"the workflow id `{workflow_id}` is used twice"
+            sink.append(problem_at(((None, "workflow"), "id"), Code.DUPLICATE_ID, message))
+        self._seen.add(workflow_id)
 
 
-def _under(path: str, broken: Sequence[str]) -> bool:
+def _inside(index: int, problem: Problem) -> Problem:
+    """A problem of one document or definition among several."""
+    dot = "." if problem.path[:1] not in {"", "["} else ""
+    return msgspec.structs.replace(problem, path=f"[{index}]{dot}{problem.path}")
+
+
+def _is_echo(path: str, broken: AbstractSet[str]) -> bool:
     """Whether a place could not be read in the first place: what a rule says of it is only an echo."""
-    return any(
-        path == place or (place and path.startswith(place) and path[len(place)] in ".[") for place in broken
+    return bool(broken) and (
+        path in broken or any(char in ".[" and path[:end] in broken for end, char in enumerate(path))
     )
 
 
@@ -126,8 +166,8 @@ def _placed(problems: Sequence[Problem], root: Any) -> list[Problem]:
     """Each problem with the line and column of its path; a plain value has none and changes nothing."""
     placed = []
     for problem in problems:
-        spot = spot_of(root, keys_in(problem.path), of_key=points_at_key(problem))
-        if spot is not None and problem.line is None:
+        spot = spot_of(root, keys_in(problem.path), problem.code) if problem.line is None else None
+        if spot is not None:
             problem = msgspec.structs.replace(problem, line=spot.line, column=spot.column)  # noqa: PLW2901
         placed.append(problem)
-    return sorted(placed, key=lambda each: (each.line or 0, each.column or 0))
+    return placed

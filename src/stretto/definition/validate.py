@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection
 from typing import Final
 
+from stretto.definition.findings import Enough
 from stretto.definition.limits import Limits
 from stretto.definition.rules.alerts import check_alerts
 from stretto.definition.rules.expressions import check_expressions
@@ -44,8 +45,11 @@ def validate(
     `first_version`: nothing is stored under this id yet, so the definition must name an owner.
     """
     scene = Scene(definition, limits, templates)
-    for rule in RULES:
-        rule(scene)
-    if first_version:
-        check_owner(scene)
+    try:
+        for rule in RULES:
+            rule(scene)
+        if first_version:
+            check_owner(scene)
+    except Enough:
+        pass
     return scene.problems

@@ -32,16 +32,23 @@ def _short(value: Any) -> dict[str, Any] | None:
     return None
 
 
-class RunStrategy(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule with its concurrency; `"parallel"` and a bare number are short forms."""
+class _Absent(int):
+    """Stands in for a concurrency that was not given, until `__post_init__` has put the rule's default."""
 
-    wire: ClassVar[Shape] = Shape(short=_short)
+
+class RunStrategy(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule with its concurrency; `"parallel"` and a bare number are short forms. Concurrency 0 pauses."""
+
+    wire: ClassVar[Shape] = Shape(
+        short=_short,
+        missing={"rule": "rule in run strategy cannot be null: name one, such as `PARALLEL`"},
+    )
 
     rule: RunStrategyRule
-    workflow_concurrency: int = 0  # 0 only until __post_init__ has put the rule's default
+    workflow_concurrency: int = _Absent()
 
     def __post_init__(self) -> None:
-        if not self.workflow_concurrency:
+        if isinstance(self.workflow_concurrency, _Absent):
             parallel = self.rule is RunStrategyRule.PARALLEL
             msgspec.structs.force_setattr(
                 self, "workflow_concurrency", DEFAULT_PARALLELISM if parallel else 1

@@ -64,7 +64,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "@DecimalMin": Kind(NUMBERS, ("value",), lambda number, value: _decimal(number) >= value),
     "@DecimalMax": Kind(NUMBERS, ("value",), lambda number, value: _decimal(number) <= value),
     "@Size": Kind(SIZED, ("min", "max"), _size),
-    "@AssertTrue": Kind(FLAGS, (), lambda value: bool(value)),
+    "@AssertTrue": Kind(FLAGS, (), bool),
     "@AssertFalse": Kind(FLAGS, (), lambda value: not value),
     "Maestro.enumCheck": Kind(SCALARS, ("*",), lambda value, texts: scalar_text(value) in texts),
 }

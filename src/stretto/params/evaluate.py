@@ -12,6 +12,8 @@ reported together, too.
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
+
 from stretto.model.errors import Unprocessable
 from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.params.compute import compute
@@ -19,6 +21,7 @@ from stretto.params.context import MissingKeys
 from stretto.params.convert import Converted
 from stretto.params.errors import Fault, ParamError
 from stretto.params.evaluated import Evaluated
+from stretto.params.literals import bare_value
 from stretto.params.lookup import BLOCKED, UNKNOWN, Found, Lookup, Need
 from stretto.params.references import ALL_PARAMS, Reference, references_of
 from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
@@ -41,9 +44,11 @@ def evaluate(
         results = Evaluated(params, scope.moment.now_millis)
     evaluation = _Evaluation(params, results, scope)
     for name, param in params.items():
+        if name in results:
+            continue
         if isinstance(param, Parameter) and is_evaluated(param):
-            results.put(name, param)
-        elif name not in results:
+            results.put(name, msgspec.structs.replace(param, value=bare_value(param)))
+        else:
             evaluation.settle(name, param)
     missing = evaluation.missing()
     if missing is not None:
@@ -163,10 +168,10 @@ class _Evaluation:
 
     def _parameter(self, frame: _Frame, computed: Converted) -> Parameter:
         param = frame.param
-        notes = check_value(frame.name, param, computed.value, self._scope.environment(frame.name))
+        notes = check_value(frame.name, param, computed.value, self._scope.environment)
         return Parameter(
             type=param.type,
-            value=param.value,
+            value=bare_value(param),
             expression=param.expression,
             validator=param.validator,
             tags=param.tags,

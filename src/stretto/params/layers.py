@@ -21,6 +21,7 @@ from stretto.params.merge import Layer, effective_mode, merge
 from stretto.params.modes import EVALUATED_AGAIN, Stage
 from stretto.params.requests import RESERVED_NAMES
 from stretto.params.settle import settle
+from stretto.params.values import is_evaluated
 
 S = ParamSource
 
@@ -38,7 +39,7 @@ def workflow_params(
     """
     merged = merge(WORKFLOW_DEFAULTS if defaults is None else defaults, definition, DEFINED)
     if run:
-        merged = merge(merged, run, Stage.of_run(source))
+        merged = merge(merged, _as_literals(run), Stage.of_run(source))
     return settle(merged)
 
 
@@ -54,7 +55,7 @@ def restarted_params(
     `restart` are the parameters of the restart request; only the end of the restart path gets them.
     """
     merged: Layer = previous_params(previous)
-    merged = merge(merged, run, Stage.of_run(source, restart=True))
+    merged = merge(merged, _as_literals(run), Stage.of_run(source, restart=True))
     merged = merge(merged, restart, Stage(S.RESTART, restart=True))
     return settle(merged)
 
@@ -65,6 +66,14 @@ def previous_params(previous: Mapping[str, Parameter]) -> Params:
         name: definition_of(param) if effective_mode(param) in EVALUATED_AGAIN else literal_of(param)
         for name, param in previous.items()
         if name not in RESERVED_NAMES
+    }
+
+
+def _as_literals(run: Layer) -> Params:
+    """What a parent hands down is its result, however it was made."""
+    return {
+        name: literal_of(param) if isinstance(param, Parameter) and is_evaluated(param) else param
+        for name, param in run.items()
     }
 
 
@@ -87,8 +96,9 @@ class StepLayers:
 def step_params(layers: StepLayers) -> Params:
     """The parameters of a step attempt, not evaluated."""
     request = Stage(layers.source, restart=layers.restarting)
-    undefined = {name: param for name, param in layers.run.items() if name not in layers.definition}
-    defined = {name: param for name, param in layers.run.items() if name in layers.definition}
+    run = _as_literals(layers.run)
+    undefined = {name: param for name, param in run.items() if name not in layers.definition}
+    defined = {name: param for name, param in run.items() if name in layers.definition}
     merged: Layer = NOTHING
     for layer, stage in (
         (layers.defaults, DEFAULT),

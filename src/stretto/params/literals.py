@@ -20,10 +20,17 @@ def literal_of(param: Parameter) -> Parameter:
     return msgspec.structs.replace(param, value=value, expression=None, meta={})
 
 
-def definition_of(param: Parameter) -> ParamDefinition:
+def definition_of(param: ParamDefinition) -> ParamDefinition:
     """The parameter as it was before it was evaluated."""
     fields = {name: getattr(param, name) for name in ParamDefinition.__struct_fields__}
-    return ParamDefinition(**{**fields, "meta": {}})
+    return ParamDefinition(**{**fields, "value": bare_value(param), "meta": {}})
+
+
+def bare_value(param: ParamDefinition) -> Any:
+    """The value as it is stored: the result of a MAP stands beside it, not again in each member."""
+    if param.type is not ParamType.MAP or param.value is None:
+        return param.value
+    return {name: definition_of(member) for name, member in param.value.items()}
 
 
 def results_of(members: Mapping[str, ParamDefinition]) -> dict[str, Any]:

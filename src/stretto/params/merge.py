@@ -66,7 +66,7 @@ class _Fold:
         """A parameter that the base has, too."""
         content = self._content(name, base, param)
         merged = self._rebuilt(base, param, content)
-        if not _differ(base, merged):
+        if not _differ(base, merged, self.enclosing):
             return self._with_kept_source(base, merged)
         if not self.stage.is_system and not self._goes_through(param):
             self._check_right(self.path + name, base, param, merged)
@@ -143,7 +143,7 @@ class _Fold:
             raise _belongs_to_system(path, "internal_mode")
         if param.source is not None and not self.stage.upstream:
             raise _belongs_to_system(path, "source")
-        before, after = effective_mode(base), effective_mode(merged)
+        before, after = stricter(effective_mode(base), self.enclosing), effective_mode(merged)
         for mode in (before, after):
             if mode not in self.stage.changeable:
                 message = f"Param [{path}] has the mode [{mode}] and can not be changed by {self._who()}"
@@ -187,20 +187,23 @@ def _union(some: tuple[Any, ...], others: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*some, *(tag for tag in others if tag not in some)) if others else some
 
 
-def _differ(one: ParamDefinition, other: ParamDefinition) -> bool:
+def _differ(one: ParamDefinition, other: ParamDefinition, enclosing: ParamMode) -> bool:
     """Whether two parameters differ in anything but meta."""
+    mode = stricter(effective_mode(one), enclosing)
     return (
         one.expression != other.expression
-        or effective_mode(one) is not effective_mode(other)
+        or mode is not stricter(effective_mode(other), enclosing)
         or one.validator != other.validator
         or (one.tags or ()) != (other.tags or ())
         or one.type is not other.type
-        or (_members_differ(one.value, other.value) if is_literal_map(one) else one.value != other.value)
+        or (
+            _members_differ(one.value, other.value, mode) if is_literal_map(one) else one.value != other.value
+        )
     )
 
 
-def _members_differ(one: Layer, other: Layer) -> bool:
-    return one.keys() != other.keys() or any(_differ(one[name], other[name]) for name in one)
+def _members_differ(one: Layer, other: Layer, enclosing: ParamMode) -> bool:
+    return one.keys() != other.keys() or any(_differ(one[name], other[name], enclosing) for name in one)
 
 
 def _belongs_to_system(path: str, field: str) -> ParamError:

@@ -7,7 +7,7 @@ import msgspec
 
 from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource, ParamType
 from stretto.params.errors import Fault, ParamError
-from stretto.params.literals import literal_of, results_of
+from stretto.params.literals import bare_value, literal_of, results_of
 from stretto.params.merge import merge
 from stretto.params.modes import Stage
 from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
@@ -64,10 +64,11 @@ def _data(name: str, output: ParamDefinition, now_millis: int) -> ParamDefinitio
 
 def _checked(name: str, param: ParamDefinition, now_millis: int) -> Parameter:
     """A merged output with its result, which obeys the rule that the step declared for it."""
-    if isinstance(param, Parameter):
-        changed = param
-    else:
-        fields = msgspec.structs.asdict(param)
-        changed = Parameter(**fields, evaluated_result=results_of(param.value), evaluated_time=now_millis)
-    notes = check_value(name, changed, changed.evaluated_result, Environment(now_millis=now_millis))
-    return msgspec.structs.replace(changed, meta={**changed.meta, **notes}) if notes else changed
+    made = param if isinstance(param, Parameter) else _made_of_members(param, now_millis)
+    notes = check_value(name, made, made.evaluated_result, lambda _name: Environment(now_millis=now_millis))
+    return msgspec.structs.replace(made, value=bare_value(made), meta=notes)
+
+
+def _made_of_members(param: ParamDefinition, now_millis: int) -> Parameter:
+    fields = {name: getattr(param, name) for name in ParamDefinition.__struct_fields__}
+    return Parameter(**fields, evaluated_result=results_of(param.value), evaluated_time=now_millis)

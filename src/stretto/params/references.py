@@ -52,6 +52,8 @@ def texts_in(param: ParamDefinition) -> Iterator[str]:
             for key, text in param.value.items():
                 yield key
                 yield text
+        case _:
+            pass  # numbers and flags hold no text
 
 
 def _in_texts(texts: Iterable[str]) -> Iterator[str]:

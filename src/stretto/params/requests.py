@@ -7,13 +7,18 @@ from typing import Final
 from stretto.model.param import ParamDefinition
 from stretto.params.errors import Fault, ParamError
 
-SEPARATOR: Final = "__"
+SEPARATOR: Final = "__"  # between step and parameter
+CASINGS: Final = (str.lower, str.capitalize, str.upper)
 
 RESERVED_NAMES: Final = frozenset(
-    """
-    maestro Maestro MAESTRO scheduler Scheduler SCHEDULER util Util UTIL params Params PARAMS
-    AUTH_BLOB AUTH_DATA AUTH_ACTING_ON_BEHALF_OF_BLOB AUTH_TRIGGERING_ON_BEHALF_OF_BLOB AUTHORIZED_MANAGERS
-    """.split()
+    {
+        *(style(word) for word in ("maestro", "scheduler", "util", "params") for style in CASINGS),
+        "AUTH_BLOB",
+        "AUTH_DATA",
+        "AUTH_ACTING_ON_BEHALF_OF_BLOB",
+        "AUTH_TRIGGERING_ON_BEHALF_OF_BLOB",
+        "AUTHORIZED_MANAGERS",
+    }
 )
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from stretto.model.param import InternalParamMode, ParamDefinition, Params
+from stretto.model.param import InternalParamMode, ParamDefinition, Params, ParamType
 from stretto.params.errors import Fault, ParamError
 from stretto.params.merge import Layer, is_literal_map
 
@@ -15,26 +15,25 @@ def settle(merged: Layer) -> Params:
 def _settled(merged: Layer, path: str) -> Params:
     settled: Params = {}
     for name, param in merged.items():
-        if is_literal_map(param):
-            members = _settled(param.value, f"{path}{name}.")
-            if members != param.value:
-                param = msgspec.structs.replace(param, value=members)  # noqa: PLW2901 - the same, settled
-        if not _is_dropped(param, path + name):
-            settled[name] = _unmarked(param)
+        if param.type is ParamType.MAP and is_literal_map(param):
+            param = _settled_map(param, f"{path}{name}.")  # noqa: PLW2901 - the same, settled
+        if param.internal_mode is None and (param.value is not None or param.expression is not None):
+            settled[name] = param
+        elif not _is_dropped(param, path + name):
+            settled[name] = msgspec.structs.replace(param, internal_mode=None)
     return settled
+
+
+def _settled_map(param: ParamDefinition, path: str) -> ParamDefinition:
+    return msgspec.structs.replace(param, value=_settled(param.value, path))
 
 
 def _is_dropped(param: ParamDefinition, path: str) -> bool:
     """An optional parameter goes if it is empty; any other one must not be."""
+    has_value = param.value is not None or param.expression is not None
     if param.internal_mode is InternalParamMode.OPTIONAL:
-        return not param.value and param.expression is None and (param.value is None or is_literal_map(param))
-    if param.value is None and param.expression is None:
+        return not has_value or (is_literal_map(param) and not param.value)
+    if not has_value:
         message = f"Param [{path}] is a required parameter (type=[{param.type}]), and nobody gave it a value"
         raise ParamError(Fault.REQUIRED, path, message)
     return False
-
-
-def _unmarked(param: ParamDefinition) -> ParamDefinition:
-    if param.internal_mode is None:
-        return param
-    return msgspec.structs.replace(param, internal_mode=None)

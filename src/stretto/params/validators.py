@@ -9,7 +9,7 @@ inside a MAP: there it leaves a `warn` note on the map, as Maestro's own samples
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
@@ -18,6 +18,9 @@ from stretto.params.checks import NamedCheck, named_checks
 from stretto.params.errors import Fault, ParamError
 from stretto.params.values import member_to_sel, to_sel
 from stretto.sel import Environment, SelError, compile_expression, evaluate_maestro, sanitize
+
+Surroundings = Callable[[str], Environment]
+"""Makes the environment in which the rule of a parameter is evaluated."""
 
 VALUE: Final = "param"
 IS_NAMED: Final = re.compile(r"\s*(?:@|Maestro\s*\.)")
@@ -76,31 +79,31 @@ def check_validator(name: str, param: ParamDefinition) -> None:
         raise _unreadable(name, param.validator, error) from error
 
 
-def check_value(name: str, param: ParamDefinition, value: Any, environment: Environment) -> dict[str, str]:
+def check_value(name: str, param: ParamDefinition, value: Any, around: Surroundings) -> dict[str, str]:
     """Refuse a result that breaks its parameter's rule; notes about members that break theirs."""
-    if param.validator is not None and not _holds(name, param, to_sel(param.type, value), environment):
+    if param.validator is not None and not _holds(name, param, to_sel(param.type, value), around):
         message = f"Param [{name}] breaks its own rule `{param.validator}`"
         raise ParamError(Fault.VALIDATOR, name, message)
     if param.type is not ParamType.MAP or not param.is_literal:
         return {}
-    broken = list(_broken_members(name, param, value, environment))
+    broken = list(_broken_members(name, param, value, around))
     return {"warn": "; ".join(broken)} if broken else {}
 
 
 def _broken_members(
-    name: str, param: ParamDefinition, values: dict[str, Any], environment: Environment
+    name: str, param: ParamDefinition, values: dict[str, Any], around: Surroundings
 ) -> Iterator[str]:
     for key, member in param.value.items():
-        if member.validator is not None and not _holds(key, member, member_to_sel(values[key]), environment):
+        if member.validator is not None and not _holds(key, member, member_to_sel(values[key]), around):
             yield f"Member [{key}] of [{name}] breaks its own rule `{member.validator}`"
         if member.type is ParamType.MAP and member.is_literal:
-            yield from _broken_members(f"{name}.{key}", member, values[key], environment)
+            yield from _broken_members(f"{name}.{key}", member, values[key], around)
 
 
-def _holds(name: str, param: ParamDefinition, value: Any, environment: Environment) -> bool:
+def _holds(name: str, param: ParamDefinition, value: Any, around: Surroundings) -> bool:
     rule = str(param.validator)
     try:
-        return _compiled(name, param.type, rule).holds(value, environment)
+        return _compiled(name, param.type, rule).holds(value, around(name))
     except (SelError, ValueError) as error:
         raise _unreadable(name, rule, error) from error
 

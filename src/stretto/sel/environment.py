@@ -15,7 +15,7 @@ class Limits:
     length: int = 10_000  # characters of the expression itself
     visit: int = 100_000_000  # steps of the evaluation
     memory: int = 100_000_000  # 32 for each value made, and 2 for each of its characters
-    string: int = 20_000_000  # characters stored or appended by assignments, which `memory` does not count
+    string: int = 16_000_000  # characters of one string, and of all that are assigned or appended
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from stretto.sel.syntax.parser import parse
 from stretto.sel.syntax.source import Source, utf16_length
 from stretto.sel.values import Value
 
-CACHE_SIZE: Final = 4096
+SHORT: Final = 200
+"""Most expressions are shorter. A long one takes much memory compiled, so fewer of them are kept."""
 NO_BINDINGS: Final[Mapping[str, Any]] = {}
 
 
@@ -51,6 +52,8 @@ class Expression:
             raise self._source.located(error) from None
         except AbsentError as absent:
             return absent.missing
+        except RecursionError:
+            raise too_deep() from None
 
     def located(self, error: SelError) -> SelError:
         """An error about this expression with its line and column."""
@@ -69,9 +72,20 @@ def _literal_memory(script: tree.Script) -> int:
     return total
 
 
-@lru_cache(maxsize=CACHE_SIZE)
-def _compiled(text: str) -> Expression:
-    return Expression(text)
+def too_deep() -> SelError:
+    """The error of an expression that does not fit on what its caller left of Python's stack."""
+    return SelError(Kind.ILLEGAL_STATE, "There is no room on the stack for this expression", limit="stack")
+
+
+def _compile(text: str) -> Expression:
+    try:
+        return Expression(text)
+    except RecursionError:
+        raise too_deep() from None
+
+
+_short = lru_cache(maxsize=4096)(_compile)
+_long = lru_cache(maxsize=128)(_compile)
 
 
 def compile_expression(text: str, length: int = DEFAULT.limits.length) -> Expression:
@@ -83,4 +97,4 @@ def compile_expression(text: str, length: int = DEFAULT.limits.length) -> Expres
             f"The expression is {size} characters long; the limit is {length}",
             limit="length",
         )
-    return _compiled(text)
+    return _short(text) if size <= SHORT else _long(text)

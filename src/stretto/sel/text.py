@@ -14,6 +14,9 @@ from stretto.sel.values import Array, Preset, Thrown, Unset, Uuid, Value, Void, 
 MAX_NESTING: Final = 100
 """Maps and arrays inside each other. A map can even contain itself."""
 
+PIECE: Final = 128
+"""What each piece costs besides its characters: a map of maps can have very many very short ones."""
+
 Spend = Callable[[int], None]
 """Called with the length of each piece of text; raises when it has been enough."""
 
@@ -47,7 +50,7 @@ def json_text(value: Value, spend: Spend) -> str:
 def _joined(pieces: Iterable[str], spend: Spend) -> str:
     parts: list[str] = []
     for piece in pieces:
-        spend(len(piece))
+        spend(PIECE + len(piece))
         parts.append(piece)
     return "".join(parts)
 

@@ -3,7 +3,8 @@
     maestro_yaml   `workflow: {jobs: ...}`              Maestro's YAML DSL
     task_engine    `workflows: {jobs, definitions}`     the task engine's YAML
     convenience    short and documented-elsewhere forms of steps and parameters
-    stages         `stages`, `on_success`, `on_failure`
+    outcomes       `on_success`, `on_failure`
+    stages         `stages`
 
 All of them keep the spots of what they read, so that a problem is shown where the author wrote it.
 """

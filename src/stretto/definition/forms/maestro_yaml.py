@@ -1,12 +1,12 @@
 """Maestro's YAML DSL -> the JSON model. Keys that are no fields are parameters."""
 
-from collections.abc import Callable, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any, Final
 
-from stretto.definition.forms.dsl_params import expression_text, params_of
+from stretto.definition.forms.dsl_loops import loop_params_of
+from stretto.definition.forms.dsl_params import ParamReader, expression_text
 from stretto.definition.forms.dsl_transitions import successors_of
-from stretto.definition.reading.located import derive, derive_list
+from stretto.definition.reading.located import at_key, derive, derive_list, gather
 from stretto.model.problem import Code, Place, problem_at
 from stretto.model.step import STEP_TYPES
 from stretto.model.suggest import did_you_mean
@@ -73,6 +73,9 @@ MAESTRO_TYPES: Final = frozenset(
 )
 
 
+Body = dict[str, Any]
+
+
 class MaestroYaml:
     """One translation; `templates` says which step type each known job template has."""
 
@@ -80,18 +83,18 @@ class MaestroYaml:
         self._templates = {name.casefold(): (name, kind) for name, kind in templates.items()}
         self._sink = sink
 
-    def definition(self, document: dict[str, Any], key: str) -> dict[str, Any]:
+    def definition(self, document: Body, key: str) -> Body:
         """`{workflow: {...}}` -> a definition; the place of a problem is that of the DSL's text."""
-        source = document[key]
+        source = _given(document[key], WORKFLOW_FIELDS)
         at: Place = (None, key)
-        properties: dict[str, Any] = {"step_concurrency": DEFAULT_STEP_CONCURRENCY}
+        properties: Body = {"step_concurrency": DEFAULT_STEP_CONCURRENCY}
         if "owner" in source:
             properties["owner"] = source["owner"]
         strategy = {"rule": source.get("run_strategy", "SEQUENTIAL")}
         if "workflow_concurrency" in source and "run_strategy" in source:
             strategy["workflow_concurrency"] = source["workflow_concurrency"]
         properties["run_strategy"] = derive(source, strategy, rule="run_strategy")
-        workflow: dict[str, Any] = {
+        workflow: Body = {
             name: source[name]
             for name in ("id", "name", "description", "tags", "criticality")
             if name in source
@@ -100,32 +103,35 @@ class MaestroYaml:
             workflow["timeout"] = _text(source["timeout"])
         workflow["params"] = self._params(source, at, WORKFLOW_FIELDS, "workflow_params")
         workflow.update(self._body(source, at))
-        return {
+        made = {
             "properties": derive(source, properties),
             "workflow": derive(source, workflow, steps="jobs"),
             "is_active": True,
         }
+        return derive(document, made, workflow=key)
 
-    def _params(
-        self, source: dict[str, Any], at: Place, fields: frozenset[str], named: str
-    ) -> dict[str, Any]:
-        params = params_of(source, at, self._sink, skip=fields)
-        inner = source.get(named)
+    def _params(self, source: Body, at: Place, fields: frozenset[str], named: str) -> Body:
+        """The keys that are no fields, and those of `workflow_params` or `job_params`."""
+        reader = ParamReader(self._sink, fields)
+        reader.add(source, at, among_fields=True)
+        inner = source.get(named, {})
         if isinstance(inner, dict):
-            more = params_of(inner, (at, named), self._sink)
-            for name in more.keys() & fields:
-                message = f"`{name}` is a field, it can not be a parameter too"
-                self._sink.append(problem_at(((at, named), name), Code.RESERVED_NAME, message))
-            params.update(more)
-        elif inner is not None:
+            reader.add(inner, (at, named))
+        else:
             self._sink.append(wrong_type((at, named), "an object", inner))
-        return params
+        return reader.params
 
-    def _body(self, source: dict[str, Any], at: Place) -> dict[str, Any]:
+    def _body(self, source: Body, at: Place) -> Body:
         """`jobs` with `dag`, or `stages` of jobs."""
-        if "stages" in source:
-            return {"stages": self._stages(source["stages"], (at, "stages"))}
-        return {"steps": self._steps(source, at)}
+        if "stages" not in source:
+            return {"steps": self._steps(source, at)}
+        for key in ("jobs", "dag"):
+            if key in source:
+                message = f"`stages` and `{key}` exclude each other"
+                hint = f"move the `{key}` into a stage"
+                problem = problem_at((at, key), Code.CONFLICT, message, hint)
+                self._sink.append(at_key(problem, source, key))
+        return {"stages": self._stages(source["stages"], (at, "stages"))}
 
     def _stages(self, stages: Any, at: Place) -> Any:
         if not isinstance(stages, list):
@@ -140,54 +146,53 @@ class MaestroYaml:
         ]
         return derive_list(stages, made)
 
-    def _steps(self, source: dict[str, Any], at: Place) -> Any:
-        jobs = source.get("jobs", [])
+    def _steps(self, source: Body, at: Place) -> Any:
+        jobs = source.get("jobs")
         place = (at, "jobs")
-        if not isinstance(jobs, list):
+        if jobs is None:
+            jobs = []
+        elif not isinstance(jobs, list):
             self._sink.append(wrong_type(place, "a list of jobs", jobs))
-            return []
+            jobs = []
         steps = [self._job(job, (place, index)) for index, job in enumerate(jobs)]
         self._connect(steps, source.get("dag"), (at, "dag"))
         return derive_list(jobs, steps)
 
-    def _connect(self, steps: list[Any], dag: Any, at: Place) -> None:
-        bodies = [body for step in steps for body in step.values() if isinstance(body, dict) and "id" in body]
-        if dag is None or (isinstance(dag, str) and dag.lower() == "parallel"):
+    def _connect(self, steps: list[Body], dag: Any, at: Place) -> None:
+        bodies = [body for step in steps for body in step.values()]
+        word = dag.lower() if isinstance(dag, str) else None
+        if dag is None or word == "parallel":
             return
-        if isinstance(dag, str) and dag.lower() == "sequential":
-            for body, following in pairwise(bodies):
-                body.setdefault("transition", {"successors": {following["id"]: "true"}})
+        if word == "sequential":
+            for body, following in zip(bodies, bodies[1:], strict=False):
+                body.setdefault("transition", {"successors": {str(following.get("id")): "true"}})
         elif isinstance(dag, dict):
-            self._connect_by_name({str(body["id"]): body for body in bodies}, dag, at)
+            self._connect_by_name({str(body.get("id")): body for body in bodies}, dag, at)
         else:
             hint = "write `sequential`, `parallel`, or an object from a job to its transitions"
-            self._sink.append(problem_at(at, Code.BAD_TRANSITION, f"`{dag}` is not a dag", hint))
+            self._sink.append(problem_at(at, Code.BAD_TRANSITION, "this is not a dag", hint))
 
-    def _connect_by_name(self, bodies: dict[str, Any], dag: dict[str, Any], at: Place) -> None:
+    def _connect_by_name(self, bodies: Body, dag: Body, at: Place) -> None:
         for job, entries in dag.items():
-            successors = successors_of(entries, (at, job), self._sink)
+            successors = {} if entries is None else successors_of(entries, (at, job), self._sink)
             body = bodies.get(job)
             if body is None:
                 hint = did_you_mean(job, bodies)
                 message = f"the dag names the job `{job}`, which does not exist"
                 self._sink.append(problem_at((at, job), Code.UNKNOWN_STEP, message, hint))
             elif "transition" not in body:
-                body["transition"] = {"successors": successors}
+                gather(body, "transition", gather({}, "successors", successors, dag, job), dag, job)
 
-    def _job(self, job: Any, at: Place) -> Any:
-        if not isinstance(job, dict) or len(job) != 1:
-            return job  # the decoder says what a step must look like
-        ((key, body),) = job.items()
+    def _job(self, job: Any, at: Place) -> Body:
+        """`{foreach: {...}}` -> a wrapped step. What is no job becomes a stand-in, so that its id is known."""
+        key, body = next(iter(job.items())) if isinstance(job, dict) and len(job) == 1 else ("", None)
         kind = key.lower()
-        makers: dict[str, Callable[[dict[str, Any], Place], dict[str, Any]]] = {
-            "job": self._typed,
-            "subworkflow": self._subworkflow,
-            "foreach": self._foreach,
-            "while": self._while,
-        }
-        if kind not in makers or not isinstance(body, dict):
-            return job
+        if kind not in KIND_FIELDS or not isinstance(body, dict):
+            self._refuse(job, key, body, at)
+            return {"step": {"id": body.get("id") if isinstance(body, dict) else None, "type": "NoOp"}}
         place = (at, key)
+        fields = JOB_FIELDS | KIND_FIELDS[kind]
+        body = _given(body, fields)
         made = {
             name: body[name]
             for name in ("id", "name", "description", "failure_mode", "tags", "on_success", "on_failure")
@@ -196,15 +201,44 @@ class MaestroYaml:
         if "timeout" in body:
             made["timeout"] = _text(body["timeout"])
         if "transition" in body:
-            made["transition"] = {
-                "successors": successors_of(body["transition"], (place, "transition"), self._sink)
-            }
-        made["params"] = self._params(body, place, JOB_FIELDS | KIND_FIELDS[kind], "job_params")
-        made.update(makers[kind](body, place))
+            successors = successors_of(body["transition"], (place, "transition"), self._sink)
+            made["transition"] = gather({}, "successors", successors, body, "transition")
+        made["params"] = self._params(body, place, fields, "job_params")
+        made.update(self._by_kind(kind, body, place))
         wrapper = "step" if kind == "job" else kind
         return derive(job, {wrapper: derive(body, made, steps="jobs")}, **{wrapper: key})
 
-    def _typed(self, body: dict[str, Any], at: Place) -> dict[str, Any]:
+    def _refuse(self, job: Any, key: str, body: Any, at: Place) -> None:
+        kinds = ", ".join(KIND_FIELDS)
+        if not key:
+            wanted = "an object with exactly one key, the kind of job"
+            self._sink.append(wrong_type(at, wanted, job, f"one of {kinds}"))
+        elif key.lower() in KIND_FIELDS:
+            self._sink.append(wrong_type((at, key), "an object", body))
+        else:
+            hint = did_you_mean(key, KIND_FIELDS) or f"one of {kinds}"
+            problem = problem_at((at, key), Code.UNKNOWN_VALUE, f"`{key}` is not a kind of job", hint)
+            self._sink.append(at_key(problem, job, key))
+
+    def _by_kind(self, kind: str, body: Body, at: Place) -> Body:
+        if kind == "job":
+            return self._typed(body, at)
+        if kind == "subworkflow":
+            return self._subworkflow(body, at)
+        made = self._body(body, at)
+        if kind == "foreach":
+            concurrency = self._either(body, "concurrency", "job_concurrency", at)
+            if concurrency is not None:
+                made["concurrency"] = concurrency
+        elif "condition" in body:
+            condition = body["condition"]
+            made["condition"] = condition if isinstance(condition, dict) else expression_text(condition)
+        loops = self._either(body, "loop_params", "params", at)
+        if kind == "foreach" or loops is not None:
+            made["loop_params"] = loop_params_of(body, loops, at, self._sink)
+        return made
+
+    def _typed(self, body: Body, at: Place) -> Body:
         kind = body.get("type")
         if not isinstance(kind, str):
             return {"type": kind} if "type" in body else {}
@@ -220,69 +254,33 @@ class MaestroYaml:
         self._sink.append(problem_at((at, "type"), Code.UNKNOWN_JOB, f"`{kind}` is not a job type", hint))
         return {"type": "NoOp"}
 
-    @staticmethod
-    def _subworkflow(body: dict[str, Any], _at: Place) -> dict[str, Any]:
-        made: dict[str, Any] = {name: body[name] for name in ("sync", "explicit_params") if name in body}
-        target = body.get("subworkflow_id", body.get("workflow_id", body.get("id")))
-        made["subworkflow_id"] = target
-        version = body.get("subworkflow_version", body.get("version"))
+    def _subworkflow(self, body: Body, at: Place) -> Body:
+        made: Body = {name: body[name] for name in ("sync", "explicit_params") if name in body}
+        target = self._either(body, "subworkflow_id", "workflow_id", at)
+        made["subworkflow_id"] = body.get("id") if target is None else target
+        version = self._either(body, "subworkflow_version", "version", at)
         if version is not None:
             made["subworkflow_version"] = _text(version)
         return made
 
-    def _foreach(self, body: dict[str, Any], at: Place) -> dict[str, Any]:
-        made: dict[str, Any] = dict(self._body(body, at))
-        concurrency = body.get("concurrency", body.get("job_concurrency"))
-        if concurrency is not None:
-            made["concurrency"] = concurrency
-        loops = {**self._loop_params(body, at), **self._ranges(body.get("ranges"), (at, "ranges"))}
-        made["loop_params"] = derive(body, loops)
-        return made
+    def _either(self, body: Body, name: str, other: str, at: Place) -> Any:
+        """A field that has two names."""
+        if name in body and other in body:
+            problem = problem_at((at, other), Code.CONFLICT, f"`{name}` and `{other}` are the same", "give one")
+            self._sink.append(at_key(problem, body, other))
+        return body.get(name, body.get(other))
 
-    def _while(self, body: dict[str, Any], at: Place) -> dict[str, Any]:
-        made: dict[str, Any] = dict(self._body(body, at))
-        if "condition" in body:
-            made["condition"] = expression_text(body["condition"])
-        if "loop_params" in body or "params" in body:
-            made["loop_params"] = self._loop_params(body, at)
-        return made
 
-    def _loop_params(self, body: dict[str, Any], at: Place) -> dict[str, Any]:
-        key = "loop_params" if "loop_params" in body else "params"
-        loops = body.get(key, {})
-        if not isinstance(loops, dict):
-            self._sink.append(wrong_type((at, key), "an object", loops))
-            return {}
-        return params_of(loops, (at, key), self._sink)
-
-    def _ranges(self, ranges: Any, at: Place) -> dict[str, Any]:
-        if ranges is None:
-            return {}
-        if not isinstance(ranges, dict):
-            self._sink.append(wrong_type(at, "an object from a loop parameter to its range", ranges))
-            return {}
-        made: dict[str, Any] = {}
-        for name, bounds in ranges.items():
-            if not isinstance(bounds, dict) or "to" not in bounds:
-                message = f"the range of `{name}` needs `to`"
-                self._sink.append(
-                    problem_at((at, name), Code.MISSING_FIELD, message, "{from: 0, to: 3, increment: 1}")
-                )
-                continue
-            for key in bounds.keys() - {"from", "to", "increment"}:
-                message = f"unknown field `{key}`"
-                hint = did_you_mean(key, ("from", "to", "increment"))
-                self._sink.append(problem_at(((at, name), key), Code.UNKNOWN_FIELD, message, hint))
-            numbers = (bounds.get("from", 0), bounds["to"], bounds.get("increment", 1))
-            text = ", ".join(expression_text(number) for number in numbers)
-            made[name] = {"expression": f"Util.intsBetween({text});", "type": "LONG_ARRAY"}
-        return made
+def _given(source: Body, fields: frozenset[str]) -> Body:
+    """Without the fields that are null: null means that a field is not there."""
+    made = {key: value for key, value in source.items() if value is not None or key not in fields}
+    return source if len(made) == len(source) else derive(source, made)
 
 
 def _text(value: Any) -> Any:
     """Numbers that the model keeps as text (timeouts, versions)."""
-    return expression_text(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return str(value) if type(value) is int else value
 
 
-def _but(source: dict[str, Any], *keys: str) -> dict[str, Any]:
+def _but(source: Body, *keys: str) -> Body:
     return {key: value for key, value in source.items() if key not in keys}

@@ -5,7 +5,8 @@ from typing import Any
 
 from stretto.definition.forms.convenience import expand_params, expand_step, expand_tags
 from stretto.definition.forms.maestro_yaml import MaestroYaml
-from stretto.definition.forms.stages import compile_stages, expand_outcomes
+from stretto.definition.forms.outcomes import expand_outcomes
+from stretto.definition.forms.stages import compile_stages
 from stretto.definition.forms.task_engine import TaskEngineYaml
 from stretto.definition.reading.located import derive, derive_list
 from stretto.model.problem import Code, Place, problem_at
@@ -20,22 +21,27 @@ def normalise(document: Any, templates: Mapping[str, str], sink: Sink) -> list[R
     if not isinstance(document, dict):
         sink.append(wrong_type(None, "an object with `workflow`", document))
         return []
-    if isinstance(document.get("workflows"), dict):
-        return [_expand(raw, sink) for raw in TaskEngineYaml(sink).definitions(document)]
     key = next((key for key in ("workflow", "Workflow") if isinstance(document.get(key), dict)), None)
-    if key is not None and _is_dsl(document, document[key]):
-        for extra in document.keys() - {key}:
-            message = f"unknown field `{extra}`"
-            sink.append(
-                problem_at((None, extra), Code.UNKNOWN_FIELD, message, "this YAML has `workflow` only")
-            )
+    if key is None and "workflow" not in document and isinstance(document.get("workflows"), dict):
+        _refuse_others(document, "workflows", sink)
+        return [_expand(raw, sink) for raw in TaskEngineYaml(sink).definitions(document)]
+    if key is not None and (key == "Workflow" or _is_dsl(document[key])):
+        _refuse_others(document, key, sink)
         return [_expand(MaestroYaml(templates, sink).definition(document, key), sink)]
     return [_expand(document, sink)]
 
 
-def _is_dsl(document: Raw, workflow: Raw) -> bool:
+def _refuse_others(document: Raw, only: str, sink: Sink) -> None:
+    """The model keeps other keys as metadata; these two forms have no place for them."""
+    for key in document:
+        if key != only:
+            message = f"unknown field `{key}`"
+            sink.append(problem_at((None, key), Code.UNKNOWN_FIELD, message, f"this YAML has `{only}` only"))
+
+
+def _is_dsl(workflow: Raw) -> bool:
     """`jobs` instead of `steps` tells Maestro's YAML from its JSON model written as YAML."""
-    if "jobs" in workflow or "Workflow" in document:
+    if "jobs" in workflow:
         return True
     stages = workflow.get("stages")
     return isinstance(stages, list) and any(isinstance(stage, dict) and "jobs" in stage for stage in stages)
@@ -45,7 +51,7 @@ def _expand(raw: Raw, sink: Sink) -> Raw:
     workflow = raw.get("workflow")
     if not isinstance(workflow, dict):
         return raw
-    expanded = _expand_body(workflow, (None, "workflow"), sink)
+    expanded = _expand_body(workflow, (None, "workflow"), "", sink)
     if isinstance(expanded.get("params"), dict):
         expanded = _with(expanded, "params", expand_params(expanded["params"]))
     if isinstance(expanded.get("tags"), list):
@@ -57,15 +63,17 @@ def _with(body: Raw, key: str, value: Any) -> Raw:
     return body if body.get(key) is value else derive(body, {**body, key: value})
 
 
-def _expand_body(body: Raw, at: Place, sink: Sink) -> Raw:
+def _expand_body(body: Raw, at: Place, owner: str, sink: Sink) -> Raw:
     """The steps of a workflow or a loop: stages compiled, every step in its real form."""
-    if "stages" in body:
-        if "steps" in body:
+    stages = body.get("stages")
+    if stages is not None:
+        if body.get("steps") is not None:
             message = "`stages` and `steps` exclude each other"
             sink.append(problem_at((at, "stages"), Code.CONFLICT, message, "move the steps into a stage"))
-        stages = _expand_stages(body["stages"], (at, "stages"), sink)
+        stages = _expand_stages(stages, (at, "stages"), sink)
         rest = {key: value for key, value in body.items() if key not in {"stages", "steps"}}
-        return derive(body, {**rest, "steps": compile_stages(stages, (at, "stages"), sink)}, steps="stages")
+        steps = compile_stages(stages, (at, "stages"), owner, sink)
+        return derive(body, {**rest, "steps": steps}, steps="stages")
     steps = body.get("steps")
     if not isinstance(steps, list):
         return body
@@ -75,12 +83,13 @@ def _expand_body(body: Raw, at: Place, sink: Sink) -> Raw:
 def _expand_stages(stages: Any, at: Place, sink: Sink) -> Any:
     if not isinstance(stages, list):
         return stages
-    return [
+    made = [
         _with(stage, "steps", _expand_steps(stage["steps"], ((at, index), "steps"), sink))
         if isinstance(stage, dict) and isinstance(stage.get("steps"), list)
         else stage
         for index, stage in enumerate(stages)
     ]
+    return derive_list(stages, made)
 
 
 def _expand_steps(steps: list[Any], at: Place, sink: Sink) -> list[Any]:
@@ -96,7 +105,8 @@ def _expand_step(step: Any, at: Place, sink: Sink) -> Any:
     ((kind, body),) = step.items()
     if not isinstance(body, dict):
         return step
-    made = expand_outcomes(expand_step(kind.lower(), body), (at, kind), sink)
-    if kind.lower() in {"foreach", "while"}:
-        made = _expand_body(made, (at, kind), sink)
+    lower = kind.lower()
+    made = expand_outcomes(expand_step(lower, body, (at, kind), sink), (at, kind), sink)
+    if lower in {"foreach", "while"}:
+        made = _expand_body(made, (at, kind), str(body.get("id", "")), sink)
     return step if made is body else derive(step, {kind: made})

@@ -1,161 +1,164 @@
-"""Stages and outcome edges, compiled to ordinary steps and conditions.
+"""Stages, compiled to ordinary steps.
 
     stages: [A, B]         every step of B waits for all of A; each step keeps its stage's id
-    on_success: x          edge to x, true unless the step failed
-    on_failure: y          edge to y, true if it failed; the failure is handled, so it does not fail the run
 
 A stage of several ends before a stage of several beginnings gets a Join step between, so that the number of
 edges stays linear. `docs/reference/stages.md` shows source and result side by side.
 """
 
-from typing import Any, Final
+import re
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
 
-from stretto.definition.reading.located import derive
+from stretto.definition.reading.located import derive, derive_list, gather
 from stretto.model.problem import Code, Place, problem_at
+from stretto.model.suggest import did_you_mean
 from stretto.model.wire import Sink
 from stretto.model.wire.codec import wrong_type
 
 Body = dict[str, Any]
-JOIN_SUFFIX: Final = ".done"
-STAGE_FIELDS: Final = frozenset({"id", "name", "description", "steps"})
+JOIN_SUFFIX: Final = "done"
+STAGE_FIELDS: Final = ("id", "name", "description", "steps")
+MOST_OF_AN_ID: Final = 100  # so that a join's id stays below the limit of ids
+_NOT_IN_IDS: Final = re.compile(r"[^.\-_a-zA-Z0-9]+")
+_SEPARATOR: Final = re.compile("__+")  # joins a step and its parameter in references
 
 
-def failed_condition(step_id: str) -> str:
-    """True on an edge of a step that ended with an error which its failure mode ignores."""
-    return f"params.getFromStep('{step_id}', 'MAESTRO_STEP_STATUS') == 'COMPLETED_WITH_ERROR'"
+class _Stage(NamedTuple):
+    id: str
+    steps: list[Body]  # wrapped
+    source: Any  # what the author wrote
+    at: Place
+
+    @property
+    def bodies(self) -> list[Body]:
+        return [body for step in self.steps for body in step.values()]
 
 
-def expand_outcomes(body: Body, at: Place, sink: Sink) -> Body:
-    """`on_success` and `on_failure` of one step -> failure mode and conditions on its edges."""
-    if "on_success" not in body and "on_failure" not in body:
-        return body
-    rest = {key: value for key, value in body.items() if key not in {"on_success", "on_failure"}}
-    success = _targets(body.get("on_success"), (at, "on_success"), sink)
-    failure = _targets(body.get("on_failure"), (at, "on_failure"), sink)
-    transition = rest.get("transition")
-    edges = transition.get("successors") if isinstance(transition, dict) else None
-    edges = dict(edges) if isinstance(edges, dict) else {}
-    for target in (*success, *failure):
-        if target in edges or (target in success and target in failure):
-            message = f"the edge to `{target}` is given twice"
-            sink.append(problem_at(at, Code.CONFLICT, message, "give each successor once"))
-    if failure:
-        if str(rest.get("failure_mode", "IGNORE_FAILURE")).upper() != "IGNORE_FAILURE":
-            message = "`on_failure` handles the failure, so `failure_mode` can only be IGNORE_FAILURE"
-            sink.append(problem_at((at, "failure_mode"), Code.CONFLICT, message, "leave it out"))
-        rest["failure_mode"] = "IGNORE_FAILURE"
-        failed = failed_condition(str(body.get("id")))
-        edges = {target: _unless(failed, condition) for target, condition in edges.items()}
-        edges.update(dict.fromkeys(success, f"!({failed})"))
-        edges.update(dict.fromkeys(failure, failed))
-    else:
-        edges.update(dict.fromkeys(success, "true"))
-    before = transition if isinstance(transition, dict) else {}
-    return derive(body, {**rest, "transition": {**before, "successors": edges}})
-
-
-def _unless(failed: str, condition: Any) -> Any:
-    if not isinstance(condition, str | bool):
-        return condition
-    text = str(condition).lower() if isinstance(condition, bool) else condition.strip().removesuffix(";")
-    return f"!({failed})" if text == "true" else f"!({failed}) && ({text})"
-
-
-def _targets(value: Any, at: Place, sink: Sink) -> list[str]:
-    if value is None:
-        return []
-    items = [value] if isinstance(value, str) else value
-    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        sink.append(wrong_type(at, "the id of a step, or a list of them", value))
-        return []
-    return items
-
-
-def compile_stages(stages: Any, at: Place, sink: Sink) -> list[Any]:
-    """The steps of all stages in order, with the edges between the stages."""
+def compile_stages(stages: Any, at: Place, owner: str, sink: Sink) -> list[Any]:
+    """The steps of all stages in order, with the edges between the stages. `owner`: the loop around them."""
     if not isinstance(stages, list):
         sink.append(wrong_type(at, "a list of stages", stages))
         return []
-    compiled: list[Any] = []
-    ends: list[Body] = []
-    before = ""
     seen: set[str] = set()
-    for index, stage in enumerate(stages):
-        stage_id, steps = _stage(stage, (at, index), seen, sink)
-        bodies = [body for step in steps for body in step.values()]
-        if not bodies:
-            continue
-        beginnings, finals = _borders(bodies)
-        if ends:
-            compiled += _link(ends, beginnings, before)
-        compiled += steps
-        ends, before = finals, stage_id
-    return compiled
+    read = [_stage(stage, (at, index), seen, sink) for index, stage in enumerate(stages)]
+    full = [stage for stage in read if stage.steps]
+    taken = {str(body.get("id")) for stage in full for body in stage.bodies}
+    _check_edges(full, sink)
+    compiled: list[Any] = []
+    for index, stage in enumerate(full):
+        if index:
+            compiled += _link(full[index - 1], stage, owner, taken)
+        compiled += stage.steps
+    return derive_list(stages, compiled)
 
 
-def _stage(stage: Any, at: Place, seen: set[str], sink: Sink) -> tuple[str, list[Body]]:
+def _stage(stage: Any, at: Place, seen: set[str], sink: Sink) -> _Stage:
     if not isinstance(stage, dict):
         sink.append(wrong_type(at, "an object with `id` and `steps`", stage))
-        return "", []
-    for key in stage.keys() - STAGE_FIELDS:
-        sink.append(problem_at((at, key), Code.UNKNOWN_FIELD, f"unknown field `{key}`"))
+        return _Stage("", [], stage, at)
+    for key in stage:
+        if key not in STAGE_FIELDS:
+            hint = did_you_mean(key, STAGE_FIELDS)
+            sink.append(problem_at((at, key), Code.UNKNOWN_FIELD, f"unknown field `{key}`", hint))
     stage_id = stage.get("id", stage.get("name"))
-    if not isinstance(stage_id, str) or not stage_id:
+    if stage_id is None or stage_id == "":
         sink.append(problem_at((at, "id"), Code.MISSING_FIELD, "the field `id` is missing"))
-        stage_id = ""
+    elif not isinstance(stage_id, str):
+        sink.append(wrong_type((at, "id" if "id" in stage else "name"), "text", stage_id))
     elif stage_id in seen:
         sink.append(problem_at((at, "id"), Code.DUPLICATE_ID, f"the stage `{stage_id}` is given twice"))
+    stage_id = stage_id if isinstance(stage_id, str) else ""
     seen.add(stage_id)
-    steps = stage.get("steps", [])
-    if not isinstance(steps, list):
+    return _Stage(stage_id, _steps_of(stage, stage_id, at, sink), stage, at)
+
+
+def _steps_of(stage: Body, stage_id: str, at: Place, sink: Sink) -> list[Body]:
+    steps = stage.get("steps")
+    if steps is not None and not isinstance(steps, list):
         sink.append(wrong_type((at, "steps"), "a list of steps", steps))
-        return stage_id, []
+        return []
     made: list[Body] = []
-    for index, step in enumerate(steps):
+    for index, step in enumerate(steps or ()):
         if isinstance(step, dict) and len(step) == 1 and isinstance(next(iter(step.values())), dict):
             ((kind, body),) = step.items()
             made.append(derive(step, {kind: derive(body, {**body, "stage": stage_id})}))
         else:
-            sink.append(wrong_type(((at, "steps"), index), "an object with one key, the kind of step", step))
-    return stage_id, made
+            wanted = "an object with exactly one key, the kind of step"
+            sink.append(wrong_type(((at, "steps"), index), wanted, step))
+    return made
 
 
-def _successors(body: Body) -> dict[str, Any]:
+def _successors(body: Body) -> Body:
     transition = body.get("transition")
     successors = transition.get("successors") if isinstance(transition, dict) else None
     return successors if isinstance(successors, dict) else {}
 
 
-def _borders(bodies: list[Body]) -> tuple[list[Body], list[Body]]:
-    """The steps that begin a stage, and those that must have ended before the next one begins.
+def _check_edges(stages: list[_Stage], sink: Sink) -> None:
+    """Each stage has a graph of its own: what comes after it is said by the order of the stages."""
+    home = {str(body.get("id")): stage.id for stage in stages for body in stage.bodies}
+    for stage in stages:
+        for index, step in enumerate(stage.steps):
+            ((kind, body),) = step.items()
+            edges = (((((stage.at, "steps"), index), kind), "transition"), "successors")
+            for target in _successors(body):
+                if home.get(target, stage.id) != stage.id:
+                    message = f"the edge to `{target}` leaves the stage `{stage.id}`"
+                    hint = f"`{target}` is in the stage `{home[target]}`; the order of the stages says when it runs"
+                    sink.append(problem_at((edges, target), Code.CONFLICT, message, hint))
 
-    The beginnings count as ends too: they ran if the stage did, so that the next stage runs even when
-    every last step of this one was on a branch that was not taken.
+
+def _beginnings(stage: _Stage) -> list[Body]:
+    targets = {target for body in stage.bodies for target in _successors(body)}
+    return [body for body in stage.bodies if body.get("id") not in targets]
+
+
+def _ends(stage: _Stage) -> list[Body]:
+    """The steps that must have ended before the next stage begins.
+
+    If there are branches, the beginnings count as ends too: they ran if the stage did, so that the next
+    stage runs even when every last step of this one was on a branch that was not taken.
     """
-    targets = {target for body in bodies for target in _successors(body)}
-    ids = {body.get("id") for body in bodies}
-    beginnings = [body for body in bodies if body.get("id") not in targets]
-    ends = [body for body in bodies if not _successors(body).keys() & ids or body in beginnings]
-    return beginnings, ends
+    ends = [body for body in stage.bodies if not _successors(body)]
+    conditions = (condition for body in stage.bodies for condition in _successors(body).values())
+    if all(condition in (True, "true") for condition in conditions):
+        return ends
+    known = {id(body) for body in ends}
+    return [*(body for body in _beginnings(stage) if id(body) not in known), *ends]
 
 
-def _link(ends: list[Body], beginnings: list[Body], stage_id: str) -> list[Body]:
+def _link(before: _Stage, after: _Stage, owner: str, taken: set[str]) -> list[Body]:
     """Edges from every end to every beginning; through a Join step if that were many."""
-    if len(ends) > 1 and len(beginnings) > 1:
-        join_id = stage_id + JOIN_SUFFIX
-        join: Body = {"id": join_id, "type": "Join", "stage": stage_id}
-        _connect(ends, [join])
-        _connect([join], beginnings)
-        return [{"step": join}]
-    _connect(ends, beginnings)
-    return []
+    ends, beginnings = _ends(before), _beginnings(after)
+    if len(ends) < 2 or len(beginnings) < 2:
+        _connect(ends, beginnings)
+        return []
+    join_id = _join_id(before.id, owner, taken)
+    join = derive(before.source, {"id": join_id, "type": "Join", "stage": before.id}, stage="id")
+    _connect(ends, [join])
+    _connect([join], beginnings)
+    return [derive(before.source, {"step": join})]
 
 
-def _connect(ends: list[Body], beginnings: list[Body]) -> None:
+def _join_id(stage_id: str, owner: str, taken: set[str]) -> str:
+    """An id that no step of the author has; inside a loop, one that no other loop has."""
+    name = _NOT_IN_IDS.sub("-", ".".join(part for part in (owner, stage_id) if part))
+    name = _SEPARATOR.sub("_", name)[:MOST_OF_AN_ID].strip("-.")
+    if not name[:1].isalpha() or name.lower().startswith("maestro_"):
+        name = f"stage-{name}"
+    made, number = f"{name}.{JOIN_SUFFIX}", 1
+    while made in taken:
+        number += 1
+        made = f"{name}.{JOIN_SUFFIX}.{number}"
+    taken.add(made)
+    return made
+
+
+def _connect(ends: Iterable[Body], beginnings: list[Body]) -> None:
     for body in ends:
         transition = body.get("transition")
-        successors = {**_successors(body), **{str(each.get("id")): "true" for each in beginnings}}
-        body["transition"] = {
-            **(transition if isinstance(transition, dict) else {}),
-            "successors": successors,
-        }
+        before = transition if isinstance(transition, dict) else {}
+        edges = {**_successors(body), **{str(each.get("id")): "true" for each in beginnings}}
+        made = derive(before or body, {**before, "successors": derive(before or body, edges)})
+        gather(body, "transition", made, body, "transition")

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from stretto.definition.forms.dsl_params import implied_type
-from stretto.definition.reading.located import derive
+from stretto.definition.reading.located import at_key, derive, derive_list, gather
 from stretto.model.param import ParamType
 from stretto.model.problem import Code, Place, problem_at
 from stretto.model.suggest import did_you_mean
@@ -27,6 +27,8 @@ TASK_FIELDS: Final = (
 CALLBACK_STATES: Final = ("success", "failed", "timeout")
 DEFAULT_TIMEOUT: Final = 30  # seconds: this surface's own default
 FUNCTION_TYPE: Final = "Python"
+# Params with a meaning of their own: the function, and what the task says about it.
+OWN_PARAMS: Final = ("function", "required_params", "result_mapping", "is_template", "callbacks")
 
 Raw = dict[str, Any]
 
@@ -41,9 +43,10 @@ class TaskEngineYaml:
         body = document["workflows"]
         at: Place = (None, "workflows")
         self._refuse_unknown(body, ("jobs", "definitions"), at)
-        jobs = self._jobs(body.get("jobs", []), (at, "jobs"))
-        items = self._objects(body.get("definitions", []), (at, "definitions"))
-        if not items:
+        jobs = self._jobs(body.get("jobs"), (at, "jobs"))
+        given = body.get("definitions")
+        items = self._objects(given, (at, "definitions"))
+        if not given:
             self._say((at, "definitions"), Code.EMPTY, "no definition is given")
         return [self._definition(item, place, jobs) for item, place in items]
 
@@ -60,7 +63,7 @@ class TaskEngineYaml:
 
     def _definition(self, source: Raw, at: Place, jobs: dict[str, Raw]) -> Raw:
         self._refuse_unknown(source, DEFINITION_FIELDS, at)
-        tasks = self._objects(source.get("tasks", []), (at, "tasks"))
+        tasks = self._objects(source.get("tasks"), (at, "tasks"))
         steps: dict[str, Raw] = {}
         wrapped: list[Raw] = []
         for task, place in tasks:
@@ -69,11 +72,13 @@ class TaskEngineYaml:
             steps.setdefault(str(task.get("task_id")), step)
         for task, place in tasks:
             self._depend(task, place, steps)
-        workflow = {"id": self._text(source, "workflow_id", at), "steps": wrapped}
-        if "description" in source:
-            workflow["description"] = source["description"]
+        workflow = {
+            "id": self._text(source, "workflow_id", at),
+            "description": source.get("description"),
+            "steps": derive_list(source.get("tasks"), wrapped),
+        }
         made = derive(source, workflow, id="workflow_id", steps="tasks")
-        return {"workflow": made}
+        return derive(source, {"workflow": made})
 
     def _step(self, task: Raw, at: Place, jobs: dict[str, Raw]) -> Raw:
         self._refuse_unknown(task, TASK_FIELDS, at)
@@ -85,16 +90,15 @@ class TaskEngineYaml:
                 (at, "job_id"), Code.UNKNOWN_JOB, f"there is no job `{job_id}`", did_you_mean(job_id, jobs)
             )
         job = job or {}
+        timeouts = (task.get("timeout"), job.get("timeout"), DEFAULT_TIMEOUT)
         step: Raw = {
             "id": task_id,
             "type": FUNCTION_TYPE,
-            "transition": {"successors": {}},
-            "timeout": task.get("timeout", job.get("timeout", DEFAULT_TIMEOUT)),
+            "description": task.get("description") or job.get("description"),
+            "transition": derive(task, {"successors": derive(task, {})}),
+            "timeout": next(timeout for timeout in timeouts if timeout is not None),
             "params": self._params(task, job, at),
         }
-        description = task.get("description", job.get("description"))
-        if description is not None:
-            step["description"] = description
         return derive(task, step, id="task_id")
 
     def _params(self, task: Raw, job: Raw, at: Place) -> Raw:
@@ -106,21 +110,26 @@ class TaskEngineYaml:
             ("is_template", "BOOLEAN"),
         ):
             if task.get(key) is not None:
-                params[key] = {"value": task[key], "type": kind}
-        handlers = self._callbacks(task.get("callbacks", []), (at, "callbacks"))
+                params[key] = derive(task, {"value": task[key], "type": kind}, value=key)
+        handlers = self._callbacks(task.get("callbacks"), (at, "callbacks"))
         if handlers:
             params["callbacks"] = {"value": handlers, "type": "MAP"}
-        given = task.get("params") or {}
+        params = derive(task, params)
+        given = task.get("params")
+        if given is None:
+            return params
+        place = (at, "params")
         if not isinstance(given, dict):
-            self._sink.append(wrong_type((at, "params"), "an object", given))
+            self._sink.append(wrong_type(place, "an object", given))
             return params
         for name, value in given.items():
-            if name in params:
-                self._say(
-                    ((at, "params"), name), Code.RESERVED_NAME, f"`{name}` has a meaning of its own here"
-                )
+            if name in OWN_PARAMS:
+                message = f"`{name}` has a meaning of its own here"
+                problem = problem_at((place, name), Code.RESERVED_NAME, message, "choose another name")
+                self._sink.append(at_key(problem, given, name))
             elif value is not None:
-                params[name] = self._param(value, ((at, "params"), name))
+                param = derive(given, self._param(value, (place, name)), value=name)
+                params = gather(params, name, param, given, name)
         return params
 
     def _param(self, value: Any, at: Place) -> Raw:
@@ -130,7 +139,7 @@ class TaskEngineYaml:
             return {"value": [], "type": "STRING_ARRAY"}
         if kind is ParamType.MAP:
             nested = {name: self._param(item, (at, name)) for name, item in value.items() if item is not None}
-            return {"value": nested, "type": kind.value}
+            return {"value": derive(value, nested), "type": kind.value}
         return {"value": value, "type": kind.value}
 
     def _callbacks(self, value: Any, at: Place) -> Raw:
@@ -149,8 +158,10 @@ class TaskEngineYaml:
         return {state: {"value": names, "type": "STRING_ARRAY"} for state, names in handlers.items()}
 
     def _depend(self, task: Raw, at: Place, steps: dict[str, Raw]) -> None:
-        names = task.get("dependencies") or []
+        names = task.get("dependencies")
         place = (at, "dependencies")
+        if names is None:
+            return
         if not isinstance(names, list):
             self._sink.append(wrong_type(place, "a list of task ids", names))
             return
@@ -161,7 +172,8 @@ class TaskEngineYaml:
                 hint = did_you_mean(name, steps)
                 self._say((place, index), Code.UNKNOWN_STEP, f"there is no task `{name}`", hint)
             else:
-                steps[name]["transition"]["successors"][str(task.get("task_id"))] = "true"
+                successors = steps[name]["transition"]["successors"]
+                gather(successors, str(task.get("task_id")), "true", names, index)
 
     def _objects(self, value: Any, at: Place) -> list[tuple[Raw, Place]]:
         if value is None:

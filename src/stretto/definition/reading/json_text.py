@@ -2,29 +2,19 @@
 
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
+
+import msgspec
 
 from stretto.definition.reading.located import LocatedDict, LocatedList, Spot
-from stretto.model.problem import Code, Problem
+from stretto.definition.reading.numbers import BadNumber, read_decimal, read_int
+from stretto.model.problem import Code, Place, Problem, problem_at
 
 
 class DuplicateKey(Exception):
     """Some object names a key twice; the located reader says which."""
-
-
-class BadNumber(ValueError):
-    """NaN, Infinity, or more digits than a number may have."""
-
-
-MOST_DIGITS: Final = 400
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise DuplicateKey
-    return made
 
 
 def _constant(text: str) -> NoReturn:
@@ -32,19 +22,23 @@ def _constant(text: str) -> NoReturn:
     raise BadNumber(message)
 
 
-def read_int(text: str) -> int:
-    """A whole number of bounded length: converting digits takes quadratic time."""
-    if len(text) > MOST_DIGITS:
-        message = f"the number has {len(text)} digits"
-        raise BadNumber(message)
-    return int(text)
-
-
 def read_json(text: str) -> Any:
     """The quick way. Raises json.JSONDecodeError, DuplicateKey, BadNumber or RecursionError."""
-    return json.loads(
-        text, object_pairs_hook=_unique, parse_float=Decimal, parse_int=read_int, parse_constant=_constant
+    twice = []
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        # Only noted here: what follows may be no JSON at all, and that is the greater problem.
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            twice.append(True)
+        return value
+
+    value = json.loads(
+        text, object_pairs_hook=made, parse_float=read_decimal, parse_int=read_int, parse_constant=_constant
     )
+    if twice:
+        raise DuplicateKey
+    return value
 
 
 _TOKEN: Final = re.compile(
@@ -52,45 +46,77 @@ _TOKEN: Final = re.compile(
 )
 
 
+class _Token(NamedTuple):
+    kind: str  # mark, text or word
+    text: str
+    spot: Spot
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    line, start = 1, 0  # of the line at hand
+    following = text.find("\n")
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or "mark"
+        position = match.start(kind)
+        while 0 <= following < position:
+            line, start = line + 1, following + 1
+            following = text.find("\n", start)
+        yield _Token(kind, match[kind], Spot(line, position - start + 1))
+
+
+def too_deep_at(text: str, nesting: int) -> Spot | None:
+    """Where the first list or object opens that is deeper than allowed."""
+    depth = 0
+    for kind, mark, spot in _tokens(text):
+        if kind == "mark":
+            depth += (mark in "[{") - (mark in "]}")
+            if depth > nesting:
+                return spot
+    return None
+
+
+def bad_number_at(text: str) -> Spot | None:
+    """Where the first number stands that `read_json` refuses."""
+    for kind, word, spot in _tokens(text):
+        if kind == "word":
+            try:
+                read_json(word)
+            except BadNumber:
+                return spot
+            except json.JSONDecodeError:  # reading stopped at the number, so what follows may be anything
+                continue
+    return None
+
+
 class LocatedJson:
     """The slow way, for text that `read_json` could read, but for duplicate keys: keeps every spot."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._stack: list[tuple[LocatedDict | LocatedList, Place]] = []
+        self._key: tuple[str, Spot] | None = None  # of the value that comes next
         self.problems: list[Problem] = []
 
     def read(self) -> Any:
-        tokens = _TOKEN.finditer(self._text)
-        stack: list[LocatedDict | LocatedList] = []
-        keys: list[tuple[str, Spot] | None] = []
         root: Any = None
-        line = 0
-        for token in tokens:
-            kind = token.lastgroup or "mark"
-            text = token[kind]
-            start = token.start(kind)
-            while line + 1 < len(self._starts) and self._starts[line + 1] <= start:
-                line += 1
-            spot = Spot(line + 1, start - self._starts[line] + 1)
+        for kind, text, spot in _tokens(self._text):
             if kind == "mark" and text in ",:":
                 continue
-            if text in {"}", "]"}:
-                stack.pop()
-                keys.pop()
-                continue
-            if kind == "text" and stack and isinstance(stack[-1], LocatedDict) and keys[-1] is None:
-                keys[-1] = (json.loads(text), spot)
-                continue
-            value = self._value(kind, text, spot)
-            if stack:
-                self._put(stack[-1], keys, value, spot)
+            if kind == "mark" and text in "]}":
+                self._stack.pop()
+            elif kind == "text" and self._key is None and self._in_object():
+                self._key = (json.loads(text), spot)
             else:
-                root = value
-            if isinstance(value, LocatedDict | LocatedList):
-                stack.append(value)
-                keys.append(None)
+                value = self._value(kind, text, spot)
+                place = self._put(value, spot)
+                if place is None:
+                    root = value
+                if kind == "mark":
+                    self._stack.append((value, place))
         return root
+
+    def _in_object(self) -> bool:
+        return bool(self._stack) and isinstance(self._stack[-1][0], LocatedDict)
 
     @staticmethod
     def _value(kind: str, text: str, spot: Spot) -> Any:
@@ -98,26 +124,25 @@ class LocatedJson:
             return LocatedDict(spot) if text == "{" else LocatedList(spot)
         return json.loads(text, parse_float=Decimal)
 
-    def _put(
-        self, parent: LocatedDict | LocatedList, keys: list[tuple[str, Spot] | None], value: Any, spot: Spot
-    ) -> None:
+    def _put(self, value: Any, spot: Spot) -> Place:
+        """Into the list or object at hand; the place where it went, None for the root."""
+        if not self._stack:
+            return None
+        parent, at = self._stack[-1]
         if isinstance(parent, LocatedList):
             parent.put(value, spot)
-            return
-        named = keys[-1]
-        if named is None:
-            return
-        key, key_at = named
-        keys[-1] = None
+            return (at, len(parent) - 1)
+        key, key_at = self._key or ("", spot)
+        self._key = None
         if key in parent:
-            self.problems.append(
-                Problem(
-                    code=Code.DUPLICATE_KEY,
-                    path=key,
-                    message=f"the key `{key}` is given twice in one object",
-                    hint=f"first at line {parent.keys_at[key].line}",
-                    line=key_at.line,
-                    column=key_at.column,
-                )
-            )
+            self.problems.append(duplicate_key((at, key), parent, key_at))
         parent.put(key, value, key_at, spot)
+        return (at, key)
+
+
+def duplicate_key(at: Place, parent: LocatedDict, spot: Spot) -> Problem:
+    """The problem of a key that is given again, here and in YAML."""
+    key = str(at[1]) if at else ""
+    message = f"the key `{key}` is given twice in one object"
+    problem = problem_at(at, Code.DUPLICATE_KEY, message, f"first at line {parent.keys_at[key].line}")
+    return msgspec.structs.replace(problem, line=spot.line, column=spot.column)

@@ -1,6 +1,12 @@
-"""JSON values that know where in the text they stand. Built only once there is a problem to point at."""
+"""JSON values that know where in the text they stand. Built only once there is a problem to point at.
+
+The forms make new values from those of the text. `derive`, `derive_list` and `gather` carry the spots over,
+so that a problem is shown where its author wrote it; on plain values they cost nothing.
+"""
 
 from typing import Any, NamedTuple
+
+import msgspec
 
 from stretto.model.problem import Code, Problem
 
@@ -59,37 +65,65 @@ def derive(source: Any, made: dict[str, Any], **renamed: str) -> dict[str, Any]:
     return out
 
 
-def derive_list(source: list[Any], made: list[Any]) -> list[Any]:
-    """`made` was made item by item from `source`: the spots are the same."""
+def derive_list(source: Any, made: list[Any]) -> list[Any]:
+    """`made` was made from `source`: item by item, or of items that know their own spots."""
     if not isinstance(source, LocatedList):
         return made
     out = LocatedList(source.spot)
-    for item, spot in zip(made, source.items_at, strict=True):
-        out.put(item, spot)
+    same = len(made) == len(source)
+    for index, item in enumerate(made):
+        out.put(item, source.items_at[index] if same else getattr(item, "spot", source.spot))
     return out
 
 
-def spot_of(root: Any, keys: list[str | int], *, of_key: bool) -> Spot | None:
-    """The spot of a path: of the key itself, or of the value; else of the nearest thing around it."""
+def gather(target: dict[str, Any], key: str, value: Any, source: Any, origin: str | int) -> dict[str, Any]:
+    """`target` with one more entry, that came from `source[origin]`; returns what to go on with."""
+    if isinstance(source, LocatedDict | LocatedList):
+        if not isinstance(target, LocatedDict):
+            target = LocatedDict(source.spot)
+        target.put(key, value, *_spots(source, origin))
+    else:
+        target[key] = value
+    return target
+
+
+def _spots(source: LocatedDict | LocatedList, origin: str | int) -> tuple[Spot, Spot]:
+    if isinstance(source, LocatedList):
+        spot = source.items_at[int(origin)]
+        return spot, spot
+    name = str(origin)
+    return source.keys_at.get(name, source.spot), source.values_at.get(name, source.spot)
+
+
+_ABOUT_THE_KEY = frozenset({Code.UNKNOWN_FIELD, Code.DUPLICATE_KEY, Code.UNKNOWN_STEP, Code.CYCLE})
+_ABOUT_A_NAME = frozenset({Code.BAD_NAME, Code.RESERVED_NAME, Code.EMPTY, Code.TOO_LONG})
+
+
+def spot_of(root: Any, keys: list[str | int], code: str) -> Spot | None:
+    """The spot of what is wrong at a path: the key or the value; else the nearest thing around it."""
     best: Spot | None = getattr(root, "spot", None)
     node = root
     for depth, key in enumerate(keys):
-        last = depth == len(keys) - 1
         if isinstance(node, LocatedDict) and isinstance(key, str) and key in node:
-            table = node.keys_at if of_key and last else node.values_at
+            last = depth == len(keys) - 1
+            table = node.keys_at if last and _is_key_wrong(code, node[key]) else node.values_at
             best = table.get(key, best)
-            node = node[key]
         elif isinstance(node, LocatedList) and isinstance(key, int) and key < len(node):
             best = node.items_at[key]
-            node = node[key]
         else:
             return best
+        node = node[key]
     return best
 
 
-_ABOUT_THE_KEY = frozenset({Code.UNKNOWN_FIELD, Code.DUPLICATE_KEY, Code.UNKNOWN_STEP})
+def _is_key_wrong(code: str, value: Any) -> bool:
+    """A name is text: where the value is none, the key must be the name that is meant."""
+    return code in _ABOUT_THE_KEY or (code in _ABOUT_A_NAME and isinstance(value, dict))
 
 
-def points_at_key(problem: Problem) -> bool:
-    """Whether the key is what is wrong, rather than the value behind it."""
-    return problem.code in _ABOUT_THE_KEY
+def at_key(problem: Problem, source: Any, key: str) -> Problem:
+    """A problem with a key of `source`, whatever its code."""
+    if not isinstance(source, LocatedDict) or key not in source.keys_at:
+        return problem
+    line, column = source.keys_at[key]
+    return msgspec.structs.replace(problem, line=line, column=column)

@@ -6,9 +6,17 @@ from enum import StrEnum
 from typing import Any, Final
 
 from stretto.definition.limits import Limits
-from stretto.definition.reading.json_text import BadNumber, DuplicateKey, LocatedJson, read_json
+from stretto.definition.reading.json_text import (
+    DuplicateKey,
+    LocatedJson,
+    bad_number_at,
+    read_json,
+    too_deep_at,
+)
+from stretto.definition.reading.located import Spot, spot_of
+from stretto.definition.reading.numbers import BadNumber
 from stretto.definition.reading.yaml_text import YamlProblem, YamlReader
-from stretto.model.problem import Code, Problem
+from stretto.model.problem import Code, Place, Problem, keys_of, render
 
 
 class Format(StrEnum):
@@ -26,7 +34,11 @@ class Unreadable(Exception):
         self.problems = problems
 
 
-_NUL: Final = re.compile(r"\x00|\\u0000|\\0|\\x00")
+START: Final = Spot(1, 1)
+CONTAINERS: Final = (dict, list)  # a tuple: the check of a union is twice as slow
+# Only such escapes can put a character into a value that the text itself may not hold.
+ESCAPES: Final = ("\\u", "\\U", "\\x00", "\\0")
+NOT_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 class Source:
@@ -38,10 +50,12 @@ class Source:
         self._guessed = form is None
         self.form = form or _guess(self.text)
         self.documents = self._read()
-        for document in self.documents:
-            _check_depth(document, limits)
-            if _NUL.search(self.text):
-                _check_nul(document)
+        escaped = any(escape in self.text for escape in ESCAPES)
+        for index, document in enumerate(self.documents):
+            if not is_within(document, limits.nesting):
+                raise Unreadable(self._too_deep())
+            if escaped:
+                self._check_characters(document, index)
 
     def _read(self) -> list[Any]:
         if self.form is Format.YAML:
@@ -53,9 +67,9 @@ class Source:
             reader.read()
             raise Unreadable(*reader.problems) from None
         except BadNumber as error:
-            raise Unreadable(_whole(Code.OUT_OF_RANGE, str(error))) from None
+            raise Unreadable(_whole(Code.OUT_OF_RANGE, str(error), at=bad_number_at(self.text))) from None
         except RecursionError:
-            raise Unreadable(_whole(Code.TOO_DEEP, _too_deep(self._limits))) from None
+            raise Unreadable(self._too_deep()) from None
         except json.JSONDecodeError as error:
             problem = _json_syntax(error)
         return self._second_guess(problem)
@@ -89,29 +103,51 @@ class Source:
             return self._yaml(located=True)
         return [LocatedJson(self.text).read()]
 
+    def _too_deep(self) -> Problem:
+        """In YAML only aliases come this far, and they have no depth of their own in the text."""
+        nesting = self._limits.nesting
+        at = too_deep_at(self.text, nesting) if self.form is Format.JSON else None
+        return _whole(Code.TOO_DEEP, f"nested deeper than {nesting} levels", at=at)
+
+    def _check_characters(self, document: Any, index: int) -> None:
+        """Databases keep no NUL in texts, and half of a surrogate pair can not be written at all."""
+        found = _bad_character(document)
+        if found is not None:
+            place, char = found
+            keys = keys_of(place)
+            at = spot_of(self.located()[index], keys, Code.SYNTAX)
+            path = render(key for key in keys if not NOT_TEXT.search(str(key)))
+            message = f"a text holds the character U+{ord(char):04X}, which can not be stored"
+            raise Unreadable(_whole(Code.SYNTAX, message, "remove it", at=at, path=path))
+
 
 def _decoded(text: str | bytes, limits: Limits) -> str:
-    size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
-    if size > limits.text_bytes:
-        raise Unreadable(too_large(size, limits))
-    if isinstance(text, bytes):
-        try:
-            text = text.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise Unreadable(_not_utf8(error)) from None
-    return text.removeprefix("\ufeff")
+    try:
+        data = text if isinstance(text, bytes) else text.encode()
+    except UnicodeEncodeError as error:
+        at = _spot_at(error.object, error.start)
+        message = f"the character U+{ord(error.object[error.start]):04X} is only half of a pair"
+        raise Unreadable(_whole(Code.SYNTAX, message, "remove it", at=at)) from None
+    if len(data) > limits.text_bytes:
+        raise Unreadable(too_large(len(data), limits))
+    try:
+        text = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode()
+        at = _spot_at(before, len(before))
+        message = f"byte {error.start} is not UTF-8"
+        raise Unreadable(_whole(Code.SYNTAX, message, "save the file as UTF-8", at=at)) from None
+    text = text.removeprefix("\ufeff")
+    nul = text.find("\x00")
+    if nul >= 0:
+        message = "the text holds the character U+0000"
+        hint = "remove it; if the file is UTF-16, save it as UTF-8"
+        raise Unreadable(_whole(Code.SYNTAX, message, hint, at=_spot_at(text, nul)))
+    return text
 
 
-def _not_utf8(error: UnicodeDecodeError) -> Problem:
-    before = error.object[: error.start]
-    return Problem(
-        code=Code.SYNTAX,
-        path="",
-        message=f"byte {error.start} is not UTF-8",
-        hint="save the file as UTF-8",
-        line=before.count(b"\n") + 1,
-        column=error.start - before.rfind(b"\n"),
-    )
+def _spot_at(text: str, position: int) -> Spot:
+    return Spot(text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
 
 
 def too_large(size: int, limits: Limits) -> Problem:
@@ -124,48 +160,46 @@ def _guess(text: str) -> Format:
     return Format.JSON if text.lstrip()[:1] in {"{", "["} else Format.YAML
 
 
-def _whole(code: str, message: str, hint: str | None = None) -> Problem:
-    return Problem(code=code, path="", message=message, hint=hint, line=1, column=1)
-
-
-def _too_deep(limits: Limits) -> str:
-    return f"nested deeper than {limits.nesting} levels"
+def _whole(
+    code: str, message: str, hint: str | None = None, *, at: Spot | None = None, path: str = ""
+) -> Problem:
+    """A problem that ends the reading; without a spot it concerns the text as a whole."""
+    line, column = at or START
+    return Problem(code=code, path=path, message=message, hint=hint, line=line, column=column)
 
 
 def _json_syntax(error: json.JSONDecodeError) -> Problem:
-    return Problem(
-        code=Code.SYNTAX,
-        path="",
-        message=f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}",
-        line=error.lineno,
-        column=error.colno,
-    )
+    message = f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+    return _whole(Code.SYNTAX, message, at=Spot(error.lineno, error.colno))
 
 
-def _check_depth(document: Any, limits: Limits) -> None:
-    """Level by level, so that the check itself can not run out of stack."""
-    level = [document] if isinstance(document, dict | list) else []
-    for _ in range(limits.nesting):
+def is_within(document: Any, nesting: int) -> bool:
+    """Whether no list or object is deeper than allowed: level by level, without a stack to run out of."""
+    level = [document] if isinstance(document, CONTAINERS) else []
+    for _ in range(nesting + 1):
+        if not level:
+            return True
         level = [
             child
             for node in level
             for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, dict | list)
+            if isinstance(child, CONTAINERS)
         ]
-        if not level:
-            return
-    raise Unreadable(_whole(Code.TOO_DEEP, _too_deep(limits)))
+    return False
 
 
-def _check_nul(document: Any) -> None:
-    """Databases can not keep NUL in texts, so no definition may hold one."""
-    level = [document]
-    while level:
-        node = level.pop()
-        if isinstance(node, str) and "\x00" in node:
-            message = "a text holds the NUL character (U+0000), which can not be stored"
-            raise Unreadable(_whole(Code.SYNTAX, message, "remove it"))
-        if isinstance(node, dict):
-            level.extend((*node.keys(), *node.values()))
+def _bad_character(document: Any) -> tuple[Place, str] | None:
+    """The first text, in the order of the document, that holds a character which no text may hold."""
+    todo: list[tuple[Any, Place]] = [(document, None)]
+    while todo:
+        node, at = todo.pop()
+        if isinstance(node, str):
+            bad = NOT_TEXT.search(node)
+            if bad is not None:
+                return at, bad[0]
+        elif isinstance(node, dict):
+            for key, value in reversed(node.items()):
+                todo += [(value, (at, key)), (key, (at, key))]
         elif isinstance(node, list):
-            level.extend(node)
+            todo += [(node[index], (at, index)) for index in range(len(node) - 1, -1, -1)]
+    return None

@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
-from stretto.definition.reading.json_text import BadNumber, read_int
+from stretto.definition.reading.numbers import BadNumber, read_decimal, read_int
 
 _WORDS: Final[dict[str, Any]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -32,9 +32,9 @@ def _number_or_text(text: str) -> Any:
     if _INT.fullmatch(text):
         return read_int(text)
     if _FLOAT.fullmatch(text):
-        return Decimal(text)
+        return read_decimal(text)
     if _BASED.fullmatch(text):
-        return int(text[2:], 8 if text[1] == "o" else 16)
+        return read_int(text[2:], 8 if text[1] == "o" else 16)
     if _NOT_FINITE.fullmatch(text):
         message = f"{text} is not a finite number"
         raise BadNumber(message)
@@ -62,4 +62,4 @@ def tagged_value(tag: str, text: str) -> Any:
     if not fits[kind]:
         message = f"`{text}` is not of the type `{kind}` that its tag names"
         raise ValueError(message)
-    return value
+    return Decimal(value) if kind == "float" else value

@@ -6,13 +6,16 @@ from typing import Any, Final
 import yaml
 
 from stretto.definition.limits import Limits
-from stretto.definition.reading.json_text import BadNumber
+from stretto.definition.reading.json_text import duplicate_key
 from stretto.definition.reading.located import LocatedDict, LocatedList, Spot
+from stretto.definition.reading.numbers import BadNumber
 from stretto.definition.reading.yaml_scalars import plain_value, tagged_value
-from stretto.model.problem import Code, Problem
+from stretto.model.problem import Code, Place, Problem
 
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml where the platform has it
 MERGE: Final = "<<"
+NO_TAG: Final = frozenset({None, "!"})
+CORE: Final = "tag:yaml.org,2002:"
 
 
 class YamlProblem(Exception):
@@ -26,10 +29,11 @@ class YamlProblem(Exception):
 class _Frame:
     """A list or an object that is being read."""
 
-    __slots__ = ("anchor", "first", "key", "key_at", "merges", "merging", "value")
+    __slots__ = ("anchor", "at", "first", "key", "key_at", "merges", "merging", "value")
 
-    def __init__(self, value: Any, anchor: str | None, first: int) -> None:
+    def __init__(self, value: Any, at: Place, anchor: str | None, first: int) -> None:
         self.value = value
+        self.at = at
         self.anchor = anchor
         self.first = first  # how many values had been read before it
         self.key: str | None = None
@@ -89,7 +93,7 @@ class YamlReader:
             return
         text = event.value
         try:
-            if event.tag is not None and event.tag != "!":
+            if event.tag not in NO_TAG:
                 value = tagged_value(event.tag, text)
             elif event.style or not event.implicit[0]:
                 value = text
@@ -104,11 +108,12 @@ class YamlReader:
 
     def _key(self, frame: _Frame, event: Any) -> None:
         """Keys are texts, whatever they look like: `1: x` is the key "1"."""
+        self._check_tag(event, "str")
         if event.anchor:
             self._anchors[event.anchor] = (event.value, 1)
         frame.key = event.value
         frame.key_at = event
-        frame.merging = event.value == MERGE and not event.style
+        frame.merging = event.value == MERGE and not event.style and event.tag is None
 
     def _open(self, event: Any) -> None:
         frame = self._stack[-1] if self._stack else None
@@ -117,16 +122,15 @@ class YamlReader:
         if len(self._stack) >= self._limits.nesting:
             message = f"nested deeper than {self._limits.nesting} levels"
             raise self._stop(event, Code.TOO_DEEP, message)
-        if event.tag is not None and event.tag not in {"!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}:
-            raise self._stop(event, Code.SYNTAX, f"the tag `{event.tag}` has no meaning here")
         mapping = type(event) is yaml.MappingStartEvent
+        self._check_tag(event, "map" if mapping else "seq")
         value: Any
         if self._located:
             value = LocatedDict(_spot(event)) if mapping else LocatedList(_spot(event))
         else:
             value = {} if mapping else []
-        self._put(value, event)
-        self._stack.append(_Frame(value, event.anchor, self._count))
+        at = self._put(value, event)
+        self._stack.append(_Frame(value, at, event.anchor, self._count))
         self._count += 1
 
     def _close(self, _event: Any) -> None:
@@ -155,24 +159,29 @@ class YamlReader:
             return
         self._put(value, event)
 
-    def _put(self, value: Any, event: Any) -> None:
+    def _put(self, value: Any, event: Any) -> Place:
+        """Into the list or object at hand; the place where it went (only if located: it costs a bit)."""
         if not self._stack:
             self._documents.append(value)
-            return
+            return None
         frame = self._stack[-1]
+        name: str | int
         if isinstance(frame.value, dict):
-            key = frame.key
-            frame.key = None
-            if key == MERGE and frame.merging:
+            name, frame.key = str(frame.key), None
+            if frame.merging:
+                frame.merging = False
                 frame.merges.append((value, event))
-                return
-            if key in frame.value:
-                self._duplicate(frame, str(key))
-            self._set(frame.value, str(key), value, frame.key_at, event)
-        elif self._located:
-            frame.value.put(value, _spot(event))
+                return frame.at
+            if name in frame.value:
+                self._duplicate(frame, name)
+            self._set(frame.value, name, value, frame.key_at, event)
         else:
-            frame.value.append(value)
+            name = len(frame.value)
+            if self._located:
+                frame.value.put(value, _spot(event))
+            else:
+                frame.value.append(value)
+        return (frame.at, name) if self._located else None
 
     def _set(self, target: Any, key: str, value: Any, key_at: Any, value_at: Any) -> None:
         if self._located:
@@ -190,26 +199,31 @@ class YamlReader:
                     self._set(target, key, item, event, event)
 
     def _duplicate(self, frame: _Frame, key: str) -> None:
+        """The quick pass only notes it; the located one, which follows then, says where."""
         spot = _spot(frame.key_at)
-        hint = None
         if self._located:
-            hint = f"first at line {frame.value.keys_at[key].line}"
-        message = f"the key `{key}` is given twice in one object"
-        problem = Problem(
-            code=Code.DUPLICATE_KEY, path=key, message=message, hint=hint, line=spot.line, column=spot.column
-        )
+            problem = duplicate_key((frame.at, key), frame.value, spot)
+        else:
+            problem = Problem(code=Code.DUPLICATE_KEY, path=key, message=key)
         self.problems.append(problem)
+
+    def _check_tag(self, event: Any, kind: str) -> None:
+        if event.tag not in NO_TAG and event.tag != CORE + kind:
+            raise self._stop(event, Code.SYNTAX, f"the tag `{event.tag}` has no meaning here")
 
     def _stop(self, event: Any, code: str, message: str) -> YamlProblem:
         spot = _spot(event)
         return YamlProblem(Problem(code=code, path="", message=message, line=spot.line, column=spot.column))
 
     def _unreadable(self, error: yaml.reader.ReaderError) -> Problem:
-        before = self._text[: error.position]
+        """libyaml gives the character as a number and its place in bytes, PyYAML gives texts."""
+        found = error.character
+        char = chr(found) if isinstance(found, int) else str(found)
+        before = self._text.partition(char)[0]
         return Problem(
             code=Code.SYNTAX,
             path="",
-            message=f"the character U+{ord(str(error.character)):04X} may not stand in YAML",
+            message=f"the character U+{ord(char):04X} may not stand in YAML",
             line=before.count("\n") + 1,
             column=len(before) - before.rfind("\n"),
         )

@@ -48,7 +48,10 @@ def _properties(scene: Scene) -> None:
         count = strategy.workflow_concurrency
         _range(scene, count, 1, scene.limits.workflow_concurrency, at)
         if count > 1 and strategy.rule is not RunStrategyRule.PARALLEL:
-            message = f"the rule {strategy.rule} runs one at a time, so it can not have concurrency {count}"
+            message = (
+                "Only PARALLEL run strategy allows a workflow_concurrency greater than 1; "
+                f"{strategy.rule} has {count}"
+            )
             scene.report(at, Code.CONFLICT, message, "use PARALLEL, or leave the concurrency out")
     if properties.tags:
         message = "tags of the properties are not set by a push"

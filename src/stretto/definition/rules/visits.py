@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from stretto.definition.findings import Findings
 from stretto.definition.limits import Limits
 from stretto.model.param import ParamDefinition, Params, ParamType
 from stretto.model.problem import Place, Problem, problem_at
@@ -36,7 +37,7 @@ class Scene:
         self.templates = {name.casefold() for name in templates}
         self.workflow = definition.workflow
         self.limits = limits
-        self.problems: list[Problem] = []
+        self.problems: list[Problem] = Findings(limits.problems)
         self.levels = list(_levels(definition.workflow.steps, (WORKFLOW, "steps"), ()))
         self.visits = [visit for level in self.levels for visit in level.visits]
 

@@ -81,6 +81,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     lean:      names of fields that are left out also when empty, 0 or false, whatever `drop` says.
     ignored:   keys that are accepted and forgotten (computed ones that we write ourselves).
     computed:  record -> extra keys to write.
+    missing:   key of a required field -> what the problem says beside "is missing".
     """
 
     rest: str | None = None
@@ -91,6 +92,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     lean: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     computed: Callable[[Any], Mapping[str, Any]] | None = None
+    missing: Mapping[str, str] = {}
 
 
 class Wrapped:

@@ -98,7 +98,8 @@ def _decoder(
         for field in required:
             if field.name not in known:
                 message = f"the field `{field.key}` is missing"
-                sink.append(problem_at((at, field.key), Code.MISSING_FIELD, message))
+                hint = shape.missing.get(field.key)
+                sink.append(problem_at((at, field.key), Code.MISSING_FIELD, message, hint))
                 known[field.name] = field.codec.blank()
         if rest_name is not None and (rest or (echoes_objects and not was_short)):
             known[rest_name] = rest

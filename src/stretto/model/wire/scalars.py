@@ -11,6 +11,7 @@ from stretto.model.wire.codec import Decode, Filled, Sink, noun, wrong_type
 
 LONG_MIN: Final = -(2**63)
 LONG_MAX: Final = 2**63 - 1
+MOST_DIGITS: Final = 400  # of a number, before or behind the point; a double has at most 308 and 324
 
 
 def same(value: Any) -> Any:
@@ -56,6 +57,9 @@ def read_decimal(value: Any, at: Place, sink: Sink) -> Decimal:
         sink.append(wrong_type(at, "a number", value))
     elif not number.is_finite():
         sink.append(problem_at(at, Code.OUT_OF_RANGE, "the number is not finite"))
+    elif abs(number.adjusted()) > MOST_DIGITS:
+        message = f"the number has more than {MOST_DIGITS} digits before or behind the point"
+        sink.append(problem_at(at, Code.OUT_OF_RANGE, message))
     else:
         return number
     return Decimal(0)
@@ -66,7 +70,7 @@ def _as_decimal(value: Any) -> Decimal | None:
         return value
     if type(value) is int:
         return Decimal(value)
-    if isinstance(value, float | str):
+    if isinstance(value, float) or (isinstance(value, str) and len(value) <= MOST_DIGITS):
         try:
             return Decimal(str(value))  # str() of a float is its shortest exact spelling
         except InvalidOperation:

@@ -104,4 +104,4 @@ TYPE_DEFAULTS: Final[Mapping[str, Params]] = {
     },
     "Sleep": {"sleep_seconds": _optional(P.LONG)},
 }
-"""By the type of the step as the model writes it. What is merged under `maestro.default-params` replaces these."""
+"""By the type of the step, as the model writes it."""

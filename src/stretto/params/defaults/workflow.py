@@ -3,7 +3,7 @@
 from typing import Final
 
 from stretto.model.param import InternalParamMode, ParamDefinition, ParamMode, Params, ParamSource, ParamType
-from stretto.params.defaults.dates import DATE_DEFAULTS
+from stretto.params.defaults.native import NATIVE_DEFAULTS, NativeDefault
 from stretto.params.merge import Layer, merge
 from stretto.params.modes import Stage
 
@@ -11,28 +11,21 @@ DRY_RUN_DATE: Final = "20210101"
 DRY_RUN_NAMES: Final = ("FROM_DATE", "TO_DATE")
 
 
-def _fact(field: str) -> ParamDefinition:
-    return ParamDefinition(
-        type=ParamType.STRING,
-        expression=f"return params.getFromInstance('{field}');",
-        internal_mode=InternalParamMode.RESERVED,
-    )
+def _definition(row: NativeDefault) -> ParamDefinition:
+    if row.is_reserved:
+        return ParamDefinition(
+            type=row.type, expression=row.expression, internal_mode=InternalParamMode.RESERVED
+        )
+    return ParamDefinition(type=row.type, expression=row.expression, mode=ParamMode.MUTABLE_ON_START)
 
 
 WORKFLOW_DEFAULTS: Final[Params] = merge(
     {},
     {
-        **{
-            row.name: ParamDefinition(
-                type=row.type, expression=row.expression, mode=ParamMode.MUTABLE_ON_START
-            )
-            for row in DATE_DEFAULTS
-        },
+        **{row.name: _definition(row) for row in NATIVE_DEFAULTS},
         "job_template_version": ParamDefinition(
             type=ParamType.STRING, internal_mode=InternalParamMode.OPTIONAL
         ),
-        "owner": _fact("owner"),
-        "workflow_id": _fact("workflow_id"),
     },
     Stage(ParamSource.SYSTEM_DEFAULT),
 )

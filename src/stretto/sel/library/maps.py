@@ -6,6 +6,8 @@ from stretto.sel.errors import class_cast
 from stretto.sel.runtime.frame import Frame, Method
 from stretto.sel.values import Type, Value, type_of
 
+ENTRY_SIZE: Final = 64  # of memory, besides key and value
+
 
 def key_of(value: Value) -> str:
     """A key, which must be a STRING."""
@@ -19,6 +21,8 @@ def put(frame: Frame, receiver: dict[str, Value], key: Value, value: Value) -> V
     name = frame.kept(key_of(key))
     if type_of(value) in {Type.VOID, Type.ERROR}:
         raise class_cast("a value", type_of(value))
+    if name not in receiver:
+        frame.pay(ENTRY_SIZE)
     old = receiver.get(name)
     receiver[name] = frame.kept(value)
     return old

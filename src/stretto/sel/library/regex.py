@@ -12,7 +12,8 @@ from stretto.sel.runtime.frame import CHARACTER_SIZE, VALUE_SIZE, Frame
 from stretto.sel.values import StringArray
 
 MAX_MEMORY: Final = 1 << 20  # for one compiled expression
-BYTES_PER_VISIT: Final = 128  # how much text the engine scans in the time of one visit
+CHARACTERS_PER_VISIT: Final = 8  # how much text the engine scans in about the time of one visit
+OPEN_ENDED: Final = re.compile(r"[*+]|\{\d+,\}")  # a match may then be looked for as far as the text goes
 
 # Java's construct, and why or into what it is translated.
 REFUSED: Final = {
@@ -109,10 +110,12 @@ def matches(frame: Frame, pattern: str, text: str) -> Iterator[Any]:
     """Every match in turn, each paid for by what is left to scan."""
     try:
         found = compiled(pattern).finditer(text)
-        frame.spend(len(text) // BYTES_PER_VISIT + 1)
+        frame.spend(len(text) // CHARACTERS_PER_VISIT + 1)
+        scans_far = OPEN_ENDED.search(pattern) is not None
         for match in found:
             yield match
-            frame.spend((len(text) - match.end()) // BYTES_PER_VISIT + 1)
+            ahead = len(text) - match.end() if scans_far else 0
+            frame.spend(ahead // CHARACTERS_PER_VISIT + 1)
     except UnicodeEncodeError:
         raise SelError(Kind.ILLEGAL_ARGUMENT, "Half a character can not be searched") from None
 

@@ -102,8 +102,12 @@ class Frame:
     def append(self, length: int) -> None:
         """Use up some of the characters that variables, arrays and maps may be given."""
         self.letters -= length
-        if self.letters < 0:
-            raise _over("string", f"The script stores strings of {self.limits.string} characters or more")
+        self.check_string(self.limits.string - self.letters - 1)
+
+    def check_string(self, length: int) -> None:
+        """Refuse to make or store more characters than allowed."""
+        if length >= self.limits.string:
+            raise _over("string", f"The strings of the script have {self.limits.string} characters or more")
 
     def kept(self, value: Value) -> Value:
         """A value that a variable, array or map is about to hold. Strings count as copied."""

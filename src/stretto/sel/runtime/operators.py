@@ -13,7 +13,7 @@ from stretto.sel.numbers import (
     remainder,
     wrapped,
 )
-from stretto.sel.runtime.frame import CHARACTER_SIZE, Frame
+from stretto.sel.runtime.frame import Frame
 from stretto.sel.syntax.source import joined_surrogates
 from stretto.sel.text import text_of
 from stretto.sel.values import Preset, Type, Uuid, Value, is_null, type_of
@@ -78,7 +78,8 @@ def add(frame: Frame, left: Value, right: Value) -> Value:
 def concatenated(frame: Frame, left: Value, right: Value) -> str:
     """The texts of two values, one after the other; paid for before it is made."""
     before, after = payload_text(frame, left), payload_text(frame, right)
-    frame.pay(CHARACTER_SIZE * (len(before) + len(after)))
+    frame.pay_text(len(before) + len(after))
+    frame.check_string(len(before) + len(after))
     return joined_surrogates(before + after)
 
 

@@ -40,7 +40,7 @@ class Source:
             code, malformed = match.groups()
             if malformed:
                 error = SelError(Kind.LEXICAL, "A Unicode escape needs four hexadecimal digits")
-                raise error.located(*self.place(match.start()))
+                raise error.located(*self.place(match.start() + 1))
             if code is None:
                 continue
             parts += (self.text[end : match.start()], chr(int(code, 16)))

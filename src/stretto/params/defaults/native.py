@@ -1,8 +1,9 @@
-"""The dates that every run has: what Maestro computes with some twenty expressions, computed natively.
+"""What every run knows about itself: what Maestro computes with some twenty expressions, computed natively.
 
-Each row has both: the expression, which a user may read, copy and which decides what is right, and a function
-that gives the same text about a hundred times faster. The function counts while everything the row reads is
-itself a default (RUN_TS may be given as a number, as time triggers do); otherwise the expression does.
+Each row has both: the expression, which a user may read and copy and which decides what is right, and a
+function that gives the same much faster, and only when somebody asks. The function counts while everything
+the row reads is itself a default (RUN_TS may be given as a number, as time triggers do); otherwise the
+expression does.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from stretto.model.param import ParamType
+from stretto.params.context import RunFacts
 from stretto.sel.dates.calendar import date_of, days_of
 from stretto.sel.dates.zones import UTC, Zone, zone
 
@@ -25,12 +27,13 @@ DERIVED: Final = TIMED | {"TARGET_RUN_DATE", "TARGET_RUN_HOUR", "DERIVED_RUN_TS"
 
 
 class Origin:
-    """What all dates of a run follow from: its time stamp and its zone."""
+    """What all defaults of a run follow from: its facts and its time stamp."""
 
-    def __init__(self, run_ts: int, cron_zone: str, default_zone: str) -> None:
+    def __init__(self, run: RunFacts, run_ts: int) -> None:
+        self.run = run
         self.run_ts = run_ts
-        self.cron_zone = cron_zone
-        self.default_zone = default_zone
+        self.default_zone = run.first_trigger_timezone or UTC.id
+        self.cron_zone = run.initiator_timezone or self.default_zone
 
     @cached_property
     def derived_ts(self) -> int:
@@ -41,14 +44,15 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class DateDefault:
+class NativeDefault:
     """One row: a parameter as an expression and as a function of the origin."""
 
     name: str
     type: ParamType
     expression: str
     native: Callable[[Origin], str | int]
-    inputs: frozenset[str]
+    inputs: frozenset[str] = frozenset()
+    is_reserved: bool = False  # a fact that nobody may change; dates may be changed at the start
 
 
 def _text_of(pattern: str, wall: int) -> str:
@@ -58,7 +62,7 @@ def _text_of(pattern: str, wall: int) -> str:
     return f"{year:04}{month:02}{day:02}"
 
 
-def _row(name: str, time: str, where: str, pattern: str, *, days: int = 0, hours: int = 0) -> DateDefault:
+def _row(name: str, time: str, where: str, pattern: str, *, days: int = 0, hours: int = 0) -> NativeDefault:
     """A local date or hour: of RUN_TS or DERIVED_RUN_TS, in a zone, some days or hours away."""
     in_cron_zone = where == "WORKFLOW_CRON_TIMEZONE"
     shift = "".join(
@@ -78,7 +82,7 @@ def _row(name: str, time: str, where: str, pattern: str, *, days: int = 0, hours
         return _text_of(pattern, moment + local.offset_at(moment) + days * DAY)
 
     inputs = (TIMED if in_cron_zone else frozenset({"RUN_TS"})) if time == "RUN_TS" else DERIVED
-    return DateDefault(name, ParamType.STRING, expression, native, inputs)
+    return NativeDefault(name, ParamType.STRING, expression, native, inputs)
 
 
 def _first_of(field: str, otherwise: str) -> str:
@@ -88,33 +92,36 @@ def _first_of(field: str, otherwise: str) -> str:
     )
 
 
+def _fact(name: str, native: Callable[[Origin], str]) -> NativeDefault:
+    expression = f"return params.getFromInstance('{name}');"
+    return NativeDefault(name, ParamType.STRING, expression, native, is_reserved=True)
+
+
 CRON, LA, _UTC = "WORKFLOW_CRON_TIMEZONE", LOS_ANGELES, UTC.id
 
-DATE_DEFAULTS: Final[tuple[DateDefault, ...]] = (
-    DateDefault(
+NATIVE_DEFAULTS: Final[tuple[NativeDefault, ...]] = (
+    NativeDefault(
         "DSL_DEFAULT_TZ",
         ParamType.STRING,
         _first_of("FIRST_TIME_TRIGGER_TIMEZONE", "'UTC'"),
         lambda origin: origin.default_zone,
-        frozenset(),
     ),
-    DateDefault(
+    NativeDefault(
         "WORKFLOW_CRON_TIMEZONE",
         ParamType.STRING,
         _first_of("INITIATOR_TIMEZONE", "DSL_DEFAULT_TZ"),
         lambda origin: origin.cron_zone,
         frozenset({"DSL_DEFAULT_TZ"}),
     ),
-    DateDefault(
+    NativeDefault(
         "RUN_TS",
         ParamType.LONG,
         "return System.currentTimeMillis();",
         lambda origin: origin.run_ts,
-        frozenset(),
     ),
     _row("TARGET_RUN_DATE", "RUN_TS", CRON, "yyyyMMdd"),
     _row("TARGET_RUN_HOUR", "RUN_TS", CRON, "HH"),
-    DateDefault(
+    NativeDefault(
         "DERIVED_RUN_TS",
         ParamType.LONG,
         "return Util.dateIntHourToTs(TARGET_RUN_DATE, TARGET_RUN_HOUR, WORKFLOW_CRON_TIMEZONE, 0, 0);",
@@ -136,8 +143,11 @@ DATE_DEFAULTS: Final[tuple[DateDefault, ...]] = (
     _row("RUN_DATE", "RUN_TS", _UTC, "yyyyMMdd"),
     _row("RUN_DATE_MINUS_1", "RUN_TS", _UTC, "yyyyMMdd", days=-1),
     _row("RUN_DATE_MINUS_7", "RUN_TS", _UTC, "yyyyMMdd", days=-7),
+    _fact("owner", lambda origin: origin.run.owner or ""),
+    _fact("workflow_id", lambda origin: origin.run.workflow_id),
 )
 
-BY_NAME: Final = {row.name: row for row in DATE_DEFAULTS}
+BY_NAME: Final = {row.name: row for row in NATIVE_DEFAULTS}
+INPUTS: Final[frozenset[str]] = frozenset().union(*(row.inputs for row in NATIVE_DEFAULTS))
 EARLIEST_TS: Final = days_of(1, 1, 3) * DAY  # years of four digits, with room for a zone and a shift
 LATEST_TS: Final = days_of(9999, 12, 1) * DAY

@@ -1,0 +1,181 @@
+"""What expressions of a run may see: the engine's side of the parameters' `Context`."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+from stretto.engine.flow import Flow
+from stretto.engine.records import NO_PARAMS, AttemptRecord
+from stretto.model.initiator import ManualInitiator, SignalInitiator, TimeInitiator
+from stretto.model.param import ParamDefinition, Parameter, ParamType
+from stretto.model.step import TypedStep
+from stretto.model.trigger import IntervalTrigger
+from stretto.params import (
+    STEP_DEFAULTS,
+    Collected,
+    Evaluated,
+    MissingKeys,
+    Moment,
+    RunFacts,
+    Scope,
+    StepFacts,
+    evaluate,
+    evaluate_one,
+)
+from stretto.sel import Limits, Missing
+
+
+class FlowContext:
+    """A run as the parameters of its steps see it. What is not in memory is Missing until it was fetched."""
+
+    __slots__ = ("_attempt", "_flow", "run")
+
+    def __init__(self, flow: Flow, attempt: AttemptRecord | None = None) -> None:
+        self._flow = flow
+        self._attempt = attempt
+        self.run = run_facts(flow)
+
+    def step(self, step_id: str) -> StepFacts | Missing | None:
+        index = self._flow.plan.numbers.get(step_id)
+        record = None if index is None else self._flow.attempts[index]
+        if record is not None and (record.status.is_complete or record is self._attempt):
+            return step_facts(self._flow, record)
+        return self._flow.earlier.get(step_id)
+
+    def foreach(self, foreach_step: str, step_id: str, param: str) -> Collected | Missing | None:
+        found: Collected | Missing | None = self._look("foreach", foreach_step, step_id, param)
+        return found
+
+    def subworkflow(self, subworkflow_step: str, step_id: str, param: str) -> Parameter | Missing | None:
+        found: Parameter | Missing | None = self._look("subworkflow", subworkflow_step, step_id, param)
+        return found
+
+    def signal(self, name: str, param: str) -> str | int | Missing | None:
+        initiator = self._flow.run.initiator
+        if not isinstance(initiator, SignalInitiator) or name not in (initiator.signal_id_map or {}):
+            return None
+        return self._signal(name, (initiator.signal_id_map or {})[name], param)
+
+    def signal_dependency(self, index: int, param: str) -> str | int | Missing | None:
+        signals = self._attempt.signals if self._attempt is not None else None
+        if signals is None or not 0 <= index < len(signals.dependencies):
+            return None
+        dependency = signals.dependencies[index]
+        if dependency.signal_id is None:
+            return None
+        return self._signal(dependency.name, dependency.signal_id, param)
+
+    def next_unique_id(self) -> int | Missing:
+        key = self._attempt.key if self._attempt is not None else self._flow.run.key
+        found: int | Missing = self._look("unique", key)
+        return found
+
+    def _signal(self, name: str, signal_id: int, param: str) -> str | int | Missing | None:
+        found: str | int | Missing | None = self._look("signal", name, signal_id, param)
+        return found
+
+    def _look(self, *key: object) -> Any:
+        return self._flow.fetched[key] if key in self._flow.fetched else Missing(key)
+
+
+def run_facts(flow: Flow) -> RunFacts:
+    run, workflow = flow.run, flow.tree.workflow
+    initiator = run.initiator
+    triggers = [each for each in workflow.time_triggers or () if not isinstance(each, IntervalTrigger)]
+    manual = isinstance(initiator, ManualInitiator) and initiator.user is not None
+    return RunFacts(
+        workflow_id=run.key.workflow_id,
+        instance_id=run.key.instance_id,
+        run_id=run.key.run_id,
+        owner=run.owner,
+        initiator=str(type(initiator).__struct_config__.tag),
+        runner=initiator.user.name if manual else None,  # type: ignore[union-attr]
+        initiator_timezone=initiator.timezone if isinstance(initiator, TimeInitiator) else None,
+        first_trigger_timezone=triggers[0].timezone if triggers else None,
+        run_policy=run.policy.value,
+        trigger_signals=frozenset(
+            name for each in workflow.signal_triggers or () for name in each.definitions
+        ),
+    )
+
+
+def step_uuid(flow: Flow, record: AttemptRecord) -> str:
+    """Derived from what identifies the attempt, so that it needs no dice and no column."""
+    return str(uuid5(NAMESPACE_OID, f"{flow.run.uuid}{record.key}"))
+
+
+def step_facts(flow: Flow, record: AttemptRecord) -> StepFacts:
+    step = flow.plan.steps[flow.plan.numbers[record.key.step_id]].step
+    typed = isinstance(step, TypedStep)
+    loop = flow.loops.get(flow.plan.numbers[record.key.step_id])
+    return StepFacts(
+        step_id=record.key.step_id,
+        type=step.type if isinstance(step, TypedStep) else str(type(step).__struct_config__.tag),
+        sub_type=step.sub_type if typed else None,  # type: ignore[union-attr]
+        step_instance_id=record.sequence,
+        step_attempt_id=record.key.number,
+        step_instance_uuid=step_uuid(flow, record),
+        error_retries=record.error_retries,
+        status=record.status.value,
+        end_time=record.end_time,
+        params=record.params if record.params is not None else LazyDefaults(flow, record),
+        total_loop_count=loop.total if loop is not None else None,
+    )
+
+
+class LazyDefaults(Mapping[str, ParamDefinition]):
+    """The parameters of a step that has none of its own: the defaults, evaluated if somebody asks."""
+
+    def __init__(self, flow: Flow, record: AttemptRecord) -> None:
+        self._flow = flow
+        self._record = record
+
+    def _params(self) -> Mapping[str, Parameter]:
+        facts = StepFacts(
+            step_id=self._record.key.step_id,
+            type="",
+            step_instance_id=self._record.sequence,
+            step_attempt_id=self._record.key.number,
+            step_instance_uuid=step_uuid(self._flow, self._record),
+        )
+        moment = Moment(self._record.create_time or 0)
+        scope = Scope(
+            context=FlowContext(self._flow), moment=moment, workflow=self._flow.run.params, step=facts
+        )
+        found = evaluate(STEP_DEFAULTS, scope)
+        return found if isinstance(found, Evaluated) else NO_PARAMS
+
+    def __getitem__(self, name: str) -> ParamDefinition:
+        return self._params()[name]
+
+    def __iter__(self) -> Any:
+        return iter(STEP_DEFAULTS)
+
+    def __len__(self) -> int:
+        return len(STEP_DEFAULTS)
+
+
+def scope_of(flow: Flow, record: AttemptRecord, now: int) -> Scope:
+    """The surroundings of a step's expressions. The dice are those of the attempt: the same again later."""
+    limits = Limits(visit=flow.tree.settings.expression_visits)
+    moment = Moment(now, seed=record.sequence * 31 + record.key.number, limits=limits)
+    context = FlowContext(flow, record)
+    return Scope(context=context, moment=moment, workflow=flow.run.params, step=step_facts(flow, record))
+
+
+def condition_holds(
+    flow: Flow,
+    record: AttemptRecord,
+    name: str,
+    text: str,
+    now: int,
+    more: Mapping[str, Parameter] = NO_PARAMS,
+) -> bool | MissingKeys:
+    """Evaluate a condition with the parameters of a step, and whatever else it may see."""
+    definition = ParamDefinition(type=ParamType.BOOLEAN, expression=text)
+    params: Mapping[str, ParamDefinition]
+    params = record.params if record.params is not None else LazyDefaults(flow, record)
+    if more:
+        params = {**params, **more}
+    found = evaluate_one(name, definition, scope_of(flow, record, now), params)
+    return found if isinstance(found, MissingKeys) else bool(found.evaluated_result)

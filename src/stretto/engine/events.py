@@ -1,0 +1,175 @@
+"""What can happen to a run. Every event names what it is about; one that no longer fits is dropped."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from stretto.engine.records import AttemptKey, RunKey, WakeReason
+from stretto.model.actions import StepAction
+from stretto.model.artifact import Artifacts
+from stretto.model.param import Parameter, Params
+from stretto.model.status import RunStatus
+from stretto.model.timeline import TimelineEvent
+from stretto.model.words import Word
+
+
+class ResultState(Word):
+    """What a runtime says of its work."""
+
+    CONTINUE = "CONTINUE"  # launched, or still going on
+    DONE = "DONE"
+    USER_ERROR = "USER_ERROR"
+    PLATFORM_ERROR = "PLATFORM_ERROR"
+    FATAL_ERROR = "FATAL_ERROR"
+    STOPPED = "STOPPED"
+    TIMED_OUT = "TIMED_OUT"
+
+    @property
+    def is_terminal(self) -> bool:
+        return self is not ResultState.CONTINUE
+
+    @property
+    def is_failed(self) -> bool:
+        return self.is_terminal and self not in {ResultState.DONE, ResultState.STOPPED}
+
+
+class RunAction(Word):
+    """What a user can ask of a whole run; TIME_OUT is the system's own."""
+
+    STOP = "STOP"
+    KILL = "KILL"
+    TIME_OUT = "TIME_OUT"
+    PAUSE = "PAUSE"
+    RESUME = "RESUME"
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all events."""
+
+
+class Launched(Event, frozen=True, kw_only=True):
+    """The run was admitted: it begins."""
+
+    run: RunKey
+
+
+class Reported(Event, frozen=True, kw_only=True):
+    """A runtime's answer about the launch of an attempt."""
+
+    attempt: AttemptKey
+    launch: int
+    state: ResultState
+    outputs: Mapping[str, Parameter] = {}
+    artifacts: Artifacts = {}
+    timeline: tuple[TimelineEvent, ...] = ()
+    message: str | None = None
+    again_after: int | None = None  # milliseconds until the runtime is asked again; None: it reports itself
+
+
+class Woken(Event, frozen=True, kw_only=True):
+    """The time of an attempt has come."""
+
+    attempt: AttemptKey
+    reason: WakeReason
+    due: int
+
+
+class StepTimeDue(Event, frozen=True, kw_only=True):
+    """The timeout of an attempt is over."""
+
+    attempt: AttemptKey
+    due: int
+
+
+class RunTimeDue(Event, frozen=True, kw_only=True):
+    """The timeout of a run is over."""
+
+    run: RunKey
+    due: int
+
+
+class Granted(Event, frozen=True, kw_only=True):
+    """An attempt holds all its permits."""
+
+    attempt: AttemptKey
+
+
+class SignalCame(Event, frozen=True, kw_only=True):
+    """A dependency of an attempt is satisfied by an instance of its signal."""
+
+    attempt: AttemptKey
+    index: int
+    signal_id: int
+
+
+class Fetched(Event, frozen=True, kw_only=True):
+    """What an evaluation was missing is here."""
+
+    attempt: AttemptKey
+    values: Mapping[object, Any]
+
+
+class BreakpointGone(Event, frozen=True, kw_only=True):
+    """No breakpoint stands any more for a paused attempt."""
+
+    attempt: AttemptKey
+    user: str | None = None
+
+
+class ChildStarted(Event, frozen=True, kw_only=True):
+    """The run that a subworkflow step asked for exists."""
+
+    attempt: AttemptKey
+    child: RunKey
+    version_id: int
+    uuid: str
+
+
+class ChildRefused(Event, frozen=True, kw_only=True):
+    """The run that a subworkflow step asked for can not be."""
+
+    attempt: AttemptKey
+    message: str
+
+
+class ChildEnded(Event, frozen=True, kw_only=True):
+    """The run of a subworkflow step has ended."""
+
+    attempt: AttemptKey
+    child: RunKey
+    status: RunStatus
+
+
+class CalledBack(Event, frozen=True, kw_only=True):
+    """Somebody answered for a Wait step: it goes on, or it fails."""
+
+    attempt: AttemptKey
+    approved: bool
+    outputs: Mapping[str, Parameter] = {}
+    user: str | None = None
+    message: str | None = None
+
+
+class StepActed(Event, frozen=True, kw_only=True):
+    """A user asks something of a step; `attempt` number 0 means the newest."""
+
+    attempt: AttemptKey
+    action: StepAction
+    user: str
+    params: Params = {}
+
+
+class RunActed(Event, frozen=True, kw_only=True):
+    """A user, or the system, asks something of a run."""
+
+    run: RunKey
+    action: RunAction
+    user: str
+    reason: str | None = None
+
+
+class Resumed(Event, frozen=True, kw_only=True):
+    """A loop that stopped at the budget of one decision goes on."""
+
+    attempt: AttemptKey

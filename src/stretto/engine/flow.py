@@ -1,0 +1,143 @@
+"""A run in memory: its records, the plan it follows, and what is derived from the two.
+
+Everything but the records is a cache: `Flow.derive` computes it again from them, which is what loading a
+run from its rows does, and what undoing a decision does. The iterations of a loop are flows inside the
+flow of the run; they are dropped as soon as they end, so that a loop holds only what is alive in it.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final
+
+from stretto.engine.plan import Plan, StepPlan
+from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey, RunRecord
+from stretto.engine.settings import EngineSettings
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.workflow import Workflow
+from stretto.params import StepFacts
+
+NO_BREAKPOINTS: Final[frozenset[str]] = frozenset()
+
+
+class Tree:
+    """What a run and all the iterations inside it share."""
+
+    __slots__ = ("breakpoints", "generation", "internal_id", "live", "plans", "settings", "workflow")
+
+    def __init__(
+        self, workflow: Workflow, settings: EngineSettings, generation: int = 1, internal_id: int = 1
+    ) -> None:
+        self.internal_id = internal_id  # the number that inline ids are made of
+        self.workflow = workflow
+        self.settings = settings
+        self.generation = generation
+        self.breakpoints: Collection[str] = NO_BREAKPOINTS  # step ids that may have one
+        self.live: dict[RunKey, Flow] = {}
+        self.plans: dict[str, Plan] = {}  # of loops, by step id
+
+
+class Flow:
+    """One run, or one iteration of a loop."""
+
+    __slots__ = (
+        "active",
+        "attempts",
+        "children",
+        "counts",
+        "earlier",
+        "fetched",
+        "held",
+        "loops",
+        "parent",
+        "plan",
+        "run",
+        "satisfied",
+        "tree",
+        "waiting",
+    )
+
+    def __init__(
+        self,
+        run: RunRecord,
+        plan: Plan,
+        tree: Tree,
+        parent: "tuple[Flow, int] | None" = None,
+        earlier: Mapping[str, StepFacts] | None = None,
+    ) -> None:
+        self.run = run
+        self.plan = plan
+        self.tree = tree
+        self.parent = parent  # the flow around it, and the step of the loop
+        self.earlier = earlier or {}  # complete steps of earlier runs, outside this run's graph
+        self.attempts: list[AttemptRecord | None] = [None] * len(plan.steps)  # the newest of each step
+        self.loops: dict[int, LoopRecord] = {}
+        self.children: dict[int, dict[int, Flow]] = {}  # live iterations of each loop, by instance id
+        self.fetched: dict[object, Any] = {}
+        self.waiting = [step.before for step in plan.steps]  # predecessors that are not complete
+        self.satisfied = [not step.before for step in plan.steps]  # some incoming edge is taken
+        self.held: list[int] = []  # steps that begin when the run is resumed
+        self.active = 0  # attempts that have not ended, or are followed by another
+        self.counts: dict[StepStatus, int] = {}
+        tree.live[run.key] = self
+        if parent is not None:
+            parent[0].children.setdefault(parent[1], {})[run.key.instance_id] = self
+
+    def drop(self) -> None:
+        """An iteration that has ended leaves memory; its loop has counted it."""
+        del self.tree.live[self.run.key]
+        if self.parent is not None:
+            del self.parent[0].children[self.parent[1]][self.run.key.instance_id]
+
+    @property
+    def is_over(self) -> bool:
+        return self.run.status.is_terminal
+
+    @property
+    def depth(self) -> int:
+        return self.run.initiator.depth
+
+    def step(self, step_id: str) -> StepPlan | None:
+        index = self.plan.numbers.get(step_id)
+        return None if index is None else self.plan.steps[index]
+
+    def attempt(self, key: AttemptKey) -> AttemptRecord | None:
+        """The attempt that a message names, if it is still the newest of its step."""
+        index = self.plan.numbers.get(key.step_id)
+        record = None if index is None else self.attempts[index]
+        return record if record is not None and record.key.number == key.number else None
+
+    def load(self, attempts: Iterable[AttemptRecord], loops: Iterable[LoopRecord] = ()) -> None:
+        """Take the rows of the newest attempts, and of the loops that are not over."""
+        for record in attempts:
+            self.attempts[self.plan.numbers[record.key.step_id]] = record
+        for loop in loops:
+            self.loops[self.plan.numbers[loop.key.step_id]] = loop
+        self.derive()
+
+    def derive(self) -> None:
+        """Compute the caches from the records."""
+        self.waiting = [step.before for step in self.plan.steps]
+        self.satisfied = [not step.before for step in self.plan.steps]
+        self.held = []
+        self.active = 0
+        self.counts = {}
+        for step, record in zip(self.plan.steps, self.attempts, strict=True):
+            if record is None:
+                continue
+            self.counts[record.status] = self.counts.get(record.status, 0) + 1
+            if is_active(record):
+                self.active += 1
+            if record.status.is_complete and record.edges is not None:
+                for edge in step.edges:
+                    self.waiting[edge.target] -= 1
+                    self.satisfied[edge.target] |= record.edges[self.plan.steps[edge.target].id]
+        if self.run.status in {RunStatus.IN_PROGRESS, RunStatus.PAUSED}:
+            self.held = [
+                step.index
+                for step in self.plan.steps
+                if step.before and not self.waiting[step.index] and self.attempts[step.index] is None
+            ]
+
+
+def is_active(record: AttemptRecord) -> bool:
+    """Whether something is still to come of an attempt by itself."""
+    return not record.status.is_terminal or record.wake_at is not None

@@ -1,0 +1,198 @@
+"""Sets of iterations as rows of numbers, and which iteration is in which status.
+
+    Intervals([(1, 1), (3, 7)])    six iterations in two rows; the fewest rows that hold exactly these
+    Details(record)                one set for each status; an iteration is in one of them, or in none
+
+Adding, removing and finding a number cost about the square root of the number of rows, however many numbers
+a row holds: the rows stand in pages of bounded length.
+"""
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
+from typing import Final
+
+from stretto.model.errors import InvalidRequest
+from stretto.model.status import InstanceStatus
+
+PAGE: Final = 512
+_FIRST: Final = itemgetter(0)
+
+ENDED: Final = tuple(status for status in InstanceStatus if status.is_terminal)
+RUNNING: Final = tuple(status for status in InstanceStatus if not status.is_terminal)
+
+Row = tuple[int, int]  # first and last, both included
+Record = Mapping[InstanceStatus, list[Row]]
+
+
+class Intervals:
+    """A set of numbers, kept as rows that neither touch nor overlap."""
+
+    __slots__ = ("_count", "_last", "_pages")
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        self._pages: list[list[int]] = []  # where rows begin, in order
+        self._last: dict[int, int] = {}  # where a row begins -> where it ends
+        self._count = 0
+        for first, last in rows:
+            self.add_row(first, last)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and self.row_of(number) is not None
+
+    def __iter__(self) -> Iterator[int]:
+        for first, last in self.rows():
+            yield from range(first, last + 1)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Intervals) and self.rows() == other.rows()
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def rows(self) -> list[Row]:
+        return [(first, self._last[first]) for page in self._pages for first in page]
+
+    @property
+    def lowest(self) -> int | None:
+        return self._pages[0][0] if self._pages else None
+
+    @property
+    def highest(self) -> int | None:
+        return self._last[self._pages[-1][-1]] if self._pages else None
+
+    def row_of(self, number: int) -> Row | None:
+        """The row that holds a number."""
+        first = self._begin_before(number)
+        if first is None or self._last[first] < number:
+            return None
+        return first, self._last[first]
+
+    def add(self, number: int) -> bool:
+        """Put a number in; False if it was there."""
+        if number in self:
+            return False
+        self.add_row(number, number)
+        return True
+
+    def remove(self, number: int) -> bool:
+        """Take a number out; False if it was not there."""
+        row = self.row_of(number)
+        if row is None:
+            return False
+        first, last = row
+        self._drop(first)
+        if first < number:
+            self._put(first, number - 1)
+        if number < last:
+            self._put(number + 1, last)
+        return True
+
+    def add_row(self, first: int, last: int) -> None:
+        """Put all numbers of a row in; rows that it touches become one with it."""
+        begin = self._begin_before(first)
+        if begin is not None and self._last[begin] + 1 >= first:
+            first, last = begin, max(last, self._drop(begin))
+        while (begin := self._begin_before(last + 1)) is not None and begin > first:
+            last = max(last, self._drop(begin))
+        self._put(first, last)
+
+    # ---------------------------------------------------------------------------------------- the pages
+    def _page_of(self, number: int) -> int:
+        """The page whose rows begin at or before a number; -1: all begin after it."""
+        return bisect_right(self._pages, number, key=_FIRST) - 1
+
+    def _begin_before(self, number: int) -> int | None:
+        """Where the last row begins that does not begin after a number."""
+        at = self._page_of(number)
+        if at < 0:
+            return None
+        page = self._pages[at]
+        return page[bisect_right(page, number) - 1]
+
+    def _put(self, first: int, last: int) -> None:
+        self._last[first] = last
+        self._count += last - first + 1
+        if not self._pages:
+            self._pages.append([first])
+            return
+        at = max(self._page_of(first), 0)
+        page = self._pages[at]
+        insort(page, first)
+        if len(page) > PAGE:
+            self._pages.insert(at + 1, page[PAGE // 2 :])
+            del page[PAGE // 2 :]
+
+    def _drop(self, first: int) -> int:
+        """Forget a row; where it ended."""
+        last = self._last.pop(first)
+        self._count -= last - first + 1
+        at = self._page_of(first)
+        page = self._pages[at]
+        del page[bisect_left(page, first)]
+        if not page:
+            del self._pages[at]
+        return last
+
+
+class Details:
+    """Which iteration is in which status. Putting it into one takes it out of the other."""
+
+    __slots__ = ("_sets",)
+
+    def __init__(self, record: Record | None = None) -> None:
+        self._sets = {status: Intervals((record or {}).get(status, ())) for status in InstanceStatus}
+
+    def of(self, status: InstanceStatus) -> Intervals:
+        return self._sets[status]
+
+    def record(self) -> dict[InstanceStatus, list[Row]]:
+        """The rows of each status that has any."""
+        return {status: numbers.rows() for status, numbers in self._sets.items() if numbers}
+
+    def status_of(self, iteration: int) -> InstanceStatus | None:
+        """None: it was not launched, as far as is known here."""
+        return next((status for status, numbers in self._sets.items() if iteration in numbers), None)
+
+    def row_of(
+        self, iteration: int, statuses: Iterable[InstanceStatus] = tuple(InstanceStatus)
+    ) -> Row | None:
+        """The row of its status that an iteration is in, if that is one of these."""
+        rows = (self._sets[status].row_of(iteration) for status in statuses)
+        return next((row for row in rows if row is not None), None)
+
+    def put(self, iteration: int, status: InstanceStatus) -> None:
+        before = self.status_of(iteration)
+        if before is not status:
+            if before is not None:
+                self._sets[before].remove(iteration)
+            self._sets[status].add(iteration)
+
+    def reset(self, iteration: int, before: InstanceStatus, after: InstanceStatus) -> None:
+        """Put an iteration that starts again from the status it ended in into the one it begins with."""
+        if not self._sets[before].remove(iteration):
+            raise InvalidRequest(f"Invalid: the restarted iteration [{iteration}] is missing in the details")
+        self._sets[after].add(iteration)
+
+    def is_restartable(self, iteration: int) -> bool:
+        """Whether it has ended, well or not: only then can it start again while the others run."""
+        status = self.status_of(iteration)
+        return status is not None and status.is_terminal
+
+    def ended_up_to(self, iteration: int) -> int:
+        """The last iteration of which it is true that it, and all from `iteration` + 1 on, have ended."""
+        while (row := self.row_of(iteration + 1, ENDED)) is not None:
+            iteration = row[1]
+        return iteration
+
+    @property
+    def lowest_running(self) -> int | None:
+        running = (self._sets[status].lowest for status in RUNNING)
+        return min((lowest for lowest in running if lowest is not None), default=None)
+
+    @property
+    def highest(self) -> int:
+        """The highest iteration known here; 0: none."""
+        return max(numbers.highest or 0 for numbers in self._sets.values())

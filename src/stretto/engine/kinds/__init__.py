@@ -1,0 +1,61 @@
+"""How each kind of step is carried out, once it may start. Work that others do comes back as an event."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from stretto.engine.effects import StartWork
+from stretto.engine.events import ResultState
+from stretto.engine.flow import Flow
+from stretto.engine.kinds.foreach import launch_foreach
+from stretto.engine.kinds.sleep import launch_sleep
+from stretto.engine.kinds.subworkflow import launch_subworkflow
+from stretto.engine.kinds.whiles import launch_while
+from stretto.engine.plan import Kind, StepPlan
+from stretto.engine.records import NO_PARAMS, AttemptRecord
+from stretto.engine.turn import Task, Turn
+from stretto.model.status import StepStatus
+
+S = StepStatus
+
+
+def launch(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+    """Start the work of an attempt. True: it is done already and the attempt goes on."""
+    return _BY_KIND[plan.kind](turn, flow, plan, attempt)
+
+
+def _nothing(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> bool:
+    turn.move(flow, attempt, S.RUNNING)
+    turn.move(flow, attempt, S.FINISHING)
+    return True
+
+
+def _wait(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> bool:
+    turn.move(flow, attempt, S.RUNNING)
+    return False
+
+
+def _work(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+    """The launch is part of the commit that makes the attempt STARTING; only its result will count."""
+    turn.touch(attempt, flow)
+    attempt.launch = flow.tree.generation
+    params = attempt.params or NO_PARAMS
+    turn.act(StartWork(attempt=attempt.key, launch=attempt.launch, step=plan.step, params=params))
+    return False
+
+
+def _template(turn: Turn, flow: Flow, plan: StepPlan, _attempt: AttemptRecord) -> bool:
+    message = f"the template step {plan.id} was not replaced by the steps of its template"
+    turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, message)
+    return False
+
+
+_BY_KIND: Final[Mapping[Kind, Callable[[Turn, Flow, StepPlan, AttemptRecord], bool]]] = {
+    Kind.NOTHING: _nothing,
+    Kind.SLEEP: launch_sleep,
+    Kind.WAIT: _wait,
+    Kind.WORK: _work,
+    Kind.SUBWORKFLOW: launch_subworkflow,
+    Kind.FOREACH: launch_foreach,
+    Kind.WHILE: launch_while,
+    Kind.TEMPLATE: _template,
+}

@@ -1,0 +1,157 @@
+"""What foreach and while have in common: iterations are flows inside the flow, and end in its decisions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from stretto.engine.events import ResultState
+from stretto.engine.flow import Flow
+from stretto.engine.inline_ids import Loop, inline_workflow_id, is_inline, iteration_uuid, nearest_workflow
+from stretto.engine.plan import Plan, StepPlan
+from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
+from stretto.engine.turn import Task, Turn
+from stretto.model.initiator import Ancestor, ForeachInitiator, UpstreamFields, WhileInitiator
+from stretto.model.param import Parameter, ParamType
+from stretto.model.status import RunStatus
+from stretto.model.step import ForeachStep, WhileStep
+
+RESULTS: Final = (
+    (RunStatus.FAILED, ResultState.FATAL_ERROR),
+    (RunStatus.TIMED_OUT, ResultState.TIMED_OUT),
+    (RunStatus.STOPPED, ResultState.STOPPED),
+)
+
+
+class IterationParams(Mapping[str, Parameter]):
+    """The parameters of an iteration: its own over those of the run around it, which are not copied."""
+
+    __slots__ = ("_base", "_own")
+
+    def __init__(self, own: Mapping[str, Parameter], base: Mapping[str, Parameter]) -> None:
+        self._own = own
+        self._base = base
+
+    def __getitem__(self, name: str) -> Parameter:
+        found = self._own.get(name)
+        return self._base[name] if found is None else found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._base
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        yield from (name for name in self._base if name not in self._own)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def ancestors_of(flow: Flow, attempt: AttemptRecord) -> tuple[Ancestor, ...]:
+    """The attempt and everything above it, from the root down."""
+    run = flow.run
+    above = run.initiator.ancestors if isinstance(run.initiator, UpstreamFields) else ()
+    own = Ancestor(
+        workflow_id=run.key.workflow_id,
+        instance_id=run.key.instance_id,
+        run_id=run.key.run_id,
+        step_id=attempt.key.step_id,
+        step_attempt_id=attempt.key.number,
+    )
+    return (*above, own)
+
+
+def too_deep(flow: Flow, plan: StepPlan) -> str | None:
+    limit = flow.tree.settings.depth
+    if flow.depth + 1 >= limit:
+        return f"the depth {flow.depth + 1} of step {plan.id} is not less than the depth limit: {limit}"
+    return None
+
+
+def inline_id(flow: Flow, attempt: AttemptRecord, kind: Loop) -> str:
+    """The workflow id under which the iterations of a loop are kept."""
+    run = flow.run
+    if is_inline(run.key.workflow_id) and isinstance(run.initiator, UpstreamFields):
+        root = nearest_workflow(run.initiator.ancestors).instance_id
+    else:
+        root = run.key.instance_id
+    key = run.key
+    return inline_workflow_id(
+        kind, flow.tree.internal_id, key.workflow_id, key.instance_id, attempt.key.step_id, root
+    )
+
+
+def plan_of(flow: Flow, step: ForeachStep | WhileStep) -> Plan:
+    """The plan of a loop's body, made once for all its iterations."""
+    plan = flow.tree.plans.get(step.id)
+    if plan is None:
+        plan = flow.tree.plans[step.id] = Plan(step.steps)
+    return plan
+
+
+def launch_iteration(
+    turn: Turn,
+    flow: Flow,
+    plan: StepPlan,
+    attempt: AttemptRecord,
+    loop: LoopRecord,
+    values: Mapping[str, Any],
+) -> None:
+    """Begin the next iteration. Its run needs no strategy and no message: it lives in this decision."""
+    step = plan.step
+    assert isinstance(step, ForeachStep | WhileStep)  # noqa: S101 - the kind says so
+    index = loop.next_index
+    turn.touch(loop, flow)
+    loop.next_index = index + 1
+    make = ForeachInitiator if isinstance(step, ForeachStep) else WhileInitiator
+    key = RunKey(loop.inline_id, index + 1, loop.run_id)
+    run = RunRecord(
+        key=key,
+        uuid=iteration_uuid(loop.inline_id, loop.run_id, index),
+        version_id=flow.run.version_id,
+        status=RunStatus.IN_PROGRESS,
+        initiator=make(ancestors=ancestors_of(flow, attempt)),
+        correlation_id=flow.run.correlation_id,
+        owner=flow.run.owner,
+        params=IterationParams(_own_params(step, attempt, values, index, turn.now), flow.run.params),
+        tags=tuple(step.tags or ()),
+        create_time=turn.now,
+        start_time=turn.now,
+        paused=flow.run.paused,
+    )
+    child = Flow(run, plan_of(flow, step), flow.tree, parent=(flow, plan.index))
+    turn.add(run, child)
+    for source in child.plan.sources:
+        turn.schedule(child, source)
+    turn.later(Task.LOOK, child)
+
+
+def _own_params(
+    step: ForeachStep | WhileStep, attempt: AttemptRecord, values: Mapping[str, Any], index: int, now: int
+) -> dict[str, Parameter]:
+    """The loop step's own parameters, the index, and one value for each loop parameter."""
+    evaluated = attempt.params or {}
+    own = {name: evaluated[name] for name in step.params or () if name != "loop_params" and name in evaluated}
+    own["loop_index"] = Parameter(
+        type=ParamType.LONG, value=index, evaluated_result=index, evaluated_time=now
+    )
+    own.update(values)
+    return own
+
+
+def count_iteration(turn: Turn, child: Flow) -> tuple[Flow, StepPlan, AttemptRecord | None, LoopRecord]:
+    """An iteration has ended: count it and its leaves, and let go of it."""
+    assert child.parent is not None  # noqa: S101 - only iterations come here
+    flow, index = child.parent
+    loop = flow.loops[index]
+    turn.touch(loop, flow)
+    loop.ended = {**loop.ended, child.run.status: loop.ended.get(child.run.status, 0) + 1}
+    leaves = dict(loop.leaves)
+    for status, count in child.counts.items():
+        leaves[status] = leaves.get(status, 0) + count
+    loop.leaves = leaves
+    child.drop()
+    return flow, flow.plan.steps[index], flow.attempts[index], loop
+
+
+def loop_result(loop: LoopRecord) -> ResultState:
+    """How a loop ended whose iterations have all ended: the worst of them."""
+    return next((state for status, state in RESULTS if loop.ended.get(status)), ResultState.DONE)

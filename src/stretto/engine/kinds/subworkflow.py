@@ -1,0 +1,98 @@
+"""Subworkflow: another workflow's run does the work. It goes through that workflow's own run strategy."""
+
+from typing import Final
+
+from stretto.engine.effects import StartChild
+from stretto.engine.events import ChildEnded, ChildRefused, ChildStarted, ResultState
+from stretto.engine.flow import Flow
+from stretto.engine.plan import StepPlan
+from stretto.engine.records import AttemptRecord
+from stretto.engine.turn import Task, Turn
+from stretto.model.artifact import ArtifactKey, SubworkflowArtifact
+from stretto.model.param import Params
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.step import SubworkflowStep
+from stretto.params import literal_of
+
+OWN_PARAMS: Final = frozenset({"subworkflow_id", "subworkflow_version"})
+RESULTS: Final = {
+    RunStatus.SUCCEEDED: ResultState.DONE,
+    RunStatus.FAILED: ResultState.FATAL_ERROR,
+    RunStatus.STOPPED: ResultState.STOPPED,
+    RunStatus.TIMED_OUT: ResultState.TIMED_OUT,
+}
+
+
+def launch_subworkflow(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+    turn.move(flow, attempt, StepStatus.RUNNING)
+    step = plan.step
+    assert isinstance(step, SubworkflowStep)  # noqa: S101 - the kind says so
+    limit = flow.tree.settings.depth
+    if flow.depth + 1 >= limit:
+        message = f"the depth {flow.depth + 1} of step {plan.id} is not less than the depth limit: {limit}"
+        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, message)
+        return False
+    params = attempt.params or {}
+    turn.act(
+        StartChild(
+            attempt=attempt.key,
+            workflow_id=str(params["subworkflow_id"].evaluated_result),
+            version=str(params["subworkflow_version"].evaluated_result),
+            sync=step.sync,
+            params=passed_down(flow, step, attempt),
+        )
+    )
+    return False
+
+
+def passed_down(flow: Flow, step: SubworkflowStep, attempt: AttemptRecord) -> Params:
+    """The parameters of the child's run: the step's own, and the run's unless only the step's are wanted."""
+    params: Params = {}
+    if not step.explicit_params:
+        params.update({name: literal_of(param) for name, param in flow.run.params.items()})
+    own = attempt.params or {}
+    defined = step.params or {}
+    params.update({name: literal_of(own[name]) for name in defined if name not in OWN_PARAMS and name in own})
+    return params
+
+
+def child_started(turn: Turn, flow: Flow, event: ChildStarted) -> None:
+    attempt = _waiting(flow, event.attempt)
+    if attempt is None:
+        return
+    turn.touch(attempt, flow)
+    attempt.child = event.child
+    artifact = SubworkflowArtifact(
+        subworkflow_id=event.child.workflow_id,
+        subworkflow_version_id=event.version_id,
+        subworkflow_instance_id=event.child.instance_id,
+        subworkflow_run_id=event.child.run_id,
+        subworkflow_uuid=event.uuid,
+    )
+    attempt.artifacts = {**attempt.artifacts, ArtifactKey.SUBWORKFLOW.value: artifact}
+    turn.note(flow, attempt, f"Started a subworkflow with uuid: {event.uuid}")
+    index = flow.plan.numbers[event.attempt.step_id]
+    step = flow.plan.steps[index].step
+    if isinstance(step, SubworkflowStep) and not step.sync and attempt.ending is None:
+        turn.later(Task.CONCLUDE, flow, index, ResultState.DONE, None)
+
+
+def child_refused(turn: Turn, flow: Flow, event: ChildRefused) -> None:
+    if _waiting(flow, event.attempt) is not None:
+        index = flow.plan.numbers[event.attempt.step_id]
+        turn.later(Task.CONCLUDE, flow, index, ResultState.FATAL_ERROR, event.message)
+
+
+def child_ended(turn: Turn, flow: Flow, event: ChildEnded) -> None:
+    """Accepted also before the child is known: the message may be faster than the answer to the start."""
+    attempt = _waiting(flow, event.attempt)
+    if attempt is None or (attempt.child is not None and attempt.child != event.child):
+        return
+    index = flow.plan.numbers[event.attempt.step_id]
+    message = f"the subworkflow run {event.child} ended {event.status}"
+    turn.later(Task.CONCLUDE, flow, index, RESULTS[event.status], message)
+
+
+def _waiting(flow: Flow, key: object) -> AttemptRecord | None:
+    attempt = flow.attempt(key)  # type: ignore[arg-type]
+    return None if attempt is None or attempt.status.is_terminal else attempt

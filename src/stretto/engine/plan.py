@@ -1,0 +1,94 @@
+"""A level of steps, prepared once for all runs that follow it: numbers instead of names, edges both ways."""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from typing import Final, NamedTuple
+
+from stretto.definition.graph import runtime_dag
+from stretto.model.step import (
+    AnyStep,
+    ForeachStep,
+    SubworkflowStep,
+    TemplateStep,
+    Transition,
+    TypedStep,
+    WhileStep,
+)
+
+
+class Kind(Enum):
+    """How a step is carried out."""
+
+    NOTHING = auto()  # NoOp and Join: done as soon as it starts
+    SLEEP = auto()  # done when its time has come
+    WAIT = auto()  # done when somebody answers
+    WORK = auto()  # a runtime does it
+    SUBWORKFLOW = auto()  # another run does it
+    FOREACH = auto()
+    WHILE = auto()
+    TEMPLATE = auto()
+
+
+_BY_TYPE: Final = {"NoOp": Kind.NOTHING, "Join": Kind.NOTHING, "Sleep": Kind.SLEEP, "Wait": Kind.WAIT}
+_BY_RECORD: Final[Mapping[type, Kind]] = {
+    SubworkflowStep: Kind.SUBWORKFLOW,
+    ForeachStep: Kind.FOREACH,
+    WhileStep: Kind.WHILE,
+    TemplateStep: Kind.TEMPLATE,
+}
+ALWAYS: Final = "true"
+
+
+def kind_of(step: AnyStep) -> Kind:
+    if isinstance(step, TypedStep):
+        return _BY_TYPE.get(step.type, Kind.WORK)
+    return _BY_RECORD[type(step)]
+
+
+class Edge(NamedTuple):
+    """An edge to a successor; None as condition: always taken."""
+
+    target: int
+    condition: str | None
+
+
+class StepPlan:
+    """One step of a level."""
+
+    __slots__ = ("before", "edges", "id", "index", "kind", "plain", "step")
+
+    def __init__(self, index: int, step: AnyStep, dag: Transition, numbers: Mapping[str, int]) -> None:
+        self.index = index
+        self.id = step.id
+        self.step = step
+        self.kind = kind_of(step)
+        self.before = len(dag.predecessors)
+        self.edges = tuple(
+            Edge(numbers[target], None if text.strip() == ALWAYS else text)
+            for target, text in dag.successors.items()
+        )
+        # Nothing to wait for, to evaluate or to do: such a step passes all statuses in one go.
+        self.plain = (
+            self.kind is Kind.NOTHING
+            and not step.params
+            and not step.tags
+            and not step.signal_dependencies
+            and not step.signal_outputs
+            and all(edge.condition is None for edge in self.edges)
+        )
+
+
+class Plan:
+    """The steps of a workflow or a loop that take part in a run."""
+
+    __slots__ = ("numbers", "sources", "steps")
+
+    def __init__(self, steps: Sequence[AnyStep], dag: Mapping[str, Transition] | None = None) -> None:
+        chosen = runtime_dag(steps) if dag is None else dag
+        by_id = {step.id: step for step in steps}
+        self.numbers: dict[str, int] = {step_id: index for index, step_id in enumerate(chosen)}
+        self.steps = tuple(
+            StepPlan(index, by_id[step_id], chosen[step_id], self.numbers)
+            for step_id, index in self.numbers.items()
+        )
+        self.sources = tuple(step.index for step in self.steps if not step.before)

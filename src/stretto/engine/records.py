@@ -1,0 +1,134 @@
+"""What is kept of a run: one record for the run, one per step attempt, one per loop. Each is a row.
+
+Records are changed in place, and only through `Turn`, which notes each change so that it can be committed,
+or undone. Containers inside a record are never changed: they are replaced.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from stretto.model.artifact import Artifacts
+from stretto.model.initiator import Initiator
+from stretto.model.param import Parameter, Params
+from stretto.model.run_config import RestartConfig, RunPolicy
+from stretto.model.signal_instance import SignalDependencies
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.tag import Tag
+from stretto.model.timeline import TimelineEvent
+from stretto.model.words import Word
+
+NO_PARAMS: Final[Mapping[str, Parameter]] = {}
+
+
+class RunKey(NamedTuple):
+    """Which run: the iteration of a loop has the loop's inline workflow id."""
+
+    workflow_id: str
+    instance_id: int
+    run_id: int
+
+    def __str__(self) -> str:
+        return f"[{self.workflow_id}][{self.instance_id}][{self.run_id}]"
+
+
+class AttemptKey(NamedTuple):
+    """Which attempt of which step."""
+
+    run: RunKey
+    step_id: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.run}[{self.step_id}][{self.number}]"
+
+
+class WakeReason(Word):
+    """Why an attempt has a time at which it goes on by itself."""
+
+    BACK_OFF = "BACK_OFF"  # the next attempt is due
+    SLEEP = "SLEEP"  # it has slept enough
+    POLL = "POLL"  # look again how the work goes
+
+
+class RunRecord(msgspec.Struct, kw_only=True):
+    """A run. The definition it follows is shared by all runs of a version and not part of the row."""
+
+    key: RunKey
+    uuid: str
+    version_id: int
+    status: RunStatus = RunStatus.CREATED
+    policy: RunPolicy = RunPolicy.START_FRESH_NEW_RUN
+    restart: RestartConfig | None = None
+    initiator: Initiator
+    correlation_id: str
+    owner: str | None = None
+    params: Mapping[str, Parameter] = NO_PARAMS
+    step_run_params: Mapping[str, Params] = {}
+    tags: tuple[Tag, ...] = ()
+    create_time: int = 0
+    start_time: int | None = None
+    end_time: int | None = None
+    timeout_at: int | None = None
+    paused: bool = False
+    ending: RunStatus | None = None  # asked to end so; the steps are being ended
+    ended_by: str | None = None  # who or what asked
+    sequence: int = 0  # the step instance id given last
+    timeline: tuple[TimelineEvent, ...] = ()
+
+
+class AttemptRecord(msgspec.Struct, kw_only=True):
+    """One attempt of a step."""
+
+    key: AttemptKey
+    sequence: int
+    status: StepStatus = StepStatus.CREATED
+    create_time: int | None = None
+    initialize_time: int | None = None
+    pause_time: int | None = None
+    wait_signal_time: int | None = None
+    evaluate_param_time: int | None = None
+    wait_permit_time: int | None = None
+    start_time: int | None = None
+    execute_time: int | None = None
+    finish_time: int | None = None
+    end_time: int | None = None
+    params: Mapping[str, Parameter] | None = None  # None: not evaluated, or nothing but defaults
+    step_run_params: Params = {}  # given with a manual restart of the step
+    edges: dict[str, bool] | None = None  # successor -> taken, once the step is complete
+    error_retries: int = 0
+    platform_retries: int = 0
+    timeout_retries: int = 0
+    manual: bool = False  # made by a user's restart: it is not retried by itself
+    timeout_at: int | None = None
+    wake_at: int | None = None
+    wake_reason: WakeReason | None = None
+    launch: int | None = None  # generation of the launch whose result counts
+    ending: StepStatus | None = None  # asked to end so; the work is being terminated
+    heedless: bool = False  # killed from above: the failure mode does not count
+    permits: tuple[str, ...] = ()  # asked for; given back when the attempt ends
+    granted: bool = False  # all of them are held
+    signals: SignalDependencies | None = None
+    artifacts: Artifacts = {}
+    outputs: Mapping[str, Any] = {}
+    child: RunKey | None = None
+    reason: str | None = None
+    timeline: tuple[TimelineEvent, ...] = ()
+
+
+class LoopRecord(msgspec.Struct, kw_only=True):
+    """How far a foreach or while attempt has come. The counts are a cache of its iterations' rows."""
+
+    key: AttemptKey
+    inline_id: str
+    run_id: int  # of the iterations that this attempt launches
+    total: int | None = None  # of a foreach
+    next_index: int = 0  # the iteration to launch next, counted from 0
+    ended: dict[RunStatus, int] = {}
+    leaves: dict[StepStatus, int] = {}  # of ended iterations
+    carried: Mapping[str, Any] = {}  # loop params of a while, for its next iteration
+    stopped: bool = False  # launch no more
+
+
+Record = RunRecord | AttemptRecord | LoopRecord

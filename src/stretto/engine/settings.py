@@ -1,0 +1,23 @@
+"""Numbers that the engine's rules depend on. The defaults are ours; conformance tests set Maestro's."""
+
+from typing import Final
+
+import msgspec
+
+from stretto.engine.permits import PermitDefaults
+
+DAY_MILLIS: Final = 86_400_000
+
+
+class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Policies of the engine core."""
+
+    depth: int = 10  # loops and subworkflows inside each other
+    iterations: int = 1_000_000  # of one loop
+    loop_concurrency: int = 20  # iterations of a foreach at once, where nobody says otherwise
+    records_per_decision: int = 1_000  # after so many new records a loop lets the commit happen first
+    default_sleep_seconds: int = 3
+    default_timeout_millis: int = 10 * DAY_MILLIS
+    step_concurrency: int | None = None  # of the workflow's properties
+    permit_defaults: PermitDefaults = PermitDefaults()
+    expression_visits: int = 1_000_000  # of one expression inside a decision

@@ -1,0 +1,52 @@
+"""Signals of steps: the dependencies with their values, and the outputs when a step has succeeded."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stretto.engine.context import scope_of
+from stretto.engine.flow import Flow
+from stretto.engine.records import AttemptRecord
+from stretto.model.signal import SignalDependencyDefinition
+from stretto.model.signal_instance import SignalDependencies, SignalDependency
+from stretto.model.step import AnyStep
+from stretto.model.trigger import SignalParamValue
+from stretto.params import MissingKeys, Scope, evaluate, evaluate_text
+
+
+def wanted_signals(
+    definitions: Sequence[SignalDependencyDefinition], scope: Scope
+) -> SignalDependencies | MissingKeys:
+    """What a step waits for, evaluated without its own parameters."""
+    made: list[SignalDependency] = []
+    for definition in definitions:
+        name = evaluate_text("name", definition.name, scope)
+        values = evaluate({key: match.param for key, match in (definition.match_params or {}).items()}, scope)
+        if isinstance(name, MissingKeys):
+            return name
+        if isinstance(values, MissingKeys):
+            return values
+        matches = {
+            key: SignalParamValue(value=values[key].evaluated_result, operator=match.operator)
+            for key, match in (definition.match_params or {}).items()
+        }
+        made.append(SignalDependency(name=name, match_params=matches or None))
+    return SignalDependencies(dependencies=made)
+
+
+def announced_signals(
+    flow: Flow, step: AnyStep, attempt: AttemptRecord, now: int
+) -> tuple[Mapping[str, Any], ...] | MissingKeys:
+    """What a step announces: name and values of each output, evaluated with its parameters."""
+    made: list[Mapping[str, Any]] = []
+    scope = scope_of(flow, attempt, now) if step.signal_outputs else None
+    for output in step.signal_outputs or ():
+        assert scope is not None  # noqa: S101 - there is an output
+        name = evaluate_text("name", output.name, scope, attempt.params or {})
+        values = evaluate({**(attempt.params or {}), **(output.params or {})}, scope)
+        if isinstance(name, MissingKeys):
+            return name
+        if isinstance(values, MissingKeys):
+            return values
+        params = {key: values[key].evaluated_result for key in output.params or {}}
+        made.append({"name": name, "params": params, "payload": dict(output.payload or {})})
+    return tuple(made)

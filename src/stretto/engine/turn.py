@@ -1,0 +1,177 @@
+"""One decision in the making: the moment, the changes so far, the effects, and what is still to be done."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from copy import copy
+from enum import Enum, auto
+from typing import Any, Final
+
+from stretto.engine.effects import Effect, ResumeLoop
+from stretto.engine.flow import Flow, is_active
+from stretto.engine.records import AttemptRecord, LoopRecord, Record, RunRecord
+from stretto.engine.timeline import appended
+from stretto.model.moves import RUN_MOVES, STEP_MOVES
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.timeline import LogEvent, LogLevel, TimelineEvent
+
+S = StepStatus
+TIME_FIELDS: Final = {
+    S.CREATED: "create_time",
+    S.INITIALIZED: "initialize_time",
+    S.PAUSED: "pause_time",
+    S.WAITING_FOR_SIGNALS: "wait_signal_time",
+    S.EVALUATING_PARAMS: "evaluate_param_time",
+    S.WAITING_FOR_PERMITS: "wait_permit_time",
+    S.STARTING: "start_time",
+    S.RUNNING: "execute_time",
+    S.FINISHING: "finish_time",
+    **dict.fromkeys((status for status in S if status.is_terminal), "end_time"),
+}
+
+
+class Task(Enum):
+    """What a decision still has to do. `decide` knows who does it, so the parts need not know each other."""
+
+    BEGIN = auto()  # flow, step: all predecessors are complete
+    BEGIN_AGAIN = auto()  # flow, step: the next attempt
+    ADVANCE = auto()  # flow, step: as far as it goes
+    CONCLUDE = auto()  # flow, step, state, message: how the work of a step ended
+    LOOK = auto()  # flow: is the run over?
+    ITERATION_ENDED = auto()  # flow of the iteration
+    LOOP = auto()  # flow, step: launch what a loop may launch
+    END_STEP = auto()  # flow, step, status: end it from outside
+    END_RUN = auto()  # flow, run action, who: end all steps of a run
+
+
+class IllegalMove(Exception):
+    """The table of moves does not list it: a fault of ours, never of the user."""
+
+
+class Turn:
+    """Everything that one call of `decide` gathers. All changes of records go through it."""
+
+    def __init__(self, flow: Flow, now: int) -> None:
+        self.root = flow
+        self.now = now
+        self.effects: list[Effect] = []
+        self.created = 0  # new records, for the budget of loops
+        self._saved: dict[int, tuple[Record, Record | None, Flow]] = {}
+        self._todo: deque[tuple[Task, tuple[Any, ...]]] = deque()
+
+    # ------------------------------------------------------------------------------------------- changes
+    def touch(self, record: Record, flow: Flow) -> None:
+        """Remember what a record was before this decision; call it before changing one."""
+        if id(record) not in self._saved:
+            self._saved[id(record)] = (record, copy(record), flow)
+
+    def add(self, record: Record, flow: Flow) -> None:
+        """A run or a loop that this decision makes."""
+        self._saved[id(record)] = (record, None, flow)
+        self.created += 1
+
+    def add_attempt(self, flow: Flow, index: int, record: AttemptRecord) -> None:
+        """The newest attempt of a step; the one before it stays what it became."""
+        replaced = flow.attempts[index]
+        self._saved[id(record)] = (record, None, flow)
+        if replaced is not None:
+            self.touch(replaced, flow)
+            flow.counts[replaced.status] -= 1
+        flow.attempts[index] = record
+        flow.counts[record.status] = flow.counts.get(record.status, 0) + 1
+        if is_active(record):
+            flow.active += 1
+        self.created += 1
+
+    def changes(self) -> list[Record]:
+        return [record for record, _before, _flow in self._saved.values()]
+
+    def undo(self) -> None:
+        """Put every record back, drop new ones, and compute the caches again."""
+        flows: dict[int, Flow] = {}
+        for record, before, flow in reversed(self._saved.values()):
+            flows[id(flow)] = flow
+            if before is None:
+                _forget(record, flow)
+            else:
+                for name in record.__struct_fields__:
+                    setattr(record, name, getattr(before, name))
+        for record, before, flow in self._saved.values():
+            if before is not None and isinstance(record, AttemptRecord):
+                flow.attempts[flow.plan.numbers[record.key.step_id]] = record
+        for flow in flows.values():
+            flow.derive()
+
+    # ------------------------------------------------------------------------------------------- moves
+    def move(self, flow: Flow, attempt: AttemptRecord, status: StepStatus) -> None:
+        """Change the status of an attempt, if the table allows it, and note the time."""
+        if status not in STEP_MOVES.get(attempt.status, ()):
+            message = f"{attempt.key}: {attempt.status} -> {status}"
+            raise IllegalMove(message)
+        self.touch(attempt, flow)
+        counts = flow.counts
+        counts[attempt.status] -= 1
+        counts[status] = counts.get(status, 0) + 1
+        was_active = is_active(attempt)
+        attempt.status = status
+        setattr(attempt, TIME_FIELDS[status], self.now)
+        if was_active and not is_active(attempt):
+            flow.active -= 1
+
+    def move_run(self, flow: Flow, status: RunStatus) -> None:
+        run = flow.run
+        if status not in RUN_MOVES.get(run.status, ()):
+            message = f"{run.key}: {run.status} -> {status}"
+            raise IllegalMove(message)
+        self.touch(run, flow)
+        run.status = status
+
+    def note(
+        self, flow: Flow, record: RunRecord | AttemptRecord, message: str, level: LogLevel = LogLevel.INFO
+    ) -> None:
+        """Add a line to a timeline."""
+        self.add_events(flow, record, (LogEvent(timestamp=self.now, level=level, message=message),))
+
+    def add_events(
+        self, flow: Flow, record: RunRecord | AttemptRecord, events: tuple[TimelineEvent, ...]
+    ) -> None:
+        if events:
+            self.touch(record, flow)
+            record.timeline = appended(record.timeline, events)
+
+    # ------------------------------------------------------------------------------------------- to do
+    def act(self, effect: Effect) -> None:
+        self.effects.append(effect)
+
+    def resume_later(self, attempt: AttemptRecord) -> None:
+        """A loop has more to do than fits into one commit: it goes on after this one."""
+        effect = ResumeLoop(attempt=attempt.key)
+        if effect not in self.effects[-8:]:  # each iteration that ends looks at its loop
+            self.effects.append(effect)
+
+    def later(self, task: "Task", *arguments: Any) -> None:
+        """Do something after what is being done: the depth of the stack does not grow with the graph."""
+        self._todo.append((task, arguments))
+
+    def schedule(self, flow: Flow, index: int) -> None:
+        """Let a step begin. It counts as active from now on, so that the run does not end before it does."""
+        flow.active += 1
+        self.later(Task.BEGIN, flow, index)
+
+    def settle(self, workers: Mapping["Task", Callable[..., None]]) -> None:
+        """Go on until every path waits for something outside."""
+        todo = self._todo
+        while todo:
+            task, arguments = todo.popleft()
+            workers[task](self, *arguments)
+
+
+def _forget(record: Record, flow: Flow) -> None:
+    """Take a record that should not be there out of its flow."""
+    if isinstance(record, RunRecord):
+        if record.key in flow.tree.live:
+            flow.drop()
+    elif isinstance(record, LoopRecord):
+        flow.loops.pop(flow.plan.numbers[record.key.step_id], None)
+    else:
+        index = flow.plan.numbers[record.key.step_id]
+        flow.attempts[index] = None

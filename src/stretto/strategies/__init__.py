@@ -1,0 +1,48 @@
+"""Run strategies: what becomes of a new run while others of its workflow are queued or running.
+
+    requests, queue, counts --admit--> Admission(answers, replaced, stop_running, marks, admitted)
+
+Asked under the workflow's lock, with counts that were read in one statement after the lock and before any
+write. Promise: no clock, dice or I/O; the same question has the same answer, so a transaction that was rolled
+back is simply repeated. Each request has an answer of its own: a refused one does not harm its neighbours.
+
+A run is *queued* until it is admitted, *running* from then until it has ended. Iterations of foreach and
+while never come here: they belong to their parent.
+"""
+
+from stretto.strategies.admission import Admission, admit, refuse_all, would_admit
+from stretto.strategies.answers import Accepted, Answer, Duplicate, Refused
+from stretto.strategies.change import check_change
+from stretto.strategies.explain import Hold, Waiting, explain
+from stretto.strategies.requests import Batch, Request, Restart, Start
+from stretto.strategies.rules import MOST_ADMITTED, queue_needed
+from stretto.strategies.runs import LatestRun, Mark, RawFailure, Replaced, RunKey
+from stretto.strategies.unblock import Unblocked, unblock
+
+__all__ = [
+    "MOST_ADMITTED",
+    "Accepted",
+    "Admission",
+    "Answer",
+    "Batch",
+    "Duplicate",
+    "Hold",
+    "LatestRun",
+    "Mark",
+    "RawFailure",
+    "Refused",
+    "Replaced",
+    "Request",
+    "Restart",
+    "RunKey",
+    "Start",
+    "Unblocked",
+    "Waiting",
+    "admit",
+    "check_change",
+    "explain",
+    "queue_needed",
+    "refuse_all",
+    "unblock",
+    "would_admit",
+]

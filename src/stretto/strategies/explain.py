@@ -1,0 +1,94 @@
+"""Why a queued run waits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from stretto.model.errors import WrongState
+from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.model.words import Word
+from stretto.strategies.rule import Crowd
+from stretto.strategies.rules import RULES
+from stretto.strategies.runs import RunKey, name_runs
+
+
+class Hold(Word):
+    """What must happen first; of several reasons the one that lasts longest."""
+
+    PAUSED = "PAUSED"  # the concurrency is 0: somebody must raise it
+    BLOCKED = "BLOCKED"  # a failed run must be restarted or unblocked
+    REPLACING = "REPLACING"  # the run that it replaces has been told to stop
+    BUSY = "BUSY"  # every slot is taken
+    BEHIND = "BEHIND"  # a slot is free, but runs ahead of it get it
+    NOTHING = "NOTHING"  # it is admitted next
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """The answer as data, and as a sentence."""
+
+    run: RunKey
+    strategy: RunStrategy
+    hold: Hold
+    ahead: tuple[RunKey, ...]  # queued before it
+    running: tuple[RunKey, ...]
+    failed: tuple[RunKey, ...]  # those that block it
+
+    @property
+    def position(self) -> int:
+        """1 for the front of the queue."""
+        return len(self.ahead) + 1
+
+    @property
+    def sentence(self) -> str:
+        place = f"{self.run} is number {self.position} in the queue"
+        rule = self.strategy.rule
+        match self.hold:
+            case Hold.PAUSED:
+                return f"{place}: the workflow is paused, because its concurrency is 0"
+            case Hold.BLOCKED:
+                return f"{place}: {rule} is blocked until a restart or unblock of {name_runs(self.failed)}"
+            case Hold.REPLACING:
+                return f"{place}: {name_runs(self.running)} is being stopped to make room for it"
+            case Hold.BUSY:
+                return f"{place}: every slot of {rule} is taken, by {name_runs(self.running)}"
+            case Hold.BEHIND:
+                return f"{place}: the free slots go first to {name_runs(self.ahead)}"
+            case Hold.NOTHING:
+                return f"{place}: nothing holds it, it is admitted next"
+        assert_never(self.hold)
+
+
+def explain(
+    strategy: RunStrategy,
+    run: RunKey,
+    queue: Sequence[RunKey],
+    running: Sequence[RunKey],
+    failed: Sequence[RunKey],
+) -> Waiting:
+    """Why this run is still queued; `failed` are the runs with the raw status FAILED."""
+    if run not in queue:
+        raise WrongState(f"{run} is not queued")
+    ahead = tuple(queue[: queue.index(run)])
+    crowd = Crowd(len(queue), len(running), len(failed))
+    blocked = RULES[strategy.rule].is_blocked(crowd)
+    return Waiting(
+        run=run,
+        strategy=strategy,
+        hold=_hold(strategy, crowd, len(ahead)),
+        ahead=ahead,
+        running=tuple(running),
+        failed=tuple(failed) if blocked else (),
+    )
+
+
+def _hold(strategy: RunStrategy, crowd: Crowd, ahead: int) -> Hold:
+    rule = RULES[strategy.rule]
+    free = rule.free(strategy.workflow_concurrency, crowd)
+    if rule.slots(strategy.workflow_concurrency) <= 0:
+        return Hold.PAUSED
+    if rule.is_blocked(crowd):
+        return Hold.BLOCKED
+    if free == 0:
+        return Hold.REPLACING if rule.name is RunStrategyRule.LAST_ONLY else Hold.BUSY
+    return Hold.BEHIND if ahead >= free else Hold.NOTHING

@@ -1,0 +1,114 @@
+"""The requests of one batch, taken one after another, each in the state that those before it left."""
+
+from bisect import insort
+from collections.abc import Sequence
+from typing import assert_never
+
+from stretto.model.errors import NotFound, WrongState
+from stretto.model.status import RunStatus
+from stretto.strategies.answers import Accepted, Answer, Duplicate, Refused
+from stretto.strategies.requests import Batch, Request, Restart, Start
+from stretto.strategies.rule import Crowd, Drops, Joins, Refuses, Replaces, Rule
+from stretto.strategies.runs import LatestRun, Mark, RawFailure, Replaced, RunKey
+
+
+class Reception:
+    """Lives for one call of `admit`, which reads its results from the attributes."""
+
+    def __init__(self, rule: Rule, queue: Sequence[RunKey], running: int, failed: int) -> None:
+        self._rule = rule
+        self._running = running
+        self._failed = failed
+        self._first: dict[str, int] = {}  # request id -> place of its first answer
+        self._made: dict[RunKey, int] = {}  # new run -> place of its answer
+        self._latest: dict[int, LatestRun] = {}
+        self.queue = list(queue)
+        self.answers: list[Answer] = []
+        self.replaced: list[Replaced] = []
+        self.marks: list[Mark] = []
+        self.stop_running: str | None = None
+        self.spent = 0
+
+    @property
+    def crowd(self) -> Crowd:
+        return Crowd(len(self.queue), self._running, self._failed)
+
+    def take(self, batch: Batch) -> None:
+        self._latest.update(batch.latest)
+        for request in batch.requests:
+            self.answers.append(self._repeated(batch, request.request_id) or self._new(batch, request))
+
+    def _repeated(self, batch: Batch, request_id: str) -> Answer | None:
+        """The answer to a request id that was seen before; the first of a batch is noted here."""
+        if request_id in batch.known:
+            return Duplicate(request_id, batch.known[request_id])
+        place = self._first.setdefault(request_id, len(self.answers))
+        if place == len(self.answers):
+            return None
+        first = self.answers[place]
+        return first if isinstance(first, Refused) else Duplicate(request_id, first.run)
+
+    def _new(self, batch: Batch, request: Request) -> Answer:
+        match request:
+            case Start(request_id, failure):
+                run = RunKey(batch.next_instance_id + self.spent, 1)
+                return self._keep_failed(request_id, run, failure) if failure else self._ask(request_id, run)
+            case Restart(request_id, instance_id):
+                latest = self._latest.get(instance_id)
+                if latest is None:
+                    message = f"Cannot find workflow instance [{batch.workflow_id}][{instance_id}]"
+                    return Refused(request_id, NotFound, message)
+                if not latest.ended:
+                    named = f"[{batch.workflow_id}][{instance_id}][{latest.run_id}]"
+                    message = (
+                        f"There is already a workflow instance run {named} and cannot restart another run"
+                    )
+                    return Refused(request_id, WrongState, message)
+                return self._ask(request_id, RunKey(instance_id, latest.run_id + 1))
+        assert_never(request)
+
+    def _keep_failed(self, request_id: str, run: RunKey, failure: str) -> Answer:
+        """It touches no other run, but its failure stands like any other."""
+        self._register(run, LatestRun(run.run_id, ended=True, failed=True))
+        self._failed += 1
+        return Accepted(request_id, run, RunStatus.FAILED, failure)
+
+    def _ask(self, request_id: str, run: RunKey) -> Answer:
+        verdict = self._rule.receive(run, self.crowd)
+        match verdict:
+            case Refuses(message):
+                return Refused(request_id, WrongState, message)
+            case Drops(note):
+                self._register(run, LatestRun(run.run_id, ended=True))
+                return Accepted(request_id, run, RunStatus.STOPPED, note)
+            case Replaces(note, stops_running):
+                self._end_queued(note)
+                self.stop_running = note if stops_running else None
+            case Joins():
+                pass
+            case _:
+                assert_never(verdict)
+        self._register(run, LatestRun(run.run_id, ended=False))
+        self._made[run] = len(self.answers)
+        insort(self.queue, run)  # a restart takes the place of its instance, not the end
+        return Accepted(request_id, run)
+
+    def _end_queued(self, note: str) -> None:
+        for run in self.queue:
+            place = self._made.get(run)
+            if place is None:
+                self.replaced.append(Replaced(run, note))
+            else:
+                request_id = self.answers[place].request_id
+                self.answers[place] = Accepted(request_id, run, RunStatus.STOPPED, note)
+            self._latest[run.instance_id] = LatestRun(run.run_id, ended=True)
+        self.queue.clear()
+
+    def _register(self, run: RunKey, latest: LatestRun) -> None:
+        """Spend the ids, and take the standing failure of the run before off the count."""
+        before = self._latest.get(run.instance_id)
+        if before is not None and before.failed:
+            self.marks.append(Mark(RunKey(run.instance_id, before.run_id), RawFailure.SUPERSEDED))
+            self._failed -= 1
+        self._latest[run.instance_id] = latest
+        self.spent += run.run_id == 1

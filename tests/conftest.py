@@ -1,0 +1,29 @@
+"""What holds for all tests: without the corpora the conformance tests are left out, and one line says so."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+CONFORMANCE = Path(__file__).parent / "conformance"
+DATA = Path(__file__).parents[2] / "shared" / "data"
+MISSING = not DATA.is_dir()
+
+
+def pytest_configure() -> None:
+    if MISSING and os.environ.get("CI"):
+        message = (
+            "../shared/data is not beside the repository; in CI the conformance tests can not be left out"
+        )
+        raise pytest.UsageError(message)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    return True if MISSING and collection_path == CONFORMANCE else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if MISSING:
+        terminalreporter.write_line(
+            "SKIPPED tests/conformance: ../shared/data is not beside the repository", yellow=True
+        )

@@ -1,0 +1,92 @@
+"""The notation in which the tables of the rules, and the page about them, are written.
+
+Runs:      `7` is instance 7 run 1, `7.2` its second run.
+Requests:  `start`; `broken`, a start that is kept as FAILED; `restart:3` of an instance with one run, which has
+           ended, `restart:3!` if it has failed. Instance ids are given from 10 on.
+Answers:   `10=CREATED`, `10=STOPPED`, `10=FAILED` or `refused`, one for each request.
+Others:    `4=STOPPED`, replaced in the queue; `3=FAILED_2`, no longer blocking; `running=stop`.
+"""
+
+from typing import NamedTuple
+
+from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.strategies import (
+    Accepted,
+    Admission,
+    Answer,
+    Batch,
+    LatestRun,
+    Request,
+    Restart,
+    RunKey,
+    Start,
+    admit,
+)
+
+NEXT_INSTANCE_ID = 10
+
+
+class Given(NamedTuple):
+    queue: str = ""
+    running: int = 0
+    failed: int = 0
+    requests: str = ""
+
+
+class Then(NamedTuple):
+    answers: str = ""
+    others: str = ""
+    admitted: str = ""
+
+
+Row = tuple[Given, Then]
+
+
+def strategy(rule: RunStrategyRule, concurrency: int | None = None) -> RunStrategy:
+    if concurrency is None:
+        return RunStrategy(rule=rule)
+    return RunStrategy(rule=rule, workflow_concurrency=concurrency)
+
+
+def run(text: str) -> RunKey:
+    instance_id, _, run_id = text.partition(".")
+    return RunKey(int(instance_id), int(run_id or 1))
+
+
+def runs(text: str) -> list[RunKey]:
+    return [run(word) for word in text.split()]
+
+
+def shown(key: RunKey) -> str:
+    return f"{key.instance_id}" if key.run_id == 1 else f"{key.instance_id}.{key.run_id}"
+
+
+def batch(text: str) -> Batch:
+    requests: list[Request] = []
+    latest: dict[int, LatestRun] = {}
+    for number, word in enumerate(text.split()):
+        kind, _, instance = word.partition(":")
+        if kind == "restart":
+            instance_id = int(instance.rstrip("!"))
+            latest[instance_id] = LatestRun(1, ended=True, failed=instance.endswith("!"))
+            requests.append(Restart(f"request-{number}", instance_id))
+        else:
+            requests.append(Start(f"request-{number}", {"start": None, "broken": "no such param"}[kind]))
+    return Batch("etl", tuple(requests), NEXT_INSTANCE_ID, latest=latest)
+
+
+def told(answer: Answer) -> str:
+    return f"{shown(answer.run)}={answer.status}" if isinstance(answer, Accepted) else "refused"
+
+
+def written(admission: Admission) -> Then:
+    others = [f"{shown(each.run)}=STOPPED" for each in admission.replaced]
+    others += [f"{shown(mark.run)}={mark.raw}" for mark in admission.marks]
+    others += ["running=stop"] if admission.stop_running else []
+    return Then(
+        " ".join(map(told, admission.answers)), " ".join(others), " ".join(map(shown, admission.admitted))
+    )
+
+
+def outcome(chosen: RunStrategy, given: Given) -> Then:
+    return written(admit(chosen, runs(given.queue), given.running, given.failed, batch(given.requests)))
