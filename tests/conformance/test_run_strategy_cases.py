@@ -230,7 +230,7 @@ def test_batch(case_id: str) -> None:
 
 @pytest.mark.parametrize("case_id", RETRY)
 def test_a_batch_that_is_repeated(case_id: str) -> None:
-    """The roll-back itself is the store's; here, what makes it harmless: nothing is kept between two calls."""
+    """The roll-back itself is the store's. Here is what makes it harmless: nothing is kept between calls."""
     requests = tuple(Start(uuid) for uuid in CASES[case_id]["given"]["batch_uuids"])
     strategy = held(CASES[case_id]["given"]["strategy"])
     first = admit(strategy, [], 0, 0, Batch("etl", requests, 1))

@@ -7,34 +7,44 @@ import click
 
 from stretto.definition.limits import Limits
 from stretto.definition.reading.read import Format, too_large
-from stretto.model.problem import Problem
+from stretto.model.problem import Code, Problem
 
 STDIN = "-"
 
 
-class Unreadable(click.ClickException):
-    """A file that can not be read at all."""
-
-    exit_code = 2
-
-
 def read_file(name: str, limits: Limits) -> bytes | Problem:
-    """The bytes of a file or of standard input; a problem if there are more than the limit allows."""
+    """The bytes of a file or of standard input, or what keeps us from reading them.
+
+    Never more than the limit is read: a pipe or a device does not say how much there is.
+    """
+    most = limits.text_bytes
     try:
         if name == STDIN:
-            data = sys.stdin.buffer.read(limits.text_bytes + 1)
-            return too_large(len(data), limits) if len(data) > limits.text_bytes else data
-        path = Path(name)
-        size = path.stat().st_size
-        if size > limits.text_bytes:
-            return too_large(size, limits)
-        return path.read_bytes()
+            if sys.stdin is None:
+                return _unreadable("standard input is closed")
+            data = sys.stdin.buffer.read(most + 1)
+        else:
+            size = Path(name).stat().st_size
+            if size > most:
+                return too_large(size, limits)
+            with Path(name).open("rb") as file:
+                data = file.read(most + 1)
     except FileNotFoundError:
-        raise Unreadable(f"{name}: there is no such file") from None
+        return _unreadable("there is no such file")
     except IsADirectoryError:
-        raise Unreadable(f"{name}: this is a folder, give the files in it") from None
-    except OSError as error:
-        raise Unreadable(f"{name}: {error.strerror or error}") from None
+        return _unreadable("this is a folder, give the files in it")
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        return _unreadable(getattr(error, "strerror", None) or str(error))
+    return too_large(len(data), limits) if len(data) > most else data
+
+
+def _unreadable(message: str) -> Problem:
+    return Problem(code=Code.UNREADABLE, path="", message=message)
+
+
+def shown(name: str) -> str:
+    """A file's name for people and for JSON: bytes that are no UTF-8 are replaced."""
+    return click.format_filename(name)
 
 
 def format_of(name: str) -> Format | None:

@@ -8,7 +8,7 @@ from typing import Final
 import click
 import msgspec
 
-from stretto.cli.files import format_of, read_file
+from stretto.cli.files import format_of, read_file, shown
 from stretto.cli.options import made_options, reading_options
 from stretto.definition import check
 from stretto.definition.drawing import outline, to_dot, to_mermaid, to_svg, to_tree
@@ -64,8 +64,8 @@ def command(
     definitions, problems = ((), (data,)) if isinstance(data, Problem) else check(data, options)
     if problems:
         for problem in problems:
-            click.echo(f"{file}:{problem}", err=True)
-        click.echo(f"{file}: not drawn; `stretto validate` shows more", err=True)
+            click.echo(f"{shown(file)}:{problem}", err=True)
+        click.echo(f"{shown(file)}: not drawn; `stretto validate` shows more", err=True)
         raise SystemExit(2)
     text = "\n".join(FORMATS[form](each.workflow) for each in _chosen(definitions, wanted))
     if output is None:

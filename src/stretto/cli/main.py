@@ -1,6 +1,5 @@
 """`stretto`: the entry point. Commands are imported only when they are called, so `--help` is quick."""
 
-import sys
 from importlib import import_module
 from typing import Final
 
@@ -45,8 +44,4 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line. Bad input ends with exit code 2 and a message, never with a traceback."""
-    try:
-        cli(prog_name="stretto")
-    except BrokenPipeError:  # the reader of our output went away (`stretto ... | head`)
-        sys.stderr.close()
-        sys.exit(141)
+    cli(prog_name="stretto")

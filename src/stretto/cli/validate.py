@@ -5,7 +5,7 @@ from typing import Any
 import click
 import msgspec
 
-from stretto.cli.files import format_of, read_file
+from stretto.cli.files import format_of, read_file, shown
 from stretto.cli.options import made_options, reading_options
 from stretto.definition import Checked, check
 from stretto.definition.drawing import count_steps
@@ -41,7 +41,7 @@ def command(
     """
     options = made_options(templates, maestro_limits=maestro_limits)
     options = msgspec.structs.replace(options, first_version=first_version)
-    results = [(name, _checked(name, options)) for name in files]
+    results = [(shown(name), _checked(name, options)) for name in files]
     if as_json:
         click.echo(msgspec.json.encode({"files": [_as_json(*result) for result in results]}))
     else:

@@ -1,7 +1,8 @@
 """Text -> definitions, with every problem placed in the text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,7 +14,7 @@ from stretto.definition.reading.located import spot_of
 from stretto.definition.reading.read import Format, Source, Unreadable
 from stretto.definition.validate import DEFAULT_LIMITS, validate
 from stretto.model.errors import InvalidDefinition
-from stretto.model.problem import Code, Problem, keys_in, problem_at
+from stretto.model.problem import Code, Problem, keys_in, problem_at, render
 from stretto.model.wire import Sink, codec_of
 from stretto.model.workflow import Definition
 
@@ -107,10 +108,8 @@ class _Document:
         limit = options.limits.problems
         found = Findings(limit)
         raws: list[dict[str, Any]] = []
-        try:
+        with suppress(Enough):
             raws = normalise(document, options.templates, found)
-        except Enough:
-            pass
         self.problems = _placed(found, document)
         for index, raw in enumerate(raws):
             problems = _placed(self._read(raw), raw)
@@ -132,7 +131,7 @@ class _Document:
         self.definitions.append(definition)
         if not options.rules:
             return problems
-        broken = {problem.path for problem in problems}
+        broken = {path for problem in problems for path in _unread(problem)}
         more = validate(
             definition,
             options.limits,
@@ -153,6 +152,16 @@ def _inside(index: int, problem: Problem) -> Problem:
     """A problem of one document or definition among several."""
     dot = "." if problem.path[:1] not in {"", "["} else ""
     return msgspec.structs.replace(problem, path=f"[{index}]{dot}{problem.path}")
+
+
+def _unread(problem: Problem) -> Iterator[str]:
+    """What is only a stand-in because of a problem: the place itself, and what it says the kind of."""
+    yield problem.path
+    *around, key = keys_in(problem.path) or [""]
+    names_a_kind = key == "type" and around[-1:] != ["step"]
+    names_a_step = problem.code == Code.UNKNOWN_VALUE and around and isinstance(around[-1], int)
+    if names_a_kind or names_a_step:
+        yield render(around)
 
 
 def _is_echo(path: str, broken: AbstractSet[str]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from stretto.definition.reading.json_text import BadNumber
+from stretto.definition.reading.numbers import BadNumber
 from stretto.definition.reading.yaml_scalars import plain_value
 from stretto.model.wire import encode
 from stretto.model.wire import to_json as json_bytes
@@ -36,7 +36,7 @@ def to_yaml(definition: Definition) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes scalars so that the core schema of YAML 1.2 (and 1.1 too) reads them back as they were."""
+    """Writes scalars so that the core schema of YAML 1.2 reads them back as they were; texts in 1.1 too."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - an equal value twice is no alias
         return True
@@ -46,14 +46,14 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
-    if "\n" in value and _fits_block(value):
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|")
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if _stays_text(value) else '"')
+    style = "|" if "\n" in value and _fits_block(value) else None if _is_plain(value) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
-def _stays_text(value: str) -> bool:
+def _is_plain(value: str) -> bool:
+    """Whether it is read as text without quotes. Line breaks of other scripts would be folded away."""
     try:
-        return isinstance(plain_value(value), str)
+        return value.isprintable() and isinstance(plain_value(value), str)
     except BadNumber:
         return False
 
@@ -65,7 +65,10 @@ def _fits_block(value: str) -> bool:
 
 
 def _number(dumper: _Dumper, value: Decimal) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:float", str(value))
+    """Without quotes, whatever YAML 1.1 takes it for: `1E+3` is a number in 1.2 only."""
+    text = str(value)
+    tag: str = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return dumper.represent_scalar(tag, text)
 
 
 _Dumper.add_representer(str, _text)

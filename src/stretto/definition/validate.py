@@ -1,6 +1,7 @@
 """Every rule over one definition: all problems at once, in the order of the text."""
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Final
 
 from stretto.definition.findings import Enough
@@ -45,11 +46,9 @@ def validate(
     `first_version`: nothing is stored under this id yet, so the definition must name an owner.
     """
     scene = Scene(definition, limits, templates)
-    try:
+    with suppress(Enough):
         for rule in RULES:
             rule(scene)
         if first_version:
             check_owner(scene)
-    except Enough:
-        pass
     return scene.problems

@@ -8,6 +8,7 @@ import msgspec
 from stretto.engine import events as happened
 from stretto.engine.effects import Effect, SetTimer
 from stretto.engine.flow import Flow
+from stretto.engine.kinds.batch import run_batch
 from stretto.engine.kinds.foreach import run_foreach
 from stretto.engine.kinds.loops import count_iteration
 from stretto.engine.kinds.subworkflow import child_ended, child_refused, child_started
@@ -25,11 +26,14 @@ from stretto.engine.machine.ask import (
 from stretto.engine.machine.begin import begin, begin_again
 from stretto.engine.machine.finish import end_step, fail_internally, look
 from stretto.engine.machine.report import conclude, look_again, report, retry
+from stretto.engine.machine.undo import UNDO, compensated
+from stretto.engine.opening import restarted_step
 from stretto.engine.plan import Kind
 from stretto.engine.policies import timeout_of
 from stretto.engine.records import AttemptKey, Record, RunKey, WakeReason
 from stretto.engine.turn import Task, Turn
 from stretto.model.errors import StrettoError
+from stretto.model.run_config import RunPolicy
 from stretto.model.signal_instance import SignalDependencies, SignalDependencyStatus
 from stretto.model.status import RunStatus, StepStatus
 
@@ -100,19 +104,12 @@ def _launched(turn: Turn, flow: Flow, _event: happened.Launched) -> None:
     turn.note(flow, run, "Workflow instance is dequeued.")
     run.timeout_at = turn.now + timeout_of(flow, flow.tree.workflow.timeout, turn.now)
     turn.act(SetTimer(attempt=None, run=run.key, due=run.timeout_at, reason=None))
-    restarted = _restarted_step(flow)
+    # In a run that restarts a specific step, other roots wait for a user.
+    restarted = restarted_step(run.restart) if run.policy is RunPolicy.RESTART_FROM_SPECIFIC else None
     for source in flow.plan.sources:
         if restarted is None or flow.plan.steps[source].id == restarted:
             turn.schedule(flow, source)
     turn.later(Task.LOOK, flow)
-
-
-def _restarted_step(flow: Flow) -> str | None:
-    """The one step that begins in a run which restarts a specific step; other roots wait for a user."""
-    restart = flow.run.restart
-    if restart is None or not restart.restart_path:
-        return None
-    return restart.restart_path[-1].step_id
 
 
 def _woken(turn: Turn, flow: Flow, event: happened.Woken) -> None:
@@ -171,7 +168,11 @@ def _signal_came(turn: Turn, flow: Flow, event: happened.SignalCame) -> None:
 
 
 def _fetched(turn: Turn, flow: Flow, event: happened.Fetched) -> None:
-    flow.fetched.update(event.values)
+    for key, value in event.values.items():
+        if isinstance(key, tuple) and key[0] == "template":
+            flow.tree.templates[key[1]] = value
+        else:
+            flow.fetched[key] = value
     index = flow.plan.numbers.get(event.attempt.step_id)
     if index is None or flow.attempt(event.attempt) is None:
         return
@@ -218,6 +219,9 @@ def _conclude(turn: Turn, flow: Flow, index: int, state: happened.ResultState, m
 
 
 def _iteration_ended(turn: Turn, child: Flow) -> None:
+    if child.parent is not None and child.parent[1] == UNDO:
+        compensated(turn, child)
+        return
     flow, plan, attempt, loop = count_iteration(turn, child)
     if plan.kind is Kind.WHILE:
         carry_over(turn, flow, loop, child)
@@ -229,8 +233,9 @@ def _loop(turn: Turn, flow: Flow, index: int) -> None:
     attempt, plan, loop = flow.attempts[index], flow.plan.steps[index], flow.loops.get(index)
     if attempt is None or loop is None or attempt.status is not S.RUNNING:
         return
-    run_loop = run_foreach if plan.kind is Kind.FOREACH else run_while
-    run_loop(turn, flow, plan, attempt, loop)
+    {Kind.FOREACH: run_foreach, Kind.WHILE: run_while}.get(plan.kind, run_batch)(
+        turn, flow, plan, attempt, loop
+    )
 
 
 WORKERS: Final[Mapping[Task, Callable[..., None]]] = {

@@ -10,6 +10,7 @@ from stretto.model.actions import StepAction
 from stretto.model.artifact import Artifacts
 from stretto.model.param import Parameter, Params
 from stretto.model.status import RunStatus
+from stretto.model.step import AnyStep
 from stretto.model.timeline import TimelineEvent
 from stretto.model.words import Word
 
@@ -65,6 +66,9 @@ class Reported(Event, frozen=True, kw_only=True):
     timeline: tuple[TimelineEvent, ...] = ()
     message: str | None = None
     again_after: int | None = None  # milliseconds until the runtime is asked again; None: it reports itself
+    added: tuple[AnyStep, ...] = ()  # steps to run before this one is done
+    tolerance: float = 0.0  # share of them that may fail
+    redirect: str | None = None  # go back to an earlier step instead of on
 
 
 class Woken(Event, frozen=True, kw_only=True):
@@ -167,6 +171,7 @@ class RunActed(Event, frozen=True, kw_only=True):
     action: RunAction
     user: str
     reason: str | None = None
+    steps: tuple[str, ...] = ()  # only these steps; empty: the whole run
 
 
 class Resumed(Event, frozen=True, kw_only=True):

@@ -8,9 +8,13 @@ flow of the run; they are dropped as soon as they end, so that a loop holds only
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
+import msgspec
+
+from stretto.engine.job_templates import TemplateKey
 from stretto.engine.plan import Plan, StepPlan
-from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey, RunRecord
+from stretto.engine.records import AttemptKey, AttemptRecord, Compensation, LoopRecord, RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
+from stretto.model.job_template import JobTemplateDefinition
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.workflow import Workflow
 from stretto.params import StepFacts
@@ -21,7 +25,16 @@ NO_BREAKPOINTS: Final[frozenset[str]] = frozenset()
 class Tree:
     """What a run and all the iterations inside it share."""
 
-    __slots__ = ("breakpoints", "generation", "internal_id", "live", "plans", "settings", "workflow")
+    __slots__ = (
+        "breakpoints",
+        "generation",
+        "internal_id",
+        "live",
+        "plans",
+        "settings",
+        "templates",
+        "workflow",
+    )
 
     def __init__(
         self, workflow: Workflow, settings: EngineSettings, generation: int = 1, internal_id: int = 1
@@ -33,6 +46,17 @@ class Tree:
         self.breakpoints: Collection[str] = NO_BREAKPOINTS  # step ids that may have one
         self.live: dict[RunKey, Flow] = {}
         self.plans: dict[str, Plan] = {}  # of loops, by step id
+        self.templates: dict[TemplateKey, JobTemplateDefinition | None] = {}  # as far as they were fetched
+
+
+class EarlierLoop(msgspec.Struct, frozen=True, kw_only=True):
+    """What a restarted loop takes over from the run before: computed from the rows of its iterations."""
+
+    run_id: int  # the newest of its iterations
+    kept: tuple[tuple[int, int], ...] = ()  # iterations that are not run again, as rows of numbers
+    ended: dict[RunStatus, int] = {}  # how those ended
+    first: int = 0  # of a while: the index to go on from
+    carried: Mapping[str, Any] = {}  # of a while: the values before that iteration
 
 
 class Flow:
@@ -44,6 +68,7 @@ class Flow:
         "children",
         "counts",
         "earlier",
+        "earlier_loops",
         "fetched",
         "held",
         "loops",
@@ -68,6 +93,7 @@ class Flow:
         self.tree = tree
         self.parent = parent  # the flow around it, and the step of the loop
         self.earlier = earlier or {}  # complete steps of earlier runs, outside this run's graph
+        self.earlier_loops: Mapping[str, EarlierLoop] = {}
         self.attempts: list[AttemptRecord | None] = [None] * len(plan.steps)  # the newest of each step
         self.loops: dict[int, LoopRecord] = {}
         self.children: dict[int, dict[int, Flow]] = {}  # live iterations of each loop, by instance id
@@ -126,7 +152,7 @@ class Flow:
             self.counts[record.status] = self.counts.get(record.status, 0) + 1
             if is_active(record):
                 self.active += 1
-            if record.status.is_complete and record.edges is not None:
+            if record.status.is_complete and record.edges is not None and not record.superseded:
                 for edge in step.edges:
                     self.waiting[edge.target] -= 1
                     self.satisfied[edge.target] |= record.edges[self.plan.steps[edge.target].id]
@@ -134,8 +160,19 @@ class Flow:
             self.held = [
                 step.index
                 for step in self.plan.steps
-                if step.before and not self.waiting[step.index] and self.attempts[step.index] is None
+                if step.before and not self.waiting[step.index] and not self._has_begun(step.index)
             ]
+            self.held += [
+                step.index
+                for step in self.plan.steps
+                if not step.before and step.id in self.run.suspended and not self._has_begun(step.index)
+            ]
+        if self.run.compensation is Compensation.RUNNING:
+            self.active += 1  # the run stays open until it is undone
+
+    def _has_begun(self, index: int) -> bool:
+        record = self.attempts[index]
+        return record is not None and not record.superseded
 
 
 def is_active(record: AttemptRecord) -> bool:

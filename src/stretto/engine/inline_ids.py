@@ -17,10 +17,13 @@ DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class Loop(StrEnum):
-    """The kinds of steps whose iterations are runs of an inline workflow."""
+    """What is carried out as runs of an inline workflow."""
 
     FOREACH = "foreach"
     WHILE = "while"
+    TEMPLATE = "template"  # the steps of a template, once
+    SUBSTEPS = "substeps"  # steps that a running step added
+    COMPENSATION = "compensation"  # steps that undo a failed run
 
     @property
     def tag(self) -> str:

@@ -15,6 +15,7 @@ from stretto.model.param import Parameter, Params
 from stretto.model.run_config import RestartConfig, RunPolicy
 from stretto.model.signal_instance import SignalDependencies
 from stretto.model.status import RunStatus, StepStatus
+from stretto.model.step import AnyStep
 from stretto.model.tag import Tag
 from stretto.model.timeline import TimelineEvent
 from stretto.model.words import Word
@@ -52,6 +53,14 @@ class WakeReason(Word):
     POLL = "POLL"  # look again how the work goes
 
 
+class Compensation(Word):
+    """How far the undoing of a failed run is."""
+
+    RUNNING = "RUNNING"
+    COMPENSATED = "COMPENSATED"  # every completed step that can be undone is undone
+    FAILED = "FAILED"  # undoing failed; a person must look
+
+
 class RunRecord(msgspec.Struct, kw_only=True):
     """A run. The definition it follows is shared by all runs of a version and not part of the row."""
 
@@ -74,6 +83,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     paused: bool = False
     ending: RunStatus | None = None  # asked to end so; the steps are being ended
     ended_by: str | None = None  # who or what asked
+    suspended: frozenset[str] = frozenset()  # steps that do not begin until a user lets them
+    compensation: Compensation | None = None
     sequence: int = 0  # the step instance id given last
     timeline: tuple[TimelineEvent, ...] = ()
 
@@ -100,6 +111,7 @@ class AttemptRecord(msgspec.Struct, kw_only=True):
     error_retries: int = 0
     platform_retries: int = 0
     timeout_retries: int = 0
+    superseded: bool = False  # a redirect made it run again: its edges no longer count
     manual: bool = False  # made by a user's restart: it is not retried by itself
     timeout_at: int | None = None
     wake_at: int | None = None
@@ -124,11 +136,14 @@ class LoopRecord(msgspec.Struct, kw_only=True):
     inline_id: str
     run_id: int  # of the iterations that this attempt launches
     total: int | None = None  # of a foreach
+    kept: tuple[tuple[int, int], ...] = ()  # iterations (from 1) of earlier runs that are not run again
     next_index: int = 0  # the iteration to launch next, counted from 0
     ended: dict[RunStatus, int] = {}
     leaves: dict[StepStatus, int] = {}  # of ended iterations
     carried: Mapping[str, Any] = {}  # loop params of a while, for its next iteration
     stopped: bool = False  # launch no more
+    steps: tuple[AnyStep, ...] = ()  # of a batch: what was added, or the steps of a template
+    tolerance: float = 0.0  # of a batch: the share of its steps that may fail
 
 
 Record = RunRecord | AttemptRecord | LoopRecord

@@ -16,6 +16,7 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int = 1_000_000  # of one loop
     loop_concurrency: int = 20  # iterations of a foreach at once, where nobody says otherwise
     records_per_decision: int = 1_000  # after so many new records a loop lets the commit happen first
+    redirects: int = 100  # attempts of one step that redirects may make
     default_sleep_seconds: int = 3
     default_timeout_millis: int = 10 * DAY_MILLIS
     step_concurrency: int | None = None  # of the workflow's properties

@@ -127,6 +127,7 @@ PLAIN_FIELDS: Final[dict[str, Any]] = {
     "evaluated_time": int,
 }
 
+TYPE_CODEC: Final = codec_of(ParamType)
 NOTE_FIELDS: Final[dict[str, frozenset[str]]] = {
     "internal_mode": frozenset(InternalParamMode),
     "source": frozenset(ParamSource),
@@ -142,6 +143,7 @@ class ParamCodec:
         self._plain = {
             key: codec_of(kind) for key, kind in PLAIN_FIELDS.items() if key in tp.__struct_fields__
         }
+        self._by_kind: dict[ParamType, dict[str, Codec]] = {}
 
     def blank(self) -> ParamDefinition:
         return self._tp(type=ParamType.STRING, value="")
@@ -153,13 +155,14 @@ class ParamCodec:
         kind = _read_type(value, at, sink)
         if kind is None:
             return self.blank()
+        codecs = self._codecs(kind)
         known: dict[str, Any] = {"type": kind}
         meta: dict[str, Any] = {}
         for key, item in value.items():
             if item is None or key in {"type", "name"}:  # the key in the map around it is the name
                 continue
-            codec = self._codec_for(key, kind)
-            if codec is None or _is_free_note(key, item):
+            codec = codecs.get(key)
+            if codec is None or (key in NOTE_FIELDS and _is_free_note(key, item)):
                 meta[key] = item
             else:
                 known[key] = codec.decode(item, (at, key), sink)
@@ -169,25 +172,28 @@ class ParamCodec:
         return self._tp(**known)
 
     def encode(self, param: ParamDefinition, /) -> dict[str, Any]:
+        codecs = self._codecs(param.type)
         out: dict[str, Any] = {}
         for key in ("value", "type", *self._plain, "evaluated_result"):
             item = getattr(param, key, None)
             if item is not None:
-                codec = self._codec_for(key, param.type)
+                codec = codecs.get(key)
                 out[key] = codec.encode(item) if codec is not None else item.value
         out.update(param.meta)
         return out
 
-    def _codec_for(self, key: str, kind: ParamType) -> Codec | None:
-        if key in self._typed:
-            return codec_of(self._typed[key][kind])
-        return self._plain.get(key)
+    def _codecs(self, kind: ParamType) -> dict[str, Codec]:
+        """Field -> codec for a type. Made late: a MAP holds parameters, so it needs this codec itself."""
+        known = self._by_kind.get(kind)
+        if known is None:
+            typed = {key: codec_of(table[kind]) for key, table in self._typed.items()}
+            known = self._by_kind[kind] = {**self._plain, **typed}
+        return known
 
 
 def _is_free_note(key: str, item: Any) -> bool:
     """Maestro keeps these two as free notes, so a word that it does not know is kept, not refused."""
-    words = NOTE_FIELDS.get(key)
-    return words is not None and isinstance(item, str) and item.upper() not in words
+    return isinstance(item, str) and item.upper() not in NOTE_FIELDS[key]
 
 
 def _read_type(value: dict[str, Any], at: Place, sink: Sink) -> ParamType | None:
@@ -196,7 +202,7 @@ def _read_type(value: dict[str, Any], at: Place, sink: Sink) -> ParamType | None
         sink.append(problem_at((at, "type"), Code.MISSING_FIELD, "the field `type` is missing", hint))
         return None
     before = len(sink)
-    kind: ParamType = codec_of(ParamType).decode(value["type"], (at, "type"), sink)
+    kind: ParamType = TYPE_CODEC.decode(value["type"], (at, "type"), sink)
     return kind if len(sink) == before else None
 
 

@@ -48,7 +48,7 @@ class Code:
     MISSING_PARAM: Final = "missing-param"
     MISSING_OWNER: Final = "missing-owner"
     UNKNOWN_JOB: Final = "unknown-job"
-    UNKNOWN_FORMAT: Final = "unknown-format"
+    UNREADABLE: Final = "unreadable"
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from stretto.model.condition import Condition
+
 Number = int | str  # a number, or text that becomes one; echoed in the form it was given
 
 
@@ -39,3 +41,4 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     platform_retry_limit: Number | None = None
     timeout_retry_limit: Number | None = None
     backoff: Backoff | None = None
+    retry_if: Condition | None = None  # decides whether a failure with budget left is tried again

@@ -82,6 +82,7 @@ class TypedStep(StepFields, frozen=True, kw_only=True, tag="step"):
     sub_type: str | None = None
     sub_type_version: str | None = None
     retry_policy: RetryPolicy | None = None
+    compensation: "Step | None" = None  # undoes the step if the run fails after it
 
 
 class SubworkflowStep(StepFields, frozen=True, kw_only=True, tag="subworkflow"):

@@ -23,7 +23,6 @@ from stretto.params.evaluate import evaluate, evaluate_one, evaluate_text
 from stretto.params.evaluated import Evaluated
 from stretto.params.foreach import iteration_count, iteration_values
 from stretto.params.layers import StepLayers, restarted_params, step_params, workflow_params
-from stretto.params.literals import literal_of
 from stretto.params.merge import merge
 from stretto.params.modes import Stage
 from stretto.params.outputs import is_retryable, merge_outputs
@@ -60,7 +59,6 @@ __all__ = [
     "is_retryable",
     "iteration_count",
     "iteration_values",
-    "literal_of",
     "merge",
     "merge_outputs",
     "problems_of",

@@ -38,10 +38,11 @@ def evaluate(
     params: Definitions, scope: Scope, limits: ParamLimits = DEFAULT_LIMITS
 ) -> Evaluated | MissingKeys:
     """The parameters with their results, or what must be fetched before they can have them."""
+    run, now_millis = scope.context.run, scope.moment.now_millis
     if scope.step is None:
-        results = Evaluated.of_run(params, scope.context.run, scope.moment.now_millis)
+        results = Evaluated.of_run(params, run, now_millis)
     else:
-        results = Evaluated(params, scope.moment.now_millis)
+        results = Evaluated.of_step(params, run, scope.step, now_millis)
     evaluation = _Evaluation(params, results, scope)
     for name, param in params.items():
         if name in results:

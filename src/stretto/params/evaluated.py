@@ -4,8 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from stretto.model.param import ParamDefinition, Parameter, ParamType
-from stretto.params.context import RunFacts
-from stretto.params.defaults.native import BY_NAME, EARLIEST_TS, INPUTS, LATEST_TS, NativeDefault, Origin
+from stretto.params.context import RunFacts, StepFacts
+from stretto.params.defaults.native import (
+    BY_NAME,
+    EARLIEST_TS,
+    INPUTS,
+    LATEST_TS,
+    STEP_BY_NAME,
+    NativeDefault,
+    Origin,
+)
 from stretto.params.sizes import check_size
 from stretto.sel import SelError
 from stretto.sel.dates.zones import zone
@@ -38,15 +46,21 @@ class Evaluated(Mapping[str, Parameter]):
     def of_run(cls, definitions: Definitions, run: RunFacts, now_millis: int) -> "Evaluated":
         """A run's parameters before evaluation, of which the untouched defaults have their result."""
         origin = Origin(run, now_millis)
-        native = {
-            name: row
-            for name, row in BY_NAME.items()
-            if type(found := definitions.get(name)) is ParamDefinition and found.expression == row.expression
-        }
+        native = _untouched(definitions, BY_NAME)
         changed = _changed_inputs(INPUTS - native.keys(), definitions, origin)
         if changed:
             native = {name: row for name, row in native.items() if not row.inputs & changed}
         return cls(definitions, now_millis, native, origin)
+
+    @classmethod
+    def of_step(
+        cls, definitions: Definitions, run: RunFacts, step: StepFacts, now_millis: int
+    ) -> "Evaluated":
+        """A step's parameters before evaluation, of which the facts about it have their result."""
+        origin = Origin(run, now_millis, step)
+        facts = _untouched(definitions, STEP_BY_NAME)
+        known = {name: row for name, row in facts.items() if row.native(origin) is not None}
+        return cls(definitions, now_millis, known, origin)
 
     def __getitem__(self, name: str) -> Parameter:
         found = self._results.get(name)
@@ -88,6 +102,15 @@ class Evaluated(Mapping[str, Parameter]):
         )
         self._results[name] = computed
         return computed
+
+
+def _untouched(definitions: Definitions, rows: Mapping[str, NativeDefault]) -> dict[str, NativeDefault]:
+    """The defaults that nobody changed and that have no result yet."""
+    return {
+        name: row
+        for name, row in rows.items()
+        if type(found := definitions.get(name)) is ParamDefinition and found.expression == row.expression
+    }
 
 
 def _changed_inputs(touched: frozenset[str], definitions: Definitions, origin: Origin) -> frozenset[str]:

@@ -46,6 +46,8 @@ class _Fold:
 
     def added(self, name: str, param: ParamDefinition) -> ParamDefinition:
         """A parameter that the base does not have."""
+        if self._is_merged(param):
+            return param
         own_source = param.source if self.stage.is_system else None
         if param.source is not None and not self.stage.is_system and not self.stage.upstream:
             raise _belongs_to_system(self.path + name, "source")
@@ -61,6 +63,11 @@ class _Fold:
             source=own_source or self.stage.source,
             meta={},
         )
+
+    def _is_merged(self, param: ParamDefinition) -> bool:
+        """Whether a default went through a merge before and would come out as it is."""
+        complete = param.source is not None and param.mode is not None and param.tags is not None
+        return complete and not param.meta and self.stage.is_system and self.enclosing is ParamMode.MUTABLE
 
     def changed(self, name: str, base: ParamDefinition, param: ParamDefinition) -> ParamDefinition:
         """A parameter that the base has, too."""

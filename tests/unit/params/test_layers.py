@@ -62,10 +62,11 @@ def test_row_58_a_constant_can_not_be_overridden_at_start() -> None:
 
 
 def test_row_63_reserved_parameters_of_a_run_are_not_settable() -> None:
+    nothing: Params = {}
     for layer in ({"workflow_id": text("other")}, {"owner": text("me")}):
-        for arguments in ((layer,), ({}, layer)):
+        for definition, run in ((layer, nothing), (nothing, layer)):
             with pytest.raises(ParamError) as raised:
-                workflow_params(*arguments)
+                workflow_params(definition, run)
             assert raised.value.fault is Fault.NOT_CHANGEABLE
 
 
@@ -107,9 +108,10 @@ def test_a_restart_may_change_what_its_mode_allows() -> None:
     found = results(restarted_params(PREVIOUS, run, restart=restart))
     assert found["kept"] == "newer"
     assert found["tree"] == {"a": 2, "l": [1, 2], "m": {"x": "z"}}
-    for changes in ({"run": {"start": number(8)}}, {"restart": {"start": number(8)}}):
-        with pytest.raises(ParamError, match="MUTABLE_ON_START"):
-            restarted_params(PREVIOUS, **changes)
+    with pytest.raises(ParamError, match="MUTABLE_ON_START"):
+        restarted_params(PREVIOUS, {"start": number(8)})
+    with pytest.raises(ParamError, match="MUTABLE_ON_START"):
+        restarted_params(PREVIOUS, restart={"start": number(8)})
 
 
 def test_a_restart_from_above_repeats_the_parents_results() -> None:
@@ -243,7 +245,7 @@ def test_outputs_replace_values_and_merge_maps() -> None:
         "other": done("STRING", "x"),
     }
     outputs = {"rows": text("12"), "map": map_of({"b": number(2)}), "env": done("STRING_MAP", {"b": "$2"})}
-    with pytest.raises(ParamError, match="map.b"):
+    with pytest.raises(ParamError, match=r"\[map.b\]"):
         merge_outputs(step, outputs, now_millis=9)
     outputs["map"] = map_of({"a": number(2), "c": text("$c")})
     found = merge_outputs(step, outputs, now_millis=9)

@@ -10,7 +10,9 @@ from stretto.sel.text import text_of
 NOW = 1_569_018_000_123  # 2019-09-20T22:20:00.123Z
 
 
-def run(script: str, *, now: int | None = NOW, limits: Limits | None = None, host: Any = None, **bindings: Any) -> Any:
+def run(
+    script: str, *, now: int | None = NOW, limits: Limits | None = None, host: Any = None, **bindings: Any
+) -> Any:
     """The value of a script."""
     environment = Environment(now_millis=now, limits=limits or Limits(), host=host)
     return compile_expression(script).evaluate(bindings, environment)

@@ -28,7 +28,10 @@ from tests.unit.sel.evaluation import kind, run
         ("'%e %.2E %.0e', 12345.678, 0.00012, 9.6", "1.234568e+04 1.20E-04 1e+01"),
         ("'%e', 0.0", "0.000000e+00"),
         ("'%g %g %.3g %g', 123.456, 0.00001234, 99999.0, 0.0", "123.456 1.23400e-05 1.00e+05 0.00000"),
-        ("'%f %f %f %(f %+f', 0.0/0, 1.0/0, -1.0/0, -1.0/0, 1.0/0", "NaN Infinity -Infinity (Infinity) +Infinity"),
+        (
+            "'%f %f %f %(f %+f', 0.0/0, 1.0/0, -1.0/0, -1.0/0, 1.0/0",
+            "NaN Infinity -Infinity (Infinity) +Infinity",
+        ),
         ("'%s %s', new int[]{1, 2}, new DateTime(0)", "[1, 2] 1970-01-01T00:00:00.000Z"),
         ("'%d %c', null, null", "null null"),
         ("'%.1010f', 1.0", "1." + "0" * 1010),

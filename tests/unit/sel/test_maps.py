@@ -58,11 +58,15 @@ def test_what_does_not_exist_or_fails(script, expected):
 
 
 def test_text_and_json():
-    script = "m = new Map(); m.put('a', 'x\"'); m.put('b', new double[]{1.0, 1e10}); m.put('c', {}); return {};"
-    assert shown(script.format("new Map()", "m")) == '{a=x", b=[1.0, 1.0E10], c={}}'
-    assert shown(script.format("null", "m")).endswith("c=NULL}")
-    assert run(script.format("new int[0]", "Util.toJson(m)")) == '{"a":"x\\"","b":[1.0,1.0E10],"c":[]}'
-    assert run("Util.toJson(new Map()) + Util.toJson(null) + Util.toJson(true) + Util.toJson(0.0/0);") == '{}nulltrue"NaN"'
+    script = "m = new Map(); m.put('a', 'x\"'); m.put('b', new double[]{1.0, 1e10}); m.put('c', VALUE); "
+    assert shown(script.replace("VALUE", "new Map()") + "m;") == '{a=x", b=[1.0, 1.0E10], c={}}'
+    assert shown(script.replace("VALUE", "null") + "m;").endswith("c=NULL}")
+    json = run(script.replace("VALUE", "new int[0]") + "Util.toJson(m);")
+    assert json == '{"a":"x\\"","b":[1.0,1.0E10],"c":[]}'
+    assert (
+        run("Util.toJson(new Map()) + Util.toJson(null) + Util.toJson(true) + Util.toJson(0.0/0);")
+        == '{}nulltrue"NaN"'
+    )
     assert shown("new int[0];") == "[]"
     assert shown("String[] a = new String[]{'x', 'y'}; a;") == "[x, y]"
     assert kind("Util.toJson(new DateTime(0));") is Kind.UNSUPPORTED

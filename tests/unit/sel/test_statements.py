@@ -42,7 +42,8 @@ def test_value(script, value):
 
 
 @pytest.mark.parametrize(
-    "script", ["{}", "{1; int x = 2;}", "int x = 1;", "if (true) 5;", "while (false) 1;", "for (1; false;) 1;"]
+    "script",
+    ["{}", "{1; int x = 2;}", "int x = 1;", "if (true) 5;", "while (false) 1;", "for (1; false;) 1;"],
 )
 def test_statements_without_a_value_give_none(script):
     assert run(script) is VOID

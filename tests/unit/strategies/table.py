@@ -1,8 +1,8 @@
 """The notation in which the tables of the rules, and the page about them, are written.
 
 Runs:      `7` is instance 7 run 1, `7.2` its second run.
-Requests:  `start`; `broken`, a start that is kept as FAILED; `restart:3` of an instance with one run, which has
-           ended, `restart:3!` if it has failed. Instance ids are given from 10 on.
+Requests:  `start`; `broken`, a start that is kept as FAILED; `restart:3` of an instance whose only run ended,
+           `restart:3!` if it failed. Instance ids are given from 10 on.
 Answers:   `10=CREATED`, `10=STOPPED`, `10=FAILED` or `refused`, one for each request.
 Others:    `4=STOPPED`, replaced in the queue; `3=FAILED_2`, no longer blocking; `running=stop`.
 """

@@ -88,15 +88,16 @@ class World:
         row.phase, row.raw = Phase.ENDED, raw
         self.stops.discard(run)
 
-    def unblock(self, run: RunKey | None = None) -> None:
+    def unblock(self, run: RunKey | None = None) -> Admission:
         done = unblock(self.strategy, self.queue, len(self.running), self.failed, run)
         self._mark(done.marks)
         self._write(done.admission)
+        return done.admission
 
-    def change(self, strategy: RunStrategy) -> None:
+    def change(self, strategy: RunStrategy) -> Admission:
         check_change(self.strategy, strategy, self.queued, len(self.running), len(self.failed))
         self.strategy = strategy
-        self.ask()
+        return self.ask()
 
     def _latest(self) -> dict[int, LatestRun]:
         latest: dict[int, LatestRun] = {}

@@ -17,7 +17,7 @@ def kind_label(step: AnyStep) -> str:
         found = loop_params(step)
         return f"foreach {', '.join(found.value)}" if found else "foreach"
     if isinstance(step, WhileStep):
-        return f"while {step.condition}"
+        return f"while {' '.join(step.condition.split())}"
     if isinstance(step, SubworkflowStep):
         target = (step.params or {}).get("subworkflow_id")
         return f"subworkflow {target.value or target.expression}" if target else "subworkflow"

@@ -71,7 +71,8 @@ def _box(box: Box, x: float, y: float) -> list[str]:
 
 
 def _text(text: str, kind: str, x: float, y: float) -> str:
-    return f'  <text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{escape(text)}</text>'
+    shown = escape("".join(char if char.isprintable() else " " for char in text))  # as XML demands
+    return f'  <text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{shown}</text>'
 
 
 def _edge(start: Box, end: Box, left: float, top: float) -> list[str]:

@@ -44,7 +44,7 @@ def _add_ranges(reader: ParamReader, ranges: Any, at: Place, sink: Sink) -> None
 
 def _range(bounds: dict[str, Any], at: Place, sink: Sink) -> dict[str, Any]:
     """`{from: 0, to: 3}` -> all whole numbers from the first on, without the last."""
-    given = {"from": 0, "increment": 1}
+    given: dict[str, int | str] = {"from": 0, "increment": 1}
     for key, value in bounds.items():
         if key not in BOUNDS:
             hint = did_you_mean(key, BOUNDS)

@@ -1,13 +1,14 @@
 """Maestro's YAML DSL -> the JSON model. Keys that are no fields are parameters."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 from stretto.definition.forms.dsl_loops import loop_params_of
 from stretto.definition.forms.dsl_params import ParamReader, expression_text
 from stretto.definition.forms.dsl_transitions import successors_of
 from stretto.definition.reading.located import at_key, derive, derive_list, gather
-from stretto.model.problem import Code, Place, problem_at
+from stretto.model.problem import Code, Place, keys_of, problem_at
 from stretto.model.step import STEP_TYPES
 from stretto.model.suggest import did_you_mean
 from stretto.model.wire import Sink
@@ -44,6 +45,7 @@ JOB_FIELDS: Final = frozenset(
         "on_failure",
     ]
 )
+COPIED_FIELDS: Final = ("id", "name", "description", "failure_mode", "tags", "on_success", "on_failure")
 KIND_FIELDS: Final[dict[str, frozenset[str]]] = {
     "job": frozenset({"type", "type_version"}),
     "subworkflow": frozenset(
@@ -164,7 +166,7 @@ class MaestroYaml:
         if dag is None or word == "parallel":
             return
         if word == "sequential":
-            for body, following in zip(bodies, bodies[1:], strict=False):
+            for body, following in pairwise(bodies):
                 body.setdefault("transition", {"successors": {str(following.get("id")): "true"}})
         elif isinstance(dag, dict):
             self._connect_by_name({str(body.get("id")): body for body in bodies}, dag, at)
@@ -184,20 +186,17 @@ class MaestroYaml:
                 gather(body, "transition", gather({}, "successors", successors, dag, job), dag, job)
 
     def _job(self, job: Any, at: Place) -> Body:
-        """`{foreach: {...}}` -> a wrapped step. What is no job becomes a stand-in, so that its id is known."""
+        """`{foreach: {...}}` -> a wrapped step. What is no job becomes a stand-in that keeps its id."""
         key, body = next(iter(job.items())) if isinstance(job, dict) and len(job) == 1 else ("", None)
         kind = key.lower()
         if kind not in KIND_FIELDS or not isinstance(body, dict):
             self._refuse(job, key, body, at)
-            return {"step": {"id": body.get("id") if isinstance(body, dict) else None, "type": "NoOp"}}
+            known = body.get("id") if isinstance(body, dict) else None
+            return derive(job, {"step": {"id": known or _stand_in(at), "type": "NoOp"}})
         place = (at, key)
         fields = JOB_FIELDS | KIND_FIELDS[kind]
         body = _given(body, fields)
-        made = {
-            name: body[name]
-            for name in ("id", "name", "description", "failure_mode", "tags", "on_success", "on_failure")
-            if name in body
-        }
+        made: Body = {name: body[name] for name in COPIED_FIELDS if name in body}
         if "timeout" in body:
             made["timeout"] = _text(body["timeout"])
         if "transition" in body:
@@ -266,9 +265,15 @@ class MaestroYaml:
     def _either(self, body: Body, name: str, other: str, at: Place) -> Any:
         """A field that has two names."""
         if name in body and other in body:
-            problem = problem_at((at, other), Code.CONFLICT, f"`{name}` and `{other}` are the same", "give one")
+            message = f"`{name}` and `{other}` are the same"
+            problem = problem_at((at, other), Code.CONFLICT, message, "give one of them")
             self._sink.append(at_key(problem, body, other))
         return body.get(name, body.get(other))
+
+
+def _stand_in(at: Place) -> str:
+    """An id that no other step has."""
+    return "-".join(["unreadable", *(str(key) for key in keys_of(at) if isinstance(key, int))])
 
 
 def _given(source: Body, fields: frozenset[str]) -> Body:

@@ -72,8 +72,8 @@ def _expand_body(body: Raw, at: Place, owner: str, sink: Sink) -> Raw:
             sink.append(problem_at((at, "stages"), Code.CONFLICT, message, "move the steps into a stage"))
         stages = _expand_stages(stages, (at, "stages"), sink)
         rest = {key: value for key, value in body.items() if key not in {"stages", "steps"}}
-        steps = compile_stages(stages, (at, "stages"), owner, sink)
-        return derive(body, {**rest, "steps": steps}, steps="stages")
+        compiled = compile_stages(stages, (at, "stages"), owner, sink)
+        return derive(body, {**rest, "steps": compiled}, steps="stages")
     steps = body.get("steps")
     if not isinstance(steps, list):
         return body

@@ -105,7 +105,7 @@ def _check_edges(stages: list[_Stage], sink: Sink) -> None:
             for target in _successors(body):
                 if home.get(target, stage.id) != stage.id:
                     message = f"the edge to `{target}` leaves the stage `{stage.id}`"
-                    hint = f"`{target}` is in the stage `{home[target]}`; the order of the stages says when it runs"
+                    hint = f"`{target}` runs when the order of the stages says so, in `{home[target]}`"
                     sink.append(problem_at((edges, target), Code.CONFLICT, message, hint))
 
 

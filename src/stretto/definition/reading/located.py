@@ -96,7 +96,7 @@ def _spots(source: LocatedDict | LocatedList, origin: str | int) -> tuple[Spot, 
 
 
 _ABOUT_THE_KEY = frozenset({Code.UNKNOWN_FIELD, Code.DUPLICATE_KEY, Code.UNKNOWN_STEP, Code.CYCLE})
-_ABOUT_A_NAME = frozenset({Code.BAD_NAME, Code.RESERVED_NAME, Code.EMPTY, Code.TOO_LONG})
+_ABOUT_A_NAME = frozenset({Code.BAD_NAME, Code.RESERVED_NAME, Code.EMPTY, Code.TOO_LONG, Code.UNKNOWN_VALUE})
 
 
 def spot_of(root: Any, keys: list[str | int], code: str) -> Spot | None:

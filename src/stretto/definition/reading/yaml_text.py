@@ -216,7 +216,7 @@ class YamlReader:
         return YamlProblem(Problem(code=code, path="", message=message, line=spot.line, column=spot.column))
 
     def _unreadable(self, error: yaml.reader.ReaderError) -> Problem:
-        """libyaml gives the character as a number and its place in bytes, PyYAML gives texts."""
+        """The C library gives the character as a number and its place in bytes, PyYAML gives texts."""
         found = error.character
         char = chr(found) if isinstance(found, int) else str(found)
         before = self._text.partition(char)[0]

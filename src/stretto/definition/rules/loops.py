@@ -29,6 +29,8 @@ def _loop(scene: Scene, visit: Visit, step: ForeachStep | WhileStep) -> None:
     if param is None:
         scene.report(place, Code.BAD_PARAM, "`loop_params` must be a literal MAP of parameters")
         return
+    if isinstance(step, ForeachStep) and not param.value:
+        scene.report(place, Code.EMPTY, f"the foreach `{step.id}` has nothing to loop over")
     outer = {name for loop in visit.loops if (found := loop_params(loop)) for name in found.value}
     for name, each in param.value.items():
         at = ((place, "value"), name)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from stretto.definition.rules.visits import WORKFLOW, Scene, params_in
+from stretto.definition.rules.visits import WORKFLOW, Scene
 from stretto.model.problem import Code, Place
 from stretto.model.tag import Tag
 
@@ -24,15 +24,13 @@ def check_names(scene: Scene) -> None:
     _workflow_id(scene, workflow.id, (WORKFLOW, "id"))
     _texts(scene, workflow.name, workflow.description, WORKFLOW)
     _tags(scene, workflow.tags, (WORKFLOW, "tags"))
-    for name, _param, at in params_in(workflow.params, (WORKFLOW, "params")):
+    for name, _param, at in scene.params:
         _reference_id(scene, name, at, "a parameter's name")
     for visit in scene.visits:
         step = visit.step
         _reference_id(scene, step.id, (visit.at, "id"), "a step's id")
         _texts(scene, step.name, step.description, visit.at)
         _tags(scene, step.tags, (visit.at, "tags"))
-        for name, _param, at in params_in(step.params, (visit.at, "params")):
-            _reference_id(scene, name, at, "a parameter's name")
     properties = scene.definition.properties
     if properties is not None:
         _length(
@@ -41,8 +39,9 @@ def check_names(scene: Scene) -> None:
             scene.limits.description_length,
             ((None, "properties"), "description"),
         )
-    for key in scene.definition.extra.keys() & METADATA_KEYS:
-        scene.report((None, key), Code.RESERVED_NAME, f"`{key}` is set by the system", "leave it out")
+    for key in scene.definition.extra:
+        if key in METADATA_KEYS:
+            scene.report((None, key), Code.RESERVED_NAME, f"`{key}` is set by the system", "leave it out")
 
 
 def _workflow_id(scene: Scene, text: str, at: Place) -> None:
@@ -56,9 +55,12 @@ def _workflow_id(scene: Scene, text: str, at: Place) -> None:
 
 
 def _reference_id(scene: Scene, text: str, at: Place, what: str) -> None:
+    if text in scene.fine_names:
+        return
     if not text:
         scene.report(at, Code.EMPTY, f"{what} is empty")
         return
+    before = len(scene.problems)
     if not REFERENCE_ID.fullmatch(text):
         hint = "letters, digits, `_`, `-` and `.`; it starts with a letter or `_`"
         scene.report(at, Code.BAD_NAME, f"`{_shown(text)}` can not be {what}", hint)
@@ -67,6 +69,8 @@ def _reference_id(scene: Scene, text: str, at: Place, what: str) -> None:
         scene.report(at, Code.BAD_NAME, f"`{_shown(text)}` holds `{SEPARATOR}`", hint)
     _reserved(scene, text, at, suffix=False)
     _length(scene, text, scene.limits.id_length, at)
+    if len(scene.problems) == before:
+        scene.fine_names.add(text)
 
 
 def check_label(scene: Scene, text: str, at: Place, what: str) -> None:

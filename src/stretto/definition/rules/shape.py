@@ -1,17 +1,22 @@
 """The shape of the graph at every level: ids, edges, cycles, and how many steps there are."""
 
+from collections.abc import Collection
+from typing import Final
+
 from stretto.definition.graph import Graph
 from stretto.definition.rules.visits import WORKFLOW, Level, Scene, Visit
 from stretto.model.problem import Code
 from stretto.model.step import ForeachStep, WhileStep
 from stretto.model.suggest import did_you_mean
 
+MOST_HINTS: Final = 50
+
 
 def check_shape(scene: Scene) -> None:
     _count(scene)
     _unique_ids(scene)
     for level in scene.levels:
-        known = {step.id for step in level.steps}
+        known = dict.fromkeys(step.id for step in level.steps)
         for visit in level.visits:
             _successors(scene, visit, known)
         graph = Graph.of(level.steps)
@@ -41,20 +46,23 @@ def _unique_ids(scene: Scene) -> None:
         seen.add(step_id)
 
 
-def _successors(scene: Scene, visit: Visit, known: set[str]) -> None:
+def _successors(scene: Scene, visit: Visit, known: dict[str, None]) -> None:
     place = ((visit.at, "transition"), "successors")
     for target in visit.step.transition.successors:
         if target in known:
             continue
+        if "" in known:
+            return  # a step whose id is missing has a problem of its own; this edge may mean that one
         message = f"the successor `{target}` of step `{visit.step.id}` does not exist in steps"
-        hint = did_you_mean(target, sorted(known)) or _elsewhere(scene, target)
-        scene.report((place, target), Code.UNKNOWN_STEP, message, hint)
+        scene.report((place, target), Code.UNKNOWN_STEP, message, _hint(scene, target, known))
 
 
-def _elsewhere(scene: Scene, target: str) -> str | None:
+def _hint(scene: Scene, target: str, known: Collection[str]) -> str | None:
     if any(visit.step.id == target for visit in scene.visits):
         return "it is on another level; an edge can not leave its loop"
-    return None
+    if len(scene.problems) > MOST_HINTS:
+        return None  # a guess looks at every name: fine for a few typing errors, not for thousands
+    return did_you_mean(target, known)
 
 
 def _predecessors(scene: Scene, level: Level, graph: Graph) -> None:

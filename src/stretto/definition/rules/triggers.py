@@ -33,6 +33,7 @@ def _time_trigger(scene: Scene, trigger: TimeTrigger, at: Place) -> None:
         message = "an INTERVAL trigger can not be planned"
         scene.report(at, Code.BAD_CRON, message, "use CRON or PREDEFINED")
         return
+    place = (at, "cron" if isinstance(trigger, CronTrigger) else "expression")
     try:
         cron = (
             parse_cron(trigger.cron)
@@ -40,12 +41,12 @@ def _time_trigger(scene: Scene, trigger: TimeTrigger, at: Place) -> None:
             else parse_predefined(trigger.expression.value)
         )
     except CronError as error:
-        scene.report((at, "cron"), Code.BAD_CRON, error.message, error.hint)
+        scene.report(place, Code.BAD_CRON, error.message, error.hint)
         return
     least = timedelta(milliseconds=scene.limits.fire_gap_millis)
     if not next_two_apart(cron, LOOK_FROM, zone, least):
         message = f"two fires must be at least {least.total_seconds():g} s apart"
-        scene.report((at, "cron"), Code.TOO_FREQUENT, message)
+        scene.report(place, Code.TOO_FREQUENT, message)
 
 
 def _fuzzy_delay(scene: Scene, delay: Number | None, at: Place) -> None:

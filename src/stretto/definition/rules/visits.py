@@ -38,8 +38,13 @@ class Scene:
         self.workflow = definition.workflow
         self.limits = limits
         self.problems: list[Problem] = Findings(limits.problems)
+        self.fine_names: set[str] = set()  # checked already; parameters of many steps have the same names
         self.levels = list(_levels(definition.workflow.steps, (WORKFLOW, "steps"), ()))
         self.visits = [visit for level in self.levels for visit in level.visits]
+        self.params = list(params_in(definition.workflow.params, (WORKFLOW, "params")))
+        for visit in self.visits:
+            if visit.step.params:
+                self.params += params_in(visit.step.params, (visit.at, "params"))
 
     def report(self, at: Place, code: str, message: str, hint: str | None = None) -> None:
         self.problems.append(problem_at(at, code, message, hint))

@@ -3,109 +3,111 @@
 from typing import Any, Final
 
 from stretto.definition.forms.task_engine import CALLBACK_STATES
+from stretto.definition.schema.records import any_case, wrapper
 
 Schema = dict[str, Any]
 
-TEXT: Final[Schema] = {"type": "string"}
-TEXTS: Final[Schema] = {"type": "array", "items": TEXT}
-NUMBER: Final[Schema] = {"type": ["string", "integer"]}
-TRANSITIONS: Final[Schema] = {"anyOf": [TEXT, TEXTS]}
+# Null means that a field is not there, as everywhere.
+TEXT: Final[Schema] = {"type": ["string", "null"]}
+NUMBER: Final[Schema] = {"type": ["string", "integer", "null"]}
+WHOLE: Final[Schema] = {"type": ["integer", "null"]}
+FLAG: Final[Schema] = {"type": ["boolean", "null"]}
+OBJECT: Final[Schema] = {"type": ["object", "null"]}
+TEXTS: Final[Schema] = {"type": ["array", "null"], "items": {"type": "string"}}
+TRANSITIONS: Final[Schema] = {"type": ["string", "array", "null"], "items": {"type": "string"}}
+TAGS: Final[Schema] = {"type": ["array", "null"], "items": {"$ref": "#/$defs/Tag"}}
+CONDITION: Final[Schema] = {"anyOf": [{"$ref": "#/$defs/Condition"}, {"type": ["number", "null"]}]}
 DAG: Final[Schema] = {
     "anyOf": [
-        {"type": "string", "pattern": "^([sS]equential|SEQUENTIAL|[pP]arallel|PARALLEL)$"},
-        {"type": "object", "additionalProperties": TRANSITIONS},
+        any_case("sequential", "parallel"),
+        {"type": ["object", "null"], "additionalProperties": TRANSITIONS},
     ]
 }
-JOBS: Final[Schema] = {"type": "array", "items": {"$ref": "#/$defs/MaestroYamlJob"}}
+JOBS: Final[Schema] = {"type": ["array", "null"], "items": {"$ref": "#/$defs/MaestroYamlJob"}}
 STAGES: Final[Schema] = {
-    "type": "array",
-    "items": {"type": "object", "properties": {"id": TEXT, "name": TEXT, "jobs": JOBS, "dag": DAG}},
+    "type": ["array", "null"],
+    "items": {
+        "type": "object",
+        "properties": {"id": TEXT, "name": TEXT, "description": TEXT, "jobs": JOBS, "dag": DAG},
+        "additionalProperties": False,
+    },
 }
 JOB: Final[Schema] = {
-    "id": TEXT,
+    "id": {"type": "string"},
     "name": TEXT,
     "description": TEXT,
     "failure_mode": TEXT,
-    "tags": TEXTS,
+    "tags": TAGS,
     "timeout": NUMBER,
     "transition": TRANSITIONS,
-    "job_params": {"type": "object"},
+    "job_params": OBJECT,
     "on_success": TRANSITIONS,
     "on_failure": TRANSITIONS,
 }
-LOOP: Final[Schema] = {
-    "loop_params": {"type": "object"},
-    "params": {"type": "object"},
-    "jobs": JOBS,
-    "dag": DAG,
-    "stages": STAGES,
-}
+LOOP: Final[Schema] = {"loop_params": OBJECT, "params": OBJECT, "jobs": JOBS, "dag": DAG, "stages": STAGES}
 RANGE: Final[Schema] = {
     "type": "object",
-    "properties": {"from": NUMBER, "to": NUMBER, "increment": NUMBER},
+    "properties": {"from": NUMBER, "to": {"type": ["string", "integer"]}, "increment": NUMBER},
     "required": ["to"],
     "additionalProperties": False,
 }
 KINDS: Final[dict[str, Schema]] = {
-    "job": {"type": TEXT, "type_version": TEXT},
+    "job": {"type": {"type": "string"}},
     "subworkflow": {
-        "workflow_id": TEXT,
-        "subworkflow_id": TEXT,
+        "workflow_id": NUMBER,
+        "subworkflow_id": NUMBER,
         "version": NUMBER,
         "subworkflow_version": NUMBER,
-        "sync": {"type": "boolean"},
-        "explicit_params": {"type": "boolean"},
+        "sync": FLAG,
+        "explicit_params": FLAG,
     },
     "foreach": {
-        "concurrency": {"type": "integer"},
-        "job_concurrency": {"type": "integer"},
-        "ranges": {"type": "object", "additionalProperties": RANGE},
+        "concurrency": WHOLE,
+        "job_concurrency": WHOLE,
+        "ranges": {"type": ["object", "null"], "additionalProperties": RANGE},
         **LOOP,
     },
-    "while": {"condition": {"type": ["string", "boolean"]}, **LOOP},
+    "while": {"condition": CONDITION, **LOOP},
 }
 
 
-def _wrapped(kind: str) -> Schema:
-    body: Schema = {"type": "object", "properties": {**JOB, **KINDS[kind]}, "required": ["id"]}
-    return {
-        "type": "object",
-        "properties": {kind: body},
-        "required": [kind],
-        "additionalProperties": False,
-    }
+def _job(kind: str) -> Schema:
+    return wrapper(kind, {"type": "object", "properties": {**JOB, **KINDS[kind]}, "required": ["id"]})
 
 
 _WORKFLOW: Final[Schema] = {
     "type": "object",
     "properties": {
-        "id": TEXT,
+        "id": {"type": "string"},
         "name": TEXT,
         "description": TEXT,
-        "owner": TEXT,
+        "owner": {"anyOf": [{"$ref": "#/$defs/User"}, {"type": "null"}]},
         "run_strategy": TEXT,
-        "workflow_concurrency": {"type": "integer"},
-        "tags": TEXTS,
+        "workflow_concurrency": WHOLE,
+        "tags": TAGS,
         "timeout": NUMBER,
         "criticality": TEXT,
-        "workflow_params": {"type": "object"},
+        "workflow_params": OBJECT,
         "jobs": JOBS,
         "dag": DAG,
         "stages": STAGES,
     },
     "required": ["id"],
-    "anyOf": [{"required": ["jobs"]}, {"required": ["stages"]}],
 }
 
 MAESTRO_YAML: Final[dict[str, Schema]] = {
     "MaestroYaml": {
         "description": "A workflow in Maestro's YAML: keys that are no fields are parameters.",
         "type": "object",
-        "properties": {"workflow": _WORKFLOW, "Workflow": _WORKFLOW},
+        "properties": {
+            "workflow": {**_WORKFLOW, "anyOf": [{"required": ["jobs"]}, {"required": ["stages"]}]},
+            "Workflow": _WORKFLOW,
+        },
         "additionalProperties": False,
         "minProperties": 1,
+        "maxProperties": 1,
     },
-    "MaestroYamlJob": {"oneOf": [_wrapped(kind) for kind in KINDS]},
+    "MaestroYamlJob": {"oneOf": [_job(kind) for kind in KINDS]},
 }
 
 
@@ -113,24 +115,27 @@ def _closed(required: list[str], **properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-_CALLBACK: Final = _closed(["state", "func_key"], state={"enum": list(CALLBACK_STATES)}, func_key=TEXT)
+def _list(items: Schema) -> Schema:
+    return {"type": ["array", "null"], "items": items}
+
+
+_NAME: Final[Schema] = {"type": "string", "minLength": 1}
+_CALLBACK: Final = _closed(["state", "func_key"], state=any_case(*CALLBACK_STATES), func_key=_NAME)
 _TASK: Final = _closed(
     ["task_id", "job_id"],
-    task_id=TEXT,
-    job_id=TEXT,
+    task_id=_NAME,
+    job_id=_NAME,
     description=TEXT,
-    params={"type": ["object", "null"]},
-    dependencies={"anyOf": [TEXTS, {"type": "null"}]},
-    callbacks={"type": "array", "items": _CALLBACK},
+    params=OBJECT,
+    dependencies=TEXTS,
+    callbacks=_list(_CALLBACK),
     required_params=TEXTS,
-    result_mapping={"type": "object", "additionalProperties": TEXT},
-    is_template={"type": "boolean"},
+    result_mapping={"type": ["object", "null"], "additionalProperties": {"type": "string"}},
+    is_template=FLAG,
     timeout=NUMBER,
 )
-_JOB: Final = _closed(["job_id", "func_key"], job_id=TEXT, func_key=TEXT, description=TEXT, timeout=NUMBER)
-_DEFINITION: Final = _closed(
-    ["workflow_id"], workflow_id=TEXT, description=TEXT, tasks={"type": "array", "items": _TASK}
-)
+_JOB: Final = _closed(["job_id", "func_key"], job_id=_NAME, func_key=_NAME, description=TEXT, timeout=NUMBER)
+_DEFINITION: Final = _closed(["workflow_id"], workflow_id=_NAME, description=TEXT, tasks=_list(_TASK))
 
 TASK_ENGINE_YAML: Final[dict[str, Schema]] = {
     "TaskEngineYaml": {
@@ -139,7 +144,7 @@ TASK_ENGINE_YAML: Final[dict[str, Schema]] = {
             ["workflows"],
             workflows=_closed(
                 ["definitions"],
-                jobs={"type": "array", "items": _JOB},
+                jobs=_list(_JOB),
                 definitions={"type": "array", "items": _DEFINITION, "minItems": 1},
             ),
         ),

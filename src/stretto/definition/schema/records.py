@@ -14,7 +14,6 @@ from stretto.model.step import LEAF_TYPES, ForeachStep, StepFields, StepTypeName
 from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.model.wire.codec import PLAIN, Shape, Wrapped
-from stretto.model.words import Word
 from stretto.model.workflow import Workflow
 
 Schema = dict[str, Any]
@@ -23,7 +22,7 @@ SCALARS: Final[dict[Any, Schema]] = {
     str: {"type": "string"},
     int: {"type": "integer"},
     bool: {"type": "boolean"},
-    Decimal: {"type": "number"},
+    Decimal: {"type": ["number", "string"]},
     Any: {},
 }
 STEP_IDS: Final[Schema] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
@@ -75,13 +74,7 @@ class SchemaMaker:
         raise TypeError(message)
 
     def _wrapped(self, tp: Any) -> Schema:
-        kind = str(tp.__struct_config__.tag)
-        return {
-            "type": "object",
-            "properties": {kind: self.of(tp)},
-            "required": [kind],
-            "additionalProperties": False,
-        }
+        return wrapper(str(tp.__struct_config__.tag), self.of(tp))
 
     def _record(self, tp: type[msgspec.Struct]) -> Schema:
         shape: Shape = getattr(tp, "wire", PLAIN)
@@ -94,7 +87,7 @@ class SchemaMaker:
         config = tp.__struct_config__
         required = [field.encode_name for field in fields if field.required]
         if config.tag_field and not issubclass(tp, StepFields):
-            properties = {config.tag_field: _any_case(str(config.tag)), **properties}
+            properties = {config.tag_field: any_case(str(config.tag)), **properties}
             required = [config.tag_field, *required]
         properties.update(self._sugar(tp))
         schema: Schema = {"type": "object", "properties": properties}
@@ -116,10 +109,9 @@ class SchemaMaker:
         if issubclass(tp, ForeachStep | WhileStep | Workflow):
             sugar["stages"] = self._stages(get_type_hints(tp, include_extras=True)["steps"])
         if issubclass(tp, SubworkflowStep):
-            version: Schema = {"type": ["string", "integer"]}
-            sugar |= {"workflow_id": SCALARS[str], "subworkflow_id": SCALARS[str]}
-            sugar |= {"version": version, "subworkflow_version": version}
-        return sugar
+            name: Schema = {"type": ["string", "integer"]}
+            sugar |= dict.fromkeys(("workflow_id", "subworkflow_id", "version", "subworkflow_version"), name)
+        return {key: _nullable(schema, required=False) for key, schema in sugar.items()}
 
     def _stages(self, steps: Any) -> Schema:
         text = SCALARS[str]
@@ -127,13 +119,16 @@ class SchemaMaker:
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {"id": text, "name": text, "description": text, "steps": self.of(steps)},
+                "properties": {
+                    **{key: _nullable(text, required=False) for key in ("id", "name", "description")},
+                    "steps": _nullable(self.of(steps), required=False),
+                },
                 "additionalProperties": False,
             },
         }
 
     def _condition(self) -> Schema:
-        parts = {"expression": SCALARS[str], "type": SCALARS[str]}
+        parts = {"expression": {"type": ["string", "boolean"]}, "type": SCALARS[Any]}
         as_object = {
             "type": "object",
             "properties": parts,
@@ -147,10 +142,15 @@ class SchemaMaker:
         hints = get_type_hints(ParamDefinition, include_extras=True)
         common = {
             name: _nullable(self.of(_without_none(hints[name])), required=False)
-            for name in ("expression", "validator", "tags", "mode", "internal_mode")
+            for name in ("expression", "validator", "tags", "mode")
         }
         literal = [
-            {"properties": {"type": _any_case(kind.value), "value": self.of(VALUE_TYPES[kind])}}
+            {
+                "properties": {
+                    "type": any_case(kind.value),
+                    "value": _nullable(self.of(VALUE_TYPES[kind]), required=False),
+                }
+            }
             for kind in ParamType
         ]
         return {
@@ -172,21 +172,35 @@ def _nullable(schema: Schema, *, required: bool) -> Schema:
     return schema if required or not schema else {"anyOf": [schema, {"type": "null"}]}
 
 
-def _any_case(text: str) -> Schema:
-    pattern = "".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else c for c in text)
-    return {"anyOf": [{"const": text}, {"type": "string", "pattern": f"^{pattern}$"}]}
-
-
-def _words(tp: type[Enum]) -> Schema:
-    """The words as they are written, for completion; and a pattern for other spellings that are read."""
-    words = [str(member.value) for member in tp]
-    if not issubclass(tp, Word) or not any(char.isalpha() for char in words[0]):
-        return {"enum": words}
-    spellings = "|".join(
+def spellings(*words: str) -> str:
+    """A pattern for words in any case; the `@` of a schedule may be left out."""
+    made = (
         "".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else ("@?" if c == "@" else c) for c in word)
         for word in words
     )
-    return {"anyOf": [{"enum": words}, {"type": "string", "pattern": f"^({spellings})$"}]}
+    return f"^({'|'.join(made)})$"
+
+
+def any_case(*words: str) -> Schema:
+    """The words as they are written, for completion; and a pattern for other spellings that are read."""
+    return {"anyOf": [{"enum": list(words)}, {"type": "string", "pattern": spellings(*words)}]}
+
+
+def wrapper(kind: str, body: Schema) -> Schema:
+    """`{kind: body}`, the kind in any case."""
+    return {
+        "type": "object",
+        "properties": {kind: body},
+        "patternProperties": {spellings(kind): body},
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 1,
+    }
+
+
+def _words(tp: type[Enum]) -> Schema:
+    words = [str(member.value) for member in tp]
+    return any_case(*words) if any(char.isalpha() for char in words[0]) else {"enum": words}
 
 
 def _with_short_forms(tp: type[msgspec.Struct], schema: Schema) -> Schema:

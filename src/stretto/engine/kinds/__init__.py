@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from stretto.engine.effects import StartWork
-from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
+from stretto.engine.kinds.batch import launch_template
 from stretto.engine.kinds.foreach import launch_foreach
 from stretto.engine.kinds.sleep import launch_sleep
 from stretto.engine.kinds.subworkflow import launch_subworkflow
 from stretto.engine.kinds.whiles import launch_while
 from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import NO_PARAMS, AttemptRecord
-from stretto.engine.turn import Task, Turn
+from stretto.engine.turn import Turn
 from stretto.model.status import StepStatus
 
 S = StepStatus
@@ -43,12 +43,6 @@ def _work(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> boo
     return False
 
 
-def _template(turn: Turn, flow: Flow, plan: StepPlan, _attempt: AttemptRecord) -> bool:
-    message = f"the template step {plan.id} was not replaced by the steps of its template"
-    turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, message)
-    return False
-
-
 _BY_KIND: Final[Mapping[Kind, Callable[[Turn, Flow, StepPlan, AttemptRecord], bool]]] = {
     Kind.NOTHING: _nothing,
     Kind.SLEEP: launch_sleep,
@@ -57,5 +51,5 @@ _BY_KIND: Final[Mapping[Kind, Callable[[Turn, Flow, StepPlan, AttemptRecord], bo
     Kind.SUBWORKFLOW: launch_subworkflow,
     Kind.FOREACH: launch_foreach,
     Kind.WHILE: launch_while,
-    Kind.TEMPLATE: _template,
+    Kind.TEMPLATE: launch_template,
 }

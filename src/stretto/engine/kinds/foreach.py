@@ -23,11 +23,14 @@ def launch_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecor
     if refused is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
         return False
+    earlier = flow.earlier_loops.get(plan.id)
     loop = LoopRecord(
         key=attempt.key,
         inline_id=inline_id(flow, attempt, Loop.FOREACH),
-        run_id=flow.run.key.run_id,
+        run_id=earlier.run_id + 1 if earlier is not None else flow.run.key.run_id,
         total=total,
+        kept=earlier.kept if earlier is not None else (),
+        ended=dict(earlier.ended) if earlier is not None else {},
     )
     flow.loops[plan.index] = loop
     turn.add(loop, flow)
@@ -46,6 +49,7 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
     open_ended = not (
         loop.stopped or flow.run.paused or flow.run.ending is not None or attempt.ending is not None
     )
+    _pass_kept(turn, flow, loop)
     while open_ended and loop.next_index < total and _running(step, loop, children) < limit:
         if turn.created >= flow.tree.settings.records_per_decision:
             # Too much for one commit: let this one happen, then go on.
@@ -53,8 +57,17 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
             return
         values = iteration_values((attempt.params or {})["loop_params"], loop.next_index)
         launch_iteration(turn, flow, plan, attempt, loop, values)
+        _pass_kept(turn, flow, loop)
     if not children and (loop.next_index >= total or loop.stopped or attempt.ending is not None):
         turn.later(Task.CONCLUDE, flow, plan.index, loop_result(loop), None)
+
+
+def _pass_kept(turn: Turn, flow: Flow, loop: LoopRecord) -> None:
+    """Go past iterations that an earlier run has done."""
+    for first, last in loop.kept:
+        if first <= loop.next_index + 1 <= last:
+            turn.touch(loop, flow)
+            loop.next_index = last
 
 
 def concurrency_of(flow: Flow, step: ForeachStep) -> int:

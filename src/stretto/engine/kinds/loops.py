@@ -1,7 +1,7 @@
 """What foreach and while have in common: iterations are flows inside the flow, and end in its decisions."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
@@ -9,7 +9,13 @@ from stretto.engine.inline_ids import Loop, inline_workflow_id, is_inline, itera
 from stretto.engine.plan import Plan, StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
 from stretto.engine.turn import Task, Turn
-from stretto.model.initiator import Ancestor, ForeachInitiator, UpstreamFields, WhileInitiator
+from stretto.model.initiator import (
+    Ancestor,
+    ForeachInitiator,
+    UpstreamFields,
+    UpstreamInitiator,
+    WhileInitiator,
+)
 from stretto.model.param import Parameter, ParamType
 from stretto.model.status import RunStatus
 from stretto.model.step import ForeachStep, WhileStep
@@ -93,35 +99,55 @@ def launch_iteration(
     plan: StepPlan,
     attempt: AttemptRecord,
     loop: LoopRecord,
-    values: Mapping[str, Any],
+    values: Mapping[str, Parameter],
 ) -> None:
-    """Begin the next iteration. Its run needs no strategy and no message: it lives in this decision."""
+    """Begin the next iteration of a loop."""
     step = plan.step
     assert isinstance(step, ForeachStep | WhileStep)  # noqa: S101 - the kind says so
     index = loop.next_index
     turn.touch(loop, flow)
     loop.next_index = index + 1
     make = ForeachInitiator if isinstance(step, ForeachStep) else WhileInitiator
-    key = RunKey(loop.inline_id, index + 1, loop.run_id)
+    initiator = make(ancestors=ancestors_of(flow, attempt))
+    own = _own_params(step, attempt, values, index, turn.now)
+    open_iteration(turn, flow, plan.index, loop, index, Body(plan_of(flow, step), initiator, own))
+
+
+class Body(NamedTuple):
+    """What an iteration is made of: its steps, who it stands under, and the parameters of its own."""
+
+    plan: Plan
+    initiator: UpstreamInitiator
+    params: Mapping[str, Parameter]
+
+
+def open_iteration(
+    turn: Turn,
+    flow: Flow,
+    parent: int,
+    loop: LoopRecord,
+    index: int,
+    body: Body,
+) -> Flow:
+    """A run inside this run. It needs no strategy and no message: it lives in this decision."""
     run = RunRecord(
-        key=key,
+        key=RunKey(loop.inline_id, index + 1, loop.run_id),
         uuid=iteration_uuid(loop.inline_id, loop.run_id, index),
         version_id=flow.run.version_id,
         status=RunStatus.IN_PROGRESS,
-        initiator=make(ancestors=ancestors_of(flow, attempt)),
+        initiator=body.initiator,
         correlation_id=flow.run.correlation_id,
         owner=flow.run.owner,
-        params=IterationParams(_own_params(step, attempt, values, index, turn.now), flow.run.params),
-        tags=tuple(step.tags or ()),
+        params=IterationParams(body.params, flow.run.params),
         create_time=turn.now,
         start_time=turn.now,
-        paused=flow.run.paused,
     )
-    child = Flow(run, plan_of(flow, step), flow.tree, parent=(flow, plan.index))
+    child = Flow(run, body.plan, flow.tree, parent=(flow, parent))
     turn.add(run, child)
-    for source in child.plan.sources:
+    for source in body.plan.sources:
         turn.schedule(child, source)
     turn.later(Task.LOOK, child)
+    return child
 
 
 def _own_params(

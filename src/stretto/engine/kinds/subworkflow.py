@@ -12,7 +12,7 @@ from stretto.model.artifact import ArtifactKey, SubworkflowArtifact
 from stretto.model.param import Params
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import SubworkflowStep
-from stretto.params import literal_of
+from stretto.params.literals import literal_of
 
 OWN_PARAMS: Final = frozenset({"subworkflow_id", "subworkflow_version"})
 RESULTS: Final = {

@@ -26,11 +26,13 @@ def launch_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord)
     if refused is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
         return False
+    earlier = flow.earlier_loops.get(plan.id)
     loop = LoopRecord(
         key=attempt.key,
         inline_id=inline_id(flow, attempt, Loop.WHILE),
-        run_id=flow.run.key.run_id,
-        carried=_first_values(attempt),
+        run_id=earlier.run_id + 1 if earlier is not None else flow.run.key.run_id,
+        next_index=earlier.first if earlier is not None else 0,
+        carried=earlier.carried if earlier is not None else _first_values(attempt),
     )
     flow.loops[plan.index] = loop
     turn.add(loop, flow)

@@ -6,6 +6,7 @@ from typing import Final
 from stretto.engine.context import scope_of
 from stretto.engine.effects import AskPermits, Fetch, LookForBreakpoint, SetTimer, WatchSignals
 from stretto.engine.flow import Flow
+from stretto.engine.job_templates import NOTHING, Injected, resolve, template_key, wanted
 from stretto.engine.kinds import launch
 from stretto.engine.machine.finish import complete, fail_internally, finish
 from stretto.engine.plan import StepPlan
@@ -86,7 +87,12 @@ def _evaluating(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) 
     """Evaluated again with the time of the first try, so that waiting for a value changes no result."""
     if needs_params(flow, plan, attempt):
         moment = attempt.evaluate_param_time or turn.now
-        found = evaluate(merged_params(flow, plan, attempt), scope_of(flow, attempt, moment))
+        template = injected_by_template(flow, plan)
+        found = (
+            template
+            if isinstance(template, MissingKeys)
+            else evaluate(merged_params(flow, plan, attempt, template), scope_of(flow, attempt, moment))
+        )
         if isinstance(found, MissingKeys):
             return _fetch(turn, attempt, found)
         turn.touch(attempt, flow)
@@ -109,11 +115,25 @@ def _evaluating(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) 
 
 def needs_params(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
     """Whether a step has parameters beyond the defaults, which are evaluated only if somebody reads them."""
-    typed = not isinstance(plan.step, TypedStep) or plan.step.type in TYPE_DEFAULTS
-    return bool(plan.step.params or attempt.step_run_params or plan.id in flow.run.step_run_params or typed)
+    step = plan.step
+    typed = not isinstance(step, TypedStep) or step.type in TYPE_DEFAULTS or step.sub_type is not None
+    return bool(step.params or attempt.step_run_params or plan.id in flow.run.step_run_params or typed)
 
 
-def merged_params(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Mapping[str, ParamDefinition]:
+def injected_by_template(flow: Flow, plan: StepPlan) -> Injected | MissingKeys:
+    """What the job template of a step brings along, once all templates it inherits from are here."""
+    if not isinstance(plan.step, TypedStep):
+        return NOTHING
+    key = template_key(plan.step, flow.run.params)
+    missing = set() if key is None else wanted(key, flow.tree.templates)
+    if missing:
+        return MissingKeys(tuple(("template", each) for each in sorted(missing)))
+    return resolve(plan.step, key, flow.tree.templates)
+
+
+def merged_params(
+    flow: Flow, plan: StepPlan, attempt: AttemptRecord, template: Injected = NOTHING
+) -> Mapping[str, ParamDefinition]:
     """The parameters of a step before evaluation, in their order."""
     step, run = plan.step, flow.run
     kind = step.type if isinstance(step, TypedStep) else str(type(step).__struct_config__.tag)
@@ -122,6 +142,7 @@ def merged_params(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Mapping
         definition=step.params or {},
         defaults=STEP_DEFAULTS,
         type_defaults=TYPE_DEFAULTS.get(kind, {}),
+        template=template.params,
         workflow=run.params,
         run={**run.step_run_params.get(plan.id, {}), **attempt.step_run_params},
         restart=restart or {},

@@ -19,7 +19,7 @@ from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.engine.turn import Task, Turn
 from stretto.model.actions import STEP_ACTIONS, StepAction
-from stretto.model.errors import WrongState
+from stretto.model.errors import NotFound, WrongState
 from stretto.model.signal_instance import SignalDependencies, SignalDependencyStatus
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogEvent
@@ -132,13 +132,13 @@ def _must_wait(
 ) -> bool:
     """Ask whoever does the work to end it; True if an answer is to come."""
     match plan.kind:
-        case Kind.WORK:
+        case Kind.WORK if not flow.children.get(plan.index):
             turn.act(TerminateWork(attempt=attempt.key, launch=attempt.launch or 0))
             return True
         case Kind.SUBWORKFLOW:
             turn.act(StopChild(attempt=attempt.key, child=attempt.child, user=reason))
             return True
-        case Kind.FOREACH | Kind.WHILE:
+        case Kind.FOREACH | Kind.WHILE | Kind.TEMPLATE | Kind.WORK:
             action = RunAction.TIME_OUT if status is S.TIMED_OUT else RunAction.STOP
             children = list(flow.children.get(plan.index, {}).values())
             for child in children:
@@ -192,7 +192,9 @@ def run_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
     if flow.is_over:
         message = f"Cannot {event.action.value.lower()} run {flow.run.key}: it has ended {flow.run.status}"
         raise WrongState(message)
-    if event.action is RunAction.PAUSE:
+    if event.steps:
+        some_acted(turn, flow, event)
+    elif event.action is RunAction.PAUSE:
         _pause(turn, flow)
     elif event.action is RunAction.RESUME:
         _go_on(turn, flow)
@@ -200,6 +202,39 @@ def run_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
         end_from_above(
             turn, flow, event.action, event.reason or f"{event.action.value.lower()} by {event.user}"
         )
+
+
+def some_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
+    """Suspend, resume or shut down single steps, or those of a stage."""
+    unknown = [step_id for step_id in event.steps if step_id not in flow.plan.numbers]
+    if unknown:
+        message = f"run {flow.run.key} has no step {', '.join(unknown)}"
+        raise NotFound(message)
+    wanted = frozenset(event.steps)
+    run = flow.run
+    turn.touch(run, flow)
+    if event.action is RunAction.PAUSE:
+        run.suspended |= wanted
+    elif event.action is RunAction.RESUME:
+        run.suspended -= wanted
+        free = [index for index in flow.held if flow.plan.steps[index].id in wanted and not run.paused]
+        flow.held = [index for index in flow.held if index not in free]
+        for index in free:
+            turn.schedule(flow, index)
+    else:
+        _shut_down(turn, flow, event, wanted)
+    turn.later(Task.LOOK, flow)
+
+
+def _shut_down(turn: Turn, flow: Flow, event: RunActed, wanted: frozenset[str]) -> None:
+    """Stop what runs of these steps; what has not begun never will."""
+    run = flow.run
+    run.suspended |= wanted
+    flow.held = [index for index in flow.held if flow.plan.steps[index].id not in wanted]
+    reason = event.reason or f"{event.action.value.lower()} by {event.user}"
+    status, _ = RUN_ENDS[event.action]
+    for step_id in event.steps:
+        turn.later(Task.END_STEP, flow, flow.plan.numbers[step_id], status, reason)
 
 
 def _pause(turn: Turn, flow: Flow) -> None:

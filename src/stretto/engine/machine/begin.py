@@ -17,16 +17,20 @@ def begin(turn: Turn, flow: Flow, index: int) -> None:
     if run.ending is not None or flow.is_over:
         turn.later(Task.LOOK, flow)
         return
-    if run.paused:
+    plan = flow.plan.steps[index]
+    if run.paused or plan.id in run.suspended:
         flow.held.append(index)
         return
-    plan = flow.plan.steps[index]
     turn.touch(run, flow)
     run.sequence += 1
-    if plan.plain and flow.satisfied[index] and _passes_freely(flow, plan):
+    before = flow.attempts[index]
+    number = 1 if before is None else before.key.number + 1  # a redirect made it run again
+    if plan.plain and flow.satisfied[index] and number == 1 and _passes_freely(flow, plan):
         _pass_through(turn, flow, plan)
         return
-    attempt = AttemptRecord(key=AttemptKey(run.key, plan.id, 1), sequence=run.sequence, create_time=turn.now)
+    attempt = AttemptRecord(
+        key=AttemptKey(run.key, plan.id, number), sequence=run.sequence, create_time=turn.now
+    )
     turn.add_attempt(flow, index, attempt)
     advance(turn, flow, index)
 

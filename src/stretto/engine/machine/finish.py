@@ -3,6 +3,7 @@
 from stretto.engine.context import condition_holds
 from stretto.engine.effects import AnnounceSignals, Fetch, ReleasePermits, RunEnded
 from stretto.engine.flow import Flow
+from stretto.engine.machine.undo import compensate
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.engine.signals import announced_signals
@@ -157,7 +158,10 @@ def look(turn: Turn, flow: Flow) -> None:
         turn.touch(flow.run, flow)
         flow.run.paused = False
         turn.move_run(flow, RunStatus.IN_PROGRESS)
-    end_run(turn, flow, run_outcome(flow))
+    status = run_outcome(flow)
+    if status is RunStatus.FAILED and flow.run.compensation is None and compensate(turn, flow):
+        return
+    end_run(turn, flow, status)
 
 
 def end_run(turn: Turn, flow: Flow, status: RunStatus) -> None:

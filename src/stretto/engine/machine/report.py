@@ -2,17 +2,22 @@
 
 from typing import Final
 
+from stretto.engine.context import condition_holds
 from stretto.engine.effects import LookAtWork, SetTimer
 from stretto.engine.events import Reported, ResultState
 from stretto.engine.flow import Flow
+from stretto.engine.kinds.batch import add_steps
 from stretto.engine.machine.finish import end_step, fail
+from stretto.engine.machine.redirect import redirect
 from stretto.engine.plan import StepPlan
 from stretto.engine.policies import retries_for
 from stretto.engine.records import AttemptRecord, WakeReason
 from stretto.engine.retry import KIND_OF, delay_seconds, retry_message
 from stretto.engine.retry import may_retry as has_budget
 from stretto.engine.turn import Task, Turn
+from stretto.model.artifact import ArtifactKey, RetryArtifact
 from stretto.model.status import StepStatus
+from stretto.model.step import TypedStep
 
 S = StepStatus
 
@@ -46,7 +51,12 @@ def report(turn: Turn, flow: Flow, event: Reported) -> None:
         if event.again_after is not None:
             wake(turn, flow, attempt, turn.now + event.again_after, WakeReason.POLL)
         return
-    conclude(turn, flow, plan, attempt, event.state, event.message)
+    if event.state is ResultState.DONE and event.redirect is not None:
+        redirect(turn, flow, plan, attempt, event.redirect)
+    elif event.state is ResultState.DONE and event.added:
+        add_steps(turn, flow, plan, attempt, event.added, event.tolerance)
+    else:
+        conclude(turn, flow, plan, attempt, event.state, event.message)
 
 
 def conclude(
@@ -74,8 +84,21 @@ def conclude(
 
 def may_retry(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> bool:
     """Whether a failure of this class leaves a try. What a user restarted by hand is not retried."""
-    retries = retries_for(flow, plan, turn.now)
-    return not attempt.manual and has_budget(retries, KIND_OF[status], _used(attempt, status))
+    if attempt.manual or not _worth_a_try(attempt):
+        return False
+    if not has_budget(retries_for(flow, plan, turn.now), KIND_OF[status], _used(attempt, status)):
+        return False
+    policy = plan.step.retry_policy if isinstance(plan.step, TypedStep) else None
+    if policy is None or policy.retry_if is None:
+        return True
+    # A value that is not here yet can not forbid the retry.
+    return bool(condition_holds(flow, attempt, "retry_if", policy.retry_if, turn.now))
+
+
+def _worth_a_try(attempt: AttemptRecord) -> bool:
+    """The work itself may say that trying again is of no use."""
+    verdict = attempt.artifacts.get(ArtifactKey.RETRY.value)
+    return not isinstance(verdict, RetryArtifact) or verdict.retryable is not False
 
 
 def _used(attempt: AttemptRecord, status: StepStatus) -> int:

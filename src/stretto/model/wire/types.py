@@ -166,7 +166,7 @@ def _fill_wrapped(codec: Filled, members: tuple[Any, ...]) -> None:
         inner = kinds.get(kind) or kinds.get(kind.lower())
         if inner is None:
             hint = did_you_mean(kind, kinds) or f"one of {', '.join(kinds)}"
-            sink.append(problem_at(at, Code.UNKNOWN_VALUE, f"`{kind}` is not a kind of step", hint))
+            sink.append(problem_at((at, kind), Code.UNKNOWN_VALUE, f"`{kind}` is not a kind of step", hint))
             return first.blank()
         return inner.decode(body, (at, kind), sink)
 

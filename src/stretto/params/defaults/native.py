@@ -9,10 +9,10 @@ expression does.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from stretto.model.param import ParamType
-from stretto.params.context import RunFacts
+from stretto.params.context import RunFacts, StepFacts
 from stretto.sel.dates.calendar import date_of, days_of
 from stretto.sel.dates.zones import UTC, Zone, zone
 
@@ -27,11 +27,12 @@ DERIVED: Final = TIMED | {"TARGET_RUN_DATE", "TARGET_RUN_HOUR", "DERIVED_RUN_TS"
 
 
 class Origin:
-    """What all defaults of a run follow from: its facts and its time stamp."""
+    """What all defaults follow from: the facts of the run, its time stamp, and the step if it is a step's."""
 
-    def __init__(self, run: RunFacts, run_ts: int) -> None:
+    def __init__(self, run: RunFacts, run_ts: int, step: StepFacts | None = None) -> None:
         self.run = run
         self.run_ts = run_ts
+        self.step = step
         self.default_zone = run.first_trigger_timezone or UTC.id
         self.cron_zone = run.initiator_timezone or self.default_zone
 
@@ -92,9 +93,13 @@ def _first_of(field: str, otherwise: str) -> str:
     )
 
 
-def _fact(name: str, native: Callable[[Origin], str]) -> NativeDefault:
-    expression = f"return params.getFromInstance('{name}');"
-    return NativeDefault(name, ParamType.STRING, expression, native, is_reserved=True)
+def _fact(kind: ParamType, name: str, source: str, native: Callable[[Origin], Any]) -> NativeDefault:
+    expression = f"return params.{source}('{name}');"
+    return NativeDefault(name, kind, expression, native, is_reserved=True)
+
+
+def _step_fact(kind: ParamType, name: str) -> NativeDefault:
+    return _fact(kind, name, "getFromStep", lambda origin: getattr(origin.step, name))
 
 
 CRON, LA, _UTC = "WORKFLOW_CRON_TIMEZONE", LOS_ANGELES, UTC.id
@@ -143,10 +148,18 @@ NATIVE_DEFAULTS: Final[tuple[NativeDefault, ...]] = (
     _row("RUN_DATE", "RUN_TS", _UTC, "yyyyMMdd"),
     _row("RUN_DATE_MINUS_1", "RUN_TS", _UTC, "yyyyMMdd", days=-1),
     _row("RUN_DATE_MINUS_7", "RUN_TS", _UTC, "yyyyMMdd", days=-7),
-    _fact("owner", lambda origin: origin.run.owner or ""),
-    _fact("workflow_id", lambda origin: origin.run.workflow_id),
+    _fact(ParamType.STRING, "owner", "getFromInstance", lambda origin: origin.run.owner or ""),
+    _fact(ParamType.STRING, "workflow_id", "getFromInstance", lambda origin: origin.run.workflow_id),
 )
 
+STEP_FACTS: Final[tuple[NativeDefault, ...]] = (
+    _fact(ParamType.LONG, "workflow_instance_id", "getFromInstance", lambda origin: origin.run.instance_id),
+    _step_fact(ParamType.STRING, "step_instance_uuid"),
+    _step_fact(ParamType.LONG, "step_attempt_id"),
+    _step_fact(ParamType.STRING, "step_id"),
+)
+
+STEP_BY_NAME: Final = {row.name: row for row in STEP_FACTS}
 BY_NAME: Final = {row.name: row for row in NATIVE_DEFAULTS}
 INPUTS: Final[frozenset[str]] = frozenset().union(*(row.inputs for row in NATIVE_DEFAULTS))
 EARLIEST_TS: Final = days_of(1, 1, 3) * DAY  # years of four digits, with room for a zone and a shift

@@ -3,16 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from stretto.model.param import InternalParamMode, ParamDefinition, ParamMode, Params, ParamType
+from stretto.model.param import InternalParamMode, ParamDefinition, ParamMode, Params, ParamSource, ParamType
+from stretto.params.defaults.native import STEP_FACTS
+from stretto.params.merge import merge
+from stretto.params.modes import Stage
 
 P, I = ParamType, InternalParamMode  # noqa: E741 - short names keep the tables readable
 ON_START: Final = ParamMode.MUTABLE_ON_START
-
-
-def _reserved(kind: ParamType, field: str) -> ParamDefinition:
-    """A fact of the step attempt that nobody can change."""
-    expression = f"return params.{field};"
-    return ParamDefinition(type=kind, expression=expression, internal_mode=I.RESERVED)
 
 
 def _given(kind: ParamType, value: Any, mode: ParamMode | None = None) -> ParamDefinition:
@@ -31,12 +28,17 @@ def _map(mode: InternalParamMode, **members: ParamDefinition) -> ParamDefinition
     return ParamDefinition(type=P.MAP, value=members, internal_mode=mode)
 
 
-STEP_DEFAULTS: Final[Params] = {
-    "workflow_instance_id": _reserved(P.LONG, "getFromInstance('workflow_instance_id')"),
-    "step_instance_uuid": _reserved(P.STRING, "getFromStep('step_instance_uuid')"),
-    "step_attempt_id": _reserved(P.LONG, "getFromStep('step_attempt_id')"),
-    "step_id": _reserved(P.STRING, "getFromStep('step_id')"),
-}
+def _merged(params: Params) -> Params:
+    """As after a merge, so that later merges take them as they are."""
+    return merge({}, params, Stage(ParamSource.SYSTEM_DEFAULT))
+
+
+STEP_DEFAULTS: Final[Params] = _merged(
+    {
+        row.name: ParamDefinition(type=row.type, expression=row.expression, internal_mode=I.RESERVED)
+        for row in STEP_FACTS
+    }
+)
 
 _LOOP: Final[Params] = {
     "loop_params": _wanted(P.MAP, ON_START),
@@ -68,7 +70,7 @@ def _kubernetes(mode: InternalParamMode) -> ParamDefinition:
     )
 
 
-TYPE_DEFAULTS: Final[Mapping[str, Params]] = {
+_BY_TYPE: Final[Mapping[str, Params]] = {
     "foreach": _LOOP,
     "while": {**_LOOP, "condition": ParamDefinition(type=P.BOOLEAN, value=False, internal_mode=I.RESERVED)},
     "subworkflow": {
@@ -104,4 +106,6 @@ TYPE_DEFAULTS: Final[Mapping[str, Params]] = {
     },
     "Sleep": {"sleep_seconds": _optional(P.LONG)},
 }
+
+TYPE_DEFAULTS: Final[Mapping[str, Params]] = {kind: _merged(params) for kind, params in _BY_TYPE.items()}
 """By the type of the step, as the model writes it."""

@@ -1,0 +1,191 @@
+"""Why does a step wait, since when, and what would move it? Read from the flow; nothing is changed."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+
+from stretto.engine.flow import Flow
+from stretto.engine.plan import Kind, StepPlan
+from stretto.engine.records import AttemptRecord
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.words import Word
+
+S = StepStatus
+
+
+class Cause(Word):
+    """What kind of thing a step waits for."""
+
+    PREDECESSOR = "PREDECESSOR"
+    NEVER = "NEVER"  # it can not begin any more in this run
+    RUN = "RUN"  # the run is queued, paused or being ended
+    BREAKPOINT = "BREAKPOINT"
+    SIGNAL = "SIGNAL"
+    VALUE = "VALUE"  # something that an expression reads is being fetched
+    PERMIT = "PERMIT"
+    TIME = "TIME"
+    WORK = "WORK"  # its own work goes on
+    PERSON = "PERSON"
+    CHILD = "CHILD"  # a run below it
+    TERMINATION = "TERMINATION"  # its work is being ended
+    NOTHING = "NOTHING"  # it has ended
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that a step waits for."""
+
+    cause: Cause
+    subject: str  # the predecessor, signal, tag, run ...
+    text: str
+    since: int | None = None
+    until: int | None = None
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole answer. Every reason must go away before the step moves."""
+
+    step_id: str
+    status: StepStatus
+    reasons: tuple[Reason, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(reason.text for reason in self.reasons)
+
+
+def why(flow: Flow, step_id: str) -> Why | None:
+    """Why a step is where it is; None if this run has no such step."""
+    plan = flow.step(step_id)
+    if plan is None:
+        return None
+    attempt = flow.attempts[plan.index]
+    if attempt is None:
+        reasons = tuple(_not_begun(flow, plan))
+        return Why(step_id=step_id, status=S.NOT_CREATED, reasons=reasons)
+    return Why(step_id=step_id, status=attempt.status, reasons=tuple(_under_way(flow, plan, attempt)))
+
+
+def _not_begun(flow: Flow, plan: StepPlan) -> list[Reason]:
+    run = flow.run
+    if flow.is_over:
+        text = f"the run ended {run.status} before the step could begin"
+        return [Reason(cause=Cause.NEVER, subject=str(run.key), text=text, since=run.end_time)]
+    if run.ending is not None:
+        text = f"the run is being ended ({run.ended_by})"
+        return [Reason(cause=Cause.RUN, subject=str(run.key), text=text)]
+    if run.status is RunStatus.CREATED:
+        text = "the run has not started"
+        return [Reason(cause=Cause.RUN, subject=str(run.key), text=text, since=run.create_time)]
+    if plan.index in flow.held:
+        return [Reason(cause=Cause.RUN, subject=str(run.key), text="the run is paused")]
+    before = [_predecessor(flow, other) for other in _predecessors(flow, plan)]
+    found = [reason for reason in before if reason is not None]
+    never = [reason for reason in found if reason.cause is Cause.NEVER]
+    text = "it waits for a user to start it: this run restarts another step"
+    return never or found or [Reason(cause=Cause.PERSON, subject=plan.id, text=text)]
+
+
+def _predecessors(flow: Flow, plan: StepPlan) -> list[StepPlan]:
+    return [other for other in flow.plan.steps if any(edge.target == plan.index for edge in other.edges)]
+
+
+def _predecessor(flow: Flow, other: StepPlan) -> Reason | None:
+    record = flow.attempts[other.index]
+    if record is not None and record.status.is_complete:
+        return None
+    if record is None:
+        text = f"its predecessor {other.id} has not begun"
+        return Reason(cause=Cause.PREDECESSOR, subject=other.id, text=text)
+    if record.status.is_restartable:
+        text = f"its predecessor {other.id} ended {record.status}"
+        return Reason(cause=Cause.NEVER, subject=other.id, text=text, since=record.end_time)
+    text = f"its predecessor {other.id} is {record.status}"
+    return Reason(cause=Cause.PREDECESSOR, subject=other.id, text=text, since=record.create_time)
+
+
+def _under_way(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+    if attempt.ending is not None:
+        text = f"its work is being ended, then it is {attempt.ending}"
+        return [Reason(cause=Cause.TERMINATION, subject=plan.id, text=text)]
+    if attempt.status.is_terminal and attempt.wake_at is None:
+        text = f"it ended {attempt.status}" + (f": {attempt.reason}" if attempt.reason else "")
+        return [Reason(cause=Cause.NOTHING, subject=plan.id, text=text, since=attempt.end_time)]
+    if attempt.wake_at is not None:
+        verb = "it is tried again" if attempt.status.is_terminal else "it goes on"
+        text = f"{verb} at {attempt.wake_at}" + (f": {attempt.reason}" if attempt.reason else "")
+        return [
+            Reason(
+                cause=Cause.TIME, subject=plan.id, text=text, since=attempt.end_time, until=attempt.wake_at
+            )
+        ]
+    return _BY_STATUS.get(attempt.status, _at_work)(flow, plan, attempt)
+
+
+def _paused(_flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+    text = f"a breakpoint holds it; resume the step, or remove the breakpoint of {plan.id}"
+    return [Reason(cause=Cause.BREAKPOINT, subject=plan.id, text=text, since=attempt.pause_time)]
+
+
+def _for_signals(_flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+    waiting = [] if attempt.signals is None else attempt.signals.dependencies
+    return [
+        Reason(
+            cause=Cause.SIGNAL,
+            subject=each.name,
+            text=f"it waits for the signal {each.name}{_matching(each.match_params)}",
+            since=attempt.wait_signal_time,
+        )
+        for each in waiting
+        if not each.status.is_done
+    ]
+
+
+def _matching(wanted: Mapping[str, object] | None) -> str:
+    if not wanted:
+        return ""
+    parts = (f"{name} {each.operator} {each.value}" for name, each in wanted.items())  # type: ignore[attr-defined]
+    return f" with {', '.join(parts)}"
+
+
+def _for_values(_flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+    text = "a value that its parameters read is being fetched"
+    return [Reason(cause=Cause.VALUE, subject=plan.id, text=text, since=attempt.evaluate_param_time)]
+
+
+def _for_permits(_flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+    return [
+        Reason(
+            cause=Cause.PERMIT,
+            subject=tag,
+            text=f"it waits for a permit of the tag {tag}",
+            since=attempt.wait_permit_time,
+        )
+        for tag in attempt.permits
+    ]
+
+
+def _at_work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+    since, until = attempt.execute_time or attempt.start_time, attempt.timeout_at
+    match plan.kind:
+        case Kind.WAIT:
+            cause, subject, text = Cause.PERSON, plan.id, "it waits for an answer"
+        case Kind.SUBWORKFLOW:
+            subject = str(attempt.child) if attempt.child else plan.id
+            cause, text = Cause.CHILD, f"its subworkflow {subject} runs"
+        case Kind.FOREACH | Kind.WHILE:
+            loop = flow.loops.get(plan.index)
+            ended = sum(loop.ended.values()) if loop is not None else 0
+            of = f" of {loop.total}" if loop is not None and loop.total is not None else ""
+            live = len(flow.children.get(plan.index, {}))
+            cause, subject, text = Cause.CHILD, plan.id, f"{ended}{of} iterations have ended, {live} run"
+        case _:
+            cause, subject, text = Cause.WORK, plan.id, "its work goes on"
+    return [Reason(cause=cause, subject=subject, text=text, since=since, until=until)]
+
+
+_BY_STATUS: Final[Mapping[StepStatus, Callable[[Flow, StepPlan, AttemptRecord], list[Reason]]]] = {
+    S.PAUSED: _paused,
+    S.WAITING_FOR_SIGNALS: _for_signals,
+    S.EVALUATING_PARAMS: _for_values,
+    S.WAITING_FOR_PERMITS: _for_permits,
+}
