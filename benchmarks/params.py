@@ -1,12 +1,12 @@
 """How fast parameters are merged, interpolated and evaluated, beside plain Python in the same run.
 
-python -m benchmarks.params
+`python -m benchmarks.params` prints the rows.
 """
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from string import Template
-from time import perf_counter
+from time import process_time
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -50,12 +50,12 @@ class Row(NamedTuple):
 
 
 def rate(work: Callable[[], object]) -> float:
-    """How often a second some work can be done."""
+    """How often some work can be done in a second of one core, whoever else uses the machine."""
     work()
     best = 0.0
     for _ in range(ROUNDS):
-        count, start = 0, perf_counter()
-        while (spent := perf_counter() - start) < SECONDS:
+        count, start = 0, process_time()
+        while (spent := process_time() - start) < SECONDS:
             for _ in range(100):
                 work()
             count += 100

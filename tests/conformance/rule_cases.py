@@ -38,7 +38,6 @@ NEEDS_MACHINE = {
     "cancel-by-flow-running": RUN,
     "timeout-action-on-step": STEP,
     "foreach-restart-instance-row": LOOP,
-    "foreach-concurrency-validation": "asks what a definition may say",
     "while-fresh-start": LOOP,
     "while-restart-from-incomplete": LOOP,
     "while-terminate-before-start": LOOP,

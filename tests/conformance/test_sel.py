@@ -5,13 +5,13 @@ import json
 from typing import Any
 
 import pytest
+from tests.conformance.corpus import corpus
+from tests.conformance.sel_quirks import OURS
 
 from stretto.cli.sel_cases import answer
 from stretto.sel import Environment, Kind, Limits, SelError, compile_expression, compile_template
 from stretto.sel.text import text_of
 from stretto.sel.wire import from_wire
-from tests.conformance.corpus import corpus
-from tests.conformance.sel_quirks import OURS
 
 pytestmark = pytest.mark.conformance
 Case = dict[str, Any]
@@ -54,7 +54,7 @@ def surroundings(case: Case) -> Environment:
 def same(ours: Any, expected: Case) -> bool:
     value = expected["value"]
     if isinstance(value, float) and isinstance(ours, float):
-        return abs(ours - value) <= expected.get("tolerance", 0)
+        return bool(abs(ours - value) <= expected.get("tolerance", 0))
     if isinstance(value, str) and value.startswith('{"'):  # a map as JSON: its order is the reference's own
         return bool(json.loads(ours) == json.loads(value))
     return bool(ours == value)

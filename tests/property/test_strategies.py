@@ -2,9 +2,17 @@
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from tests.unit.strategies.world import World
 
 from stretto.model.errors import PreconditionFailed
@@ -24,10 +32,7 @@ from stretto.strategies import (
 )
 
 R = RunStrategyRule
-STRATEGIES = st.one_of(
-    st.builds(RunStrategy, rule=st.sampled_from(R), workflow_concurrency=st.integers(0, 1)),
-    st.builds(RunStrategy, rule=st.just(R.PARALLEL), workflow_concurrency=st.integers(2, 4)),
-)
+SLOTS = {name: 3 if name is R.PARALLEL else 1 for name in R}
 ENDS = st.sampled_from(["SUCCEEDED", "FAILED", "STOPPED", "TIMED_OUT"])
 Asked = tuple[str, int]  # what, and which instance or earlier request
 
@@ -110,8 +115,11 @@ class Obvious:
 class Story(RuleBasedStateMachine):
     """Every step is one transaction on both sides."""
 
-    @initialize(strategy=STRATEGIES)
-    def begin(self, strategy: RunStrategy) -> None:
+    first_rule = R.SEQUENTIAL
+
+    @initialize()
+    def begin(self) -> None:
+        strategy = RunStrategy(rule=self.first_rule, workflow_concurrency=SLOTS[self.first_rule])
         self.world = World(strategy)
         self.model = Obvious(strategy)
         self.sent: list[Request] = []
@@ -180,8 +188,9 @@ class Story(RuleBasedStateMachine):
                 run.raw = "FAILED_1"
         self.model.launch()
 
-    @rule(strategy=STRATEGIES)
-    def change(self, strategy: RunStrategy) -> None:
+    @rule(new=st.sampled_from(R), paused=st.booleans())
+    def change(self, new: R, paused: bool) -> None:
+        strategy = RunStrategy(rule=new, workflow_concurrency=0 if paused else SLOTS[new])
         changed = strategy.rule is not self.model.strategy.rule
         crowded = (
             strategy.rule in {R.FIRST_ONLY, R.LAST_ONLY} and sum(run.open for run in self.model.runs) > 1
@@ -245,5 +254,9 @@ class Story(RuleBasedStateMachine):
                 assert all(getattr(answer, "status", "") != "STOPPED" for answer in self.last.answers)
 
 
-Story.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
-TestStory = Story.TestCase
+@pytest.mark.parametrize("first_rule", R)
+def test_a_story_that_begins_under(first_rule: R) -> None:
+    story = type("Story", (Story,), {"first_rule": first_rule})
+    run_state_machine_as_test(
+        story, settings=settings(max_examples=60, stateful_step_count=30, deadline=None)
+    )

@@ -197,6 +197,11 @@ def test_the_glossary_has_the_words_of_the_code() -> None:
     ]
 
 
+def test_the_readme_names_every_package() -> None:
+    packages = {f"stretto.{path.parent.name}" for path in SRC.glob("*/__init__.py")}
+    assert {row[0] for row in rows(ROOT / "README.md", "The packages")} == packages
+
+
 # -------------------------------------------------------------------------------------------------- make
 def test_every_target_of_make_is_in_the_guide() -> None:
     targets = set(re.findall(r"^([a-z]+):.*##", text_of(ROOT / "Makefile"), re.MULTILINE))

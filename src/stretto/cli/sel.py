@@ -54,13 +54,12 @@ def command(expression: str | None, *, params: tuple[str, ...], as_json: bool, c
     bindings = dict(map(parse_param, params))
     if cases is not None:
         _answer_cases(cases)
-    elif expression is None and sys.stdin.isatty():
+    elif expression is None and _is_terminal():
         from stretto.cli.sel_prompt import prompt  # noqa: PLC0415 - the prompt is wanted only here
 
         prompt(bindings)
     else:
-        text = standard_input().read() if expression is None else expression
-        _print_result(text, bindings, as_json=as_json)
+        _print_result(_whole_input() if expression is None else expression, bindings, as_json=as_json)
 
 
 def parse_param(text: str) -> tuple[str, Any]:
@@ -79,9 +78,8 @@ def environment() -> Environment:
     return Environment(now_millis=time.time_ns() // 1_000_000, seed=time.time_ns())
 
 
-def standard_input() -> IO[str]:
-    """Standard input as text, whatever bytes it has."""
-    return click.get_text_stream("stdin", encoding="utf-8", errors="replace")
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 # ------------------------------------------------------------------------------------------- expressions
@@ -137,11 +135,14 @@ def _answer_cases(name: str) -> None:
                 click.echo(answer_line(line, around))
 
 
+def _whole_input() -> str:
+    with _opened(STDIN) as lines:
+        return str(lines.read())
+
+
 @contextmanager
-def _opened(name: str) -> Iterator[IO[str]]:
-    if name == STDIN:
-        yield standard_input()
-        return
+def _opened(name: str) -> Iterator[IO[Any]]:
+    """A file or standard input as text, whatever bytes it has."""
     try:
         with click.open_file(name, encoding="utf-8", errors="replace") as lines:
             yield lines

@@ -8,6 +8,8 @@ holds that step in every iteration.
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from stretto.engine.inline_ids import Loop, inline_prefix, is_inline
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
 from stretto.model.errors import InvalidRequest, NotFound
@@ -45,13 +47,17 @@ def holds(breakpoint_: StepBreakpoint, attempt: PausedStepAttempt) -> bool:
 
 
 def find_breakpoints(
-    stored: Iterable[StepBreakpoint], workflow_id: str, step_id: str, where: Where
+    stored: Iterable[StepBreakpoint], workflow_id: str, step_id: str, where: Where, kept_as: str | None = None
 ) -> list[StepBreakpoint]:
-    """The breakpoints of a step that concern a place; `workflow_id` is the `stored_id`."""
+    """The breakpoints of a step that concern a place, under the id that was asked for.
+
+    `kept_as` is the `stored_id`, where it differs: nobody outside needs to know the ids of inline workflows.
+    """
+    wanted = (kept_as or workflow_id, step_id)
     return [
-        each
+        replace(each, workflow_id=workflow_id)
         for each in stored
-        if (each.workflow_id, each.step_id) == (workflow_id, step_id) and Where.of(each).agrees(where)
+        if (each.workflow_id, each.step_id) == wanted and Where.of(each).agrees(where)
     ]
 
 

@@ -11,9 +11,9 @@ back when one of them starts again. Each operation costs as much as finding a ro
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Self
+from typing import Final, Self
 
-from stretto.engine.intervals import Details
+from stretto.engine.intervals import ENDED, Details
 from stretto.engine.rollup import Rollup
 from stretto.model.actions import StepAction
 from stretto.model.errors import Internal, InvalidRequest
@@ -25,6 +25,7 @@ from stretto.model.user import User
 
 I = InstanceStatus  # noqa: E741 - as short as in the tables of moves
 Stats = dict[InstanceStatus, int]
+_ENDED: Final = frozenset(ENDED)
 
 
 class ForeachProgress:
@@ -68,10 +69,11 @@ class ForeachProgress:
     def add(self, iteration: int, status: InstanceStatus, rollup: Rollup | None = None) -> None:
         """An iteration that was not counted yet, with the leaves under it."""
         self._count(status, 1)
+        self.details.of(status).add(iteration)
         if rollup is not None:
-            (self.rollup if status.is_terminal else self.running_rollup).merge(rollup)
-        self.details.put(iteration, status)
-        self._advance(status)
+            (self.rollup if status in _ENDED else self.running_rollup).merge(rollup)
+        if status in _ENDED:
+            self._advance(iteration)
 
     def move(
         self, iteration: int, before: InstanceStatus, after: InstanceStatus, rollup: Rollup | None = None
@@ -80,12 +82,12 @@ class ForeachProgress:
         self.details.reset(iteration, before, after)
         self._count(before, -1)
         self._count(after, 1)
-        if after.is_terminal:
+        if after in _ENDED:
             self.restarted.discard(iteration)
             if rollup is not None:
                 self.running_rollup.subtract(rollup)
                 self.rollup.merge(rollup)
-        self._advance(after)
+            self._advance(iteration)
 
     def restart(self, iteration: int, rollup: Rollup | None = None) -> None:
         """An ended iteration starts again; `rollup` is what was under it and is counted no more."""
@@ -108,7 +110,7 @@ class ForeachProgress:
         self.details = Details(ended)
 
     def _count(self, status: InstanceStatus, change: int) -> None:
-        stats = self.stats if status.is_terminal else self.running_stats
+        stats = self.stats if status in _ENDED else self.running_stats
         count = stats.get(status, 0) + change
         if count < 0:
             raise Internal(f"there is no iteration in status {status} to take away")
@@ -117,8 +119,8 @@ class ForeachProgress:
         else:
             stats.pop(status, None)
 
-    def _advance(self, status: InstanceStatus) -> None:
-        if status.is_terminal:
+    def _advance(self, ended: int) -> None:
+        if ended == self.checkpoint + 1:
             self.checkpoint = self.details.ended_up_to(self.checkpoint)
 
     # ------------------------------------------------------------------------------------------ what is known

@@ -72,20 +72,28 @@ class Intervals:
 
     def add(self, number: int) -> bool:
         """Put a number in; False if it was there."""
-        if number in self:
+        begin = self._begin_before(number)
+        last = None if begin is None else self._last[begin]
+        if last is not None and number <= last:
             return False
-        self.add_row(number, number)
+        if number + 1 in self._last:
+            self.add_row(number, number)
+        elif begin is not None and last == number - 1:  # a row grows: by far the most common case
+            self._last[begin] = number
+            self._count += 1
+        else:
+            self._put(number, number)
         return True
 
     def remove(self, number: int) -> bool:
         """Take a number out; False if it was not there."""
-        row = self.row_of(number)
-        if row is None:
+        begin = self._begin_before(number)
+        last = None if begin is None else self._last[begin]
+        if begin is None or last is None or last < number:
             return False
-        first, last = row
-        self._drop(first)
-        if first < number:
-            self._put(first, number - 1)
+        self._drop(begin)
+        if begin < number:
+            self._put(begin, number - 1)
         if number < last:
             self._put(number + 1, last)
         return True
@@ -101,16 +109,17 @@ class Intervals:
 
     # ---------------------------------------------------------------------------------------- the pages
     def _page_of(self, number: int) -> int:
-        """The page whose rows begin at or before a number; -1: all begin after it."""
-        return bisect_right(self._pages, number, key=_FIRST) - 1
+        """The page to look for a number in: the last one that does not begin after it, else the first."""
+        pages = self._pages
+        return max(bisect_right(pages, number, key=_FIRST) - 1, 0) if len(pages) > 1 else 0
 
     def _begin_before(self, number: int) -> int | None:
         """Where the last row begins that does not begin after a number."""
-        at = self._page_of(number)
-        if at < 0:
+        if not self._pages:
             return None
-        page = self._pages[at]
-        return page[bisect_right(page, number) - 1]
+        page = self._pages[self._page_of(number)]
+        at = bisect_right(page, number)
+        return page[at - 1] if at else None
 
     def _put(self, first: int, last: int) -> None:
         self._last[first] = last
@@ -118,7 +127,7 @@ class Intervals:
         if not self._pages:
             self._pages.append([first])
             return
-        at = max(self._page_of(first), 0)
+        at = self._page_of(first)
         page = self._pages[at]
         insort(page, first)
         if len(page) > PAGE:
@@ -160,10 +169,14 @@ class Details:
         self, iteration: int, statuses: Iterable[InstanceStatus] = tuple(InstanceStatus)
     ) -> Row | None:
         """The row of its status that an iteration is in, if that is one of these."""
-        rows = (self._sets[status].row_of(iteration) for status in statuses)
-        return next((row for row in rows if row is not None), None)
+        for status in statuses:
+            row = self._sets[status].row_of(iteration)
+            if row is not None:
+                return row
+        return None
 
     def put(self, iteration: int, status: InstanceStatus) -> None:
+        """Wherever it was, it is in this status now."""
         before = self.status_of(iteration)
         if before is not status:
             if before is not None:

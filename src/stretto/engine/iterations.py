@@ -9,7 +9,7 @@ The parameter that is written first varies fastest. A million combinations cost 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from stretto.model.errors import Unprocessable
@@ -36,6 +36,9 @@ class Product:
 
     def __len__(self) -> int:
         return self.total
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return map(self.__getitem__, range(self.total))
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         if not 0 <= index < self.total:

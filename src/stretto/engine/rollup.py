@@ -8,8 +8,8 @@ Rollups of ancestors are kept by moving counters, never by counting again. Every
 reverse (`move` the other way, `merge` and `subtract`), so that a decision can be undone.
 """
 
-from collections.abc import Container, Mapping
-from typing import NamedTuple, Self
+from collections.abc import Container, Iterable, Mapping
+from typing import Final, NamedTuple, Self
 
 from stretto.model.aggregated import StepAggregatedView
 from stretto.model.artifact import Artifacts, ForeachArtifact, SubworkflowArtifact, WhileArtifact
@@ -18,6 +18,7 @@ from stretto.model.rollup import RollupCount, RollupOverview
 from stretto.model.status import StepStatus
 
 Names = dict[str, dict[str, None]]  # run -> steps
+NAMED: Final = frozenset(status for status in StepStatus if status.is_overview)
 
 
 class Leaf(NamedTuple):
@@ -81,13 +82,13 @@ class Rollup:
 
     def _enter(self, leaf: Leaf, status: StepStatus) -> None:
         self.counts[status] = self.counts.get(status, 0) + 1
-        if status.is_overview:
+        if status in NAMED:
             self.names.setdefault(status, {}).setdefault(leaf.run, {})[leaf.step] = None
 
     def _leave(self, leaf: Leaf, status: StepStatus) -> None:
         self._take(status, 1)
-        if status.is_overview:
-            self._unname_all(status, {leaf.run: {leaf.step: None}})
+        if status in NAMED:
+            self._unname(status, leaf.run, (leaf.step,))
 
     # ---------------------------------------------------------------------------------------- whole trees
     def merge(self, other: "Rollup") -> Self:
@@ -106,7 +107,8 @@ class Rollup:
         self.total -= other.total
         for status, count in other.counts.items():
             self._take(status, count)
-            self._unname_all(status, other.names.get(status, {}))
+            for run, steps in other.names.get(status, {}).items():
+                self._unname(status, run, steps)
         return self
 
     def _take(self, status: StepStatus, count: int) -> None:
@@ -129,14 +131,13 @@ class Rollup:
             for run, steps in names.items():
                 mine.setdefault(run, {}).update(steps)
 
-    def _unname_all(self, status: StepStatus, names: Names) -> None:
-        mine = self.names.get(status, {})
-        for run, steps in names.items():
-            known = mine.get(run, {})
-            for step in steps:
-                known.pop(step, None)
-            if not known:
-                mine.pop(run, None)
+    def _unname(self, status: StepStatus, run: str, steps: Iterable[str]) -> None:
+        runs = self.names.get(status, {})
+        known = runs.get(run, {})
+        for step in steps:
+            known.pop(step, None)
+        if not known:
+            runs.pop(run, None)
 
 
 # --------------------------------------------------------------------------------------- where they come from

@@ -23,7 +23,7 @@ ANYTHING: Final = frozenset(P)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KnownCheck:
     """A check that can be named: the types it makes sense for, its arguments, and the test."""
 
     types: frozenset[ParamType]
@@ -51,22 +51,22 @@ def _size(value: Any, min: Decimal = Decimal(0), max: Decimal | None = None) -> 
     return min <= len(value) and (max is None or len(value) <= max)
 
 
-KINDS: Final[Mapping[str, Kind]] = {
-    "@NotNull": Kind(ANYTHING, (), lambda _value: True),  # no result is ever null
-    "@NotEmpty": Kind(SIZED, (), lambda value: len(value) > 0),
-    "@NotBlank": Kind(TEXTS, (), lambda value: bool(value.strip())),
-    "@Positive": Kind(NUMBERS, (), lambda value: value > 0),
-    "@PositiveOrZero": Kind(NUMBERS, (), lambda value: value >= 0),
-    "@Negative": Kind(NUMBERS, (), lambda value: value < 0),
-    "@NegativeOrZero": Kind(NUMBERS, (), lambda value: value <= 0),
-    "@Min": Kind(NUMBERS, ("value",), lambda number, value: _decimal(number) >= value),
-    "@Max": Kind(NUMBERS, ("value",), lambda number, value: _decimal(number) <= value),
-    "@DecimalMin": Kind(NUMBERS, ("value",), lambda number, value: _decimal(number) >= value),
-    "@DecimalMax": Kind(NUMBERS, ("value",), lambda number, value: _decimal(number) <= value),
-    "@Size": Kind(SIZED, ("min", "max"), _size),
-    "@AssertTrue": Kind(FLAGS, (), bool),
-    "@AssertFalse": Kind(FLAGS, (), lambda value: not value),
-    "Maestro.enumCheck": Kind(SCALARS, ("*",), lambda value, texts: scalar_text(value) in texts),
+CHECKS: Final[Mapping[str, KnownCheck]] = {
+    "@NotNull": KnownCheck(ANYTHING, (), lambda _value: True),  # no result is ever null
+    "@NotEmpty": KnownCheck(SIZED, (), lambda value: len(value) > 0),
+    "@NotBlank": KnownCheck(TEXTS, (), lambda value: bool(value.strip())),
+    "@Positive": KnownCheck(NUMBERS, (), lambda value: value > 0),
+    "@PositiveOrZero": KnownCheck(NUMBERS, (), lambda value: value >= 0),
+    "@Negative": KnownCheck(NUMBERS, (), lambda value: value < 0),
+    "@NegativeOrZero": KnownCheck(NUMBERS, (), lambda value: value <= 0),
+    "@Min": KnownCheck(NUMBERS, ("value",), lambda number, value: _decimal(number) >= value),
+    "@Max": KnownCheck(NUMBERS, ("value",), lambda number, value: _decimal(number) <= value),
+    "@DecimalMin": KnownCheck(NUMBERS, ("value",), lambda number, value: _decimal(number) >= value),
+    "@DecimalMax": KnownCheck(NUMBERS, ("value",), lambda number, value: _decimal(number) <= value),
+    "@Size": KnownCheck(SIZED, ("min", "max"), _size),
+    "@AssertTrue": KnownCheck(FLAGS, (), bool),
+    "@AssertFalse": KnownCheck(FLAGS, (), lambda value: not value),
+    "Maestro.enumCheck": KnownCheck(SCALARS, ("*",), lambda value, texts: scalar_text(value) in texts),
 }
 
 
@@ -84,9 +84,9 @@ def named_checks(text: str, kind: ParamType) -> tuple[NamedCheck, ...]:
 
 
 def _check(name: str, arguments: str, kind: ParamType) -> NamedCheck:
-    known = KINDS.get(name)
+    known = CHECKS.get(name)
     if known is None:
-        raise ValueError(f"there is no check {name}, only {', '.join(KINDS)}")
+        raise ValueError(f"there is no check {name}, only {', '.join(CHECKS)}")
     if kind not in known.types:
         raise ValueError(f"{name} makes no sense for a {kind}")
     values = _arguments(arguments)

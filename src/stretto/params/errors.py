@@ -29,13 +29,18 @@ class Fault(StrEnum):
 
 
 class ParamError(InvalidRequest):
-    """A parameter that can not be merged, evaluated or accepted."""
+    """A parameter that can not be merged, evaluated or accepted.
+
+    `limit` names the limit of the expression language that was reached, if that is what happened: then the
+    same evaluation may succeed elsewhere, with more.
+    """
 
     id = "invalid-parameter"
 
     def __init__(
-        self, fault: Fault, param: str, message: str, *, details: Sequence[str] = (), hint: str | None = None
+        self, fault: Fault, param: str, message: str, *, details: Sequence[str] = (), limit: str | None = None
     ) -> None:
-        super().__init__(message, details=details, hint=hint)
+        super().__init__(message, details=details)
         self.fault = fault
         self.param = param
+        self.limit = limit

@@ -44,12 +44,10 @@ def evaluate(
     else:
         results = Evaluated.of_step(params, run, scope.step, now_millis)
     evaluation = _Evaluation(params, results, scope)
-    for name, param in params.items():
-        if name in results:
-            continue
+    for name, param in results.unsettled():
         if isinstance(param, Parameter) and is_evaluated(param):
             results.put(name, msgspec.structs.replace(param, value=bare_value(param)))
-        else:
+        elif not evaluation.is_settled(name):
             evaluation.settle(name, param)
     missing = evaluation.missing()
     if missing is not None:
@@ -84,9 +82,6 @@ class _Frame:
     __slots__ = ("bindings", "blocked", "name", "param", "references", "unknown")
 
     def __init__(self, name: str, param: ParamDefinition) -> None:
-        if param.value is None and param.expression is None:
-            message = f"Param [{name}] has neither a value nor an expression, so it is not evaluated yet"
-            raise ParamError(Fault.NOT_EVALUATED, name, message)
         self.name = name
         self.param = param
         self.references: list[Reference] = list(references_of(name, param))[::-1]  # the next one is last
@@ -109,8 +104,11 @@ class _Evaluation:
 
     def settle(self, name: str, param: ParamDefinition) -> None:
         """Evaluate a parameter, and before it whatever it needs."""
-        frames = [_Frame(name, param)]
-        active = {name: None}
+        first = _Frame(name, param)
+        if not first.references:
+            self._finish(first)
+            return
+        frames, active = [first], {name: None}
         while frames:
             frame = frames[-1]
             need = self._bind(frame)
@@ -122,6 +120,10 @@ class _Evaluation:
             else:
                 active[need] = None
                 frames.append(_Frame(need, self._params[need]))
+
+    def is_settled(self, name: str) -> bool:
+        """Whether somebody needed the parameter before."""
+        return name in self._results or name in self._blocked
 
     def missing(self) -> MissingKeys | None:
         """What must be fetched; an error if parameters refer to what does not exist."""

@@ -75,6 +75,15 @@ class Evaluated(Mapping[str, Parameter]):
     def __len__(self) -> int:
         return len(self._definitions)
 
+    def unsettled(self) -> list[tuple[str, ParamDefinition]]:
+        """The parameters that have no result yet and are no native defaults."""
+        native, results = self._native, self._results
+        return [
+            (name, param)
+            for name, param in self._definitions.items()
+            if name not in native and name not in results
+        ]
+
     @property
     def waiting(self) -> frozenset[str]:
         """The defaults that nobody has looked at yet."""
@@ -109,7 +118,9 @@ def _untouched(definitions: Definitions, rows: Mapping[str, NativeDefault]) -> d
     return {
         name: row
         for name, row in rows.items()
-        if type(found := definitions.get(name)) is ParamDefinition and found.expression == row.expression
+        if type(found := definitions.get(name)) is ParamDefinition
+        and found.expression == row.expression
+        and found.validator is None
     }
 
 

@@ -28,6 +28,10 @@ S = ParamSource
 NOTHING: Final[Params] = {}
 DEFINED: Final = Stage(S.DEFINITION)
 DEFAULT: Final = Stage(S.SYSTEM_DEFAULT)
+TEMPLATE: Final = Stage(S.TEMPLATE_SCHEMA)
+INJECTED: Final = Stage(S.SYSTEM_INJECTED)
+FROM_WORKFLOW: Final = Stage(S.WORKFLOW_PARAMETER)
+RESTARTED: Final = Stage(S.RESTART, restart=True)
 
 
 def workflow_params(
@@ -56,7 +60,7 @@ def restarted_params(
     """
     merged: Layer = previous_params(previous)
     merged = merge(merged, _as_literals(run), Stage.of_run(source, restart=True))
-    merged = merge(merged, restart, Stage(S.RESTART, restart=True))
+    merged = merge(merged, restart, RESTARTED)
     return settle(merged)
 
 
@@ -95,7 +99,7 @@ class StepLayers:
 
 def step_params(layers: StepLayers) -> Params:
     """The parameters of a step attempt, not evaluated."""
-    request = Stage(layers.source, restart=layers.restarting)
+    request = Stage(layers.source, restart=layers.restarting)  # a step's parameters are never handed down
     run = _as_literals(layers.run)
     undefined = {name: param for name, param in run.items() if name not in layers.definition}
     defined = {name: param for name, param in run.items() if name in layers.definition}
@@ -103,12 +107,12 @@ def step_params(layers: StepLayers) -> Params:
     for layer, stage in (
         (layers.defaults, DEFAULT),
         (layers.type_defaults, DEFAULT),
-        (_template(layers), Stage(S.TEMPLATE_SCHEMA)),
-        (layers.injected, Stage(S.SYSTEM_INJECTED)),
+        (_template(layers), TEMPLATE),
+        (layers.injected, INJECTED),
         (undefined, request),
         (layers.definition, DEFINED),
         (defined, request),
-        (layers.restart, Stage(S.RESTART, restart=True)),
+        (layers.restart, RESTARTED),
     ):
         if layer:
             merged = merge(merged, layer, stage)
@@ -122,4 +126,4 @@ def _template(layers: StepLayers) -> Layer:
         for name in layers.template
         if name in layers.workflow
     }
-    return merge(layers.template, values, Stage(S.WORKFLOW_PARAMETER)) if values else layers.template
+    return merge(layers.template, values, FROM_WORKFLOW) if values else layers.template

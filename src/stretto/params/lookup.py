@@ -1,8 +1,10 @@
 """Find what a name refers to.
 
-in a run    another parameter of the run, else `signal__param`
-in a step   `step__param` or `signal__param`; else the step's own parameter if it is evaluated already,
-            else the run's, else the step's own, which is then evaluated first
+    in a run    another parameter of the run, else `signal__param`
+    in a step   `step__param` or `signal__param`; else the step's own parameter if it is evaluated already,
+                else the run's, else the step's own, which is then evaluated first
+
+What must be fetched is found as `Missing`; what nobody has, as UNKNOWN.
 """
 
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ from stretto.model.param import ParamDefinition, Parameter, ParamMode, Params, P
 from stretto.params.convert import cast, type_mismatch
 from stretto.params.errors import Fault, ParamError
 from stretto.params.literals import literal_texts
-from stretto.params.modes import IMPLIED, STRICTNESS, Stage, stricter
+from stretto.params.modes import IMPLIED, STRICTNESS, SYSTEM_SOURCES, Stage, stricter
 from stretto.params.values import is_evaluated
 
 Layer = Mapping[str, ParamDefinition]
@@ -71,6 +71,8 @@ class _Fold:
 
     def changed(self, name: str, base: ParamDefinition, param: ParamDefinition) -> ParamDefinition:
         """A parameter that the base has, too."""
+        if self.stage.upstream and _is_fact(base):
+            return base
         content = self._content(name, base, param)
         merged = self._rebuilt(base, param, content)
         if not _differ(base, merged, self.enclosing):
@@ -141,7 +143,7 @@ class _Fold:
     # -------------------------------------------------------------------------------- by which right
     def _goes_through(self, param: ParamDefinition) -> bool:
         """What a parent did not define itself (its defaults, its own parent's values) is not judged again."""
-        return self.stage.upstream and param.source not in {None, ParamSource.DEFINITION}
+        return self.stage.upstream and param.source not in (None, ParamSource.DEFINITION)
 
     def _check_right(
         self, path: str, base: ParamDefinition, param: ParamDefinition, merged: ParamDefinition
@@ -167,6 +169,11 @@ def effective_mode(param: ParamDefinition) -> ParamMode:
     """The mode that counts: as given, raised to what the internal mode implies."""
     mode = param.mode or ParamMode.MUTABLE
     return mode if param.internal_mode is None else stricter(mode, IMPLIED[param.internal_mode])
+
+
+def _is_fact(param: ParamDefinition) -> bool:
+    """What the system says about this run, such as its id. It is not what it says about the parent."""
+    return param.source in SYSTEM_SOURCES and effective_mode(param) is ParamMode.CONSTANT
 
 
 def is_literal_map(param: ParamDefinition) -> bool:

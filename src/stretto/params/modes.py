@@ -27,8 +27,9 @@ CHANGEABLE: Final[Mapping[ParamSource, frozenset[ParamMode]]] = {
     S.OUTPUT_PARAMETER: BY_OUTPUT,
 }
 
-SYSTEM_SOURCES: Final = frozenset({S.SYSTEM, S.TEMPLATE_SCHEMA, S.SYSTEM_INJECTED, S.SYSTEM_DEFAULT})
-UPSTREAM_SOURCES: Final = frozenset({S.SUBWORKFLOW, S.FOREACH, S.WHILE, S.TEMPLATE})
+# Tuples, because they are asked for every parameter, and an enum is compared faster than it is hashed.
+SYSTEM_SOURCES: Final = (S.SYSTEM, S.TEMPLATE_SCHEMA, S.SYSTEM_INJECTED, S.SYSTEM_DEFAULT)
+UPSTREAM_SOURCES: Final = (S.SUBWORKFLOW, S.FOREACH, S.WHILE, S.TEMPLATE)
 
 # What a restart does with a parameter that nobody touches: these are evaluated again, others are kept.
 EVALUATED_AGAIN: Final = frozenset({M.IMMUTABLE})
@@ -36,6 +37,8 @@ EVALUATED_AGAIN: Final = frozenset({M.IMMUTABLE})
 
 def stricter(one: ParamMode, other: ParamMode) -> ParamMode:
     """The one of two modes that allows less."""
+    if one is other:
+        return one
     return one if STRICTNESS[one] >= STRICTNESS[other] else other
 
 

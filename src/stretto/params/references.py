@@ -1,6 +1,7 @@
 """The names that a parameter refers to, and how `step__param` is taken apart."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 from typing import Final, NamedTuple
 
 from stretto.model.param import ParamDefinition, ParamType
@@ -35,31 +36,29 @@ def references_of(name: str, param: ParamDefinition) -> tuple[Reference, ...]:
         return ()
     if param.expression is not None:
         return _in_expression(name, param.expression)
-    if param.type is P.MAP:
-        members = (references_of(f"{name}.{key}", member) for key, member in param.value.items())
-        return tuple(dict.fromkeys(reference for found in members for reference in found))
-    return tuple(Reference(found) for found in dict.fromkeys(_in_texts(texts_in(param))))
-
-
-def texts_in(param: ParamDefinition) -> Iterator[str]:
-    """The texts of a literal in which variables are replaced."""
+    if param.value is None:
+        message = f"Param [{name}] has neither a value nor an expression, so it is not evaluated yet"
+        raise ParamError(Fault.NOT_EVALUATED, name, message)
     match param.type:
         case P.STRING:
-            yield param.value
+            return _in_texts((param.value,))
         case P.STRING_ARRAY:
-            yield from param.value
+            return _in_texts(param.value)
         case P.STRING_MAP:
-            for key, text in param.value.items():
-                yield key
-                yield text
+            return _in_texts(chain.from_iterable(param.value.items()))
+        case P.MAP:
+            members = (references_of(f"{name}.{key}", member) for key, member in param.value.items())
+            return tuple(dict.fromkeys(chain.from_iterable(members)))
         case _:
-            pass  # numbers and flags hold no text
+            return ()  # numbers and flags hold no text
 
 
-def _in_texts(texts: Iterable[str]) -> Iterator[str]:
+def _in_texts(texts: Iterable[str]) -> tuple[Reference, ...]:
+    found: dict[str, None] = {}
     for text in texts:
         if "$" in text:
-            yield from compile_template(text).names
+            found.update(dict.fromkeys(compile_template(text).names))
+    return tuple(map(Reference, found)) if found else ()
 
 
 def _in_expression(name: str, expression: str) -> tuple[Reference, ...]:
@@ -77,7 +76,8 @@ def _in_expression(name: str, expression: str) -> tuple[Reference, ...]:
 def expression_failed(name: str, expression: str, error: SelError) -> ParamError:
     """The error of a parameter whose expression can not be read or evaluated."""
     message = f"Failed to evaluate param [{name}]: {error}"
-    return ParamError(Fault.EXPRESSION, name, message, details=[f"expression: {expression}"])
+    details = [f"expression: {expression}"]
+    return ParamError(Fault.EXPRESSION, name, message, details=details, limit=error.limit)
 
 
 def split_reference(reference: str, separator: str) -> tuple[StepReference, ...]:

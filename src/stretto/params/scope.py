@@ -11,7 +11,7 @@ from stretto.params.functions import Functions
 from stretto.params.requests import SEPARATOR
 from stretto.sel import Environment, Limits
 
-NO_PARAMS: Final[Mapping[str, Parameter]] = {}
+LIMITS: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Moment:
 
     now_millis: int
     seed: int = 0
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = LIMITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,10 +55,6 @@ class Expression:
         except RecursionError:
             raise too_deep() from None
 
-    def located(self, error: SelError) -> SelError:
-        """An error about this expression with its line and column."""
-        return self._source.located(error)
-
 
 def _literal_memory(script: tree.Script) -> int:
     """What the literals of a script weigh: they are made before it runs."""

@@ -71,6 +71,7 @@ def test_queries_find_what_agrees_with_them() -> None:
     assert find_breakpoints(stored, "wf", "job", Where()) == stored[:3]
     assert find_breakpoints(stored, "wf", "job", Where(1, 7)) == stored[:2]
     assert find_breakpoints(stored, "wf", "other", Where()) == []
+    assert find_breakpoints(stored, "outer", "job", Where(), kept_as="x") == [breakpoint_at(Where(), "outer")]
     paused = [
         attempt_at(Where(1, 1, 1, 1)),
         attempt_at(Where(1, 2, 1, 1)),

@@ -141,10 +141,17 @@ def test_where_clocks_skip_the_hour_the_run_still_starts() -> None:
     assert found["DERIVED_RUN_TS"].evaluated_result == 1_570_289_400_000
 
 
+def test_a_default_with_a_rule_is_evaluated_at_once() -> None:
+    stamp = workflow_params({})["RUN_DATE"]
+    ruled = expression("STRING", str(stamp.expression), validator="param == '19700101'")
+    with pytest.raises(ParamError, match="breaks its own rule"):
+        evaluate(workflow_params({"RUN_DATE": ruled}), in_run())
+
+
 def test_a_child_keeps_the_stamp_of_its_parent() -> None:
     parent = dict(evaluated(workflow_params({}, {"RUN_TS": number(0)})))
     found = evaluated(workflow_params({}, parent, ParamSource.SUBWORKFLOW))
-    assert not found.waiting
+    assert found.waiting == {"owner", "workflow_id"}  # its own facts
     assert found["RUN_DATE"].evaluated_result == "19700101"
 
 

@@ -306,6 +306,7 @@ def test_a_text_field_is_interpolated_with_the_parameters_of_the_run() -> None:
 
 def test_a_parameter_without_content_is_not_evaluated() -> None:
     assert fault_of({"p": text(None)}).fault is Fault.NOT_EVALUATED
+    assert fault_of({"p": map_of({"x": text(None)})}).fault is Fault.NOT_EVALUATED
 
 
 # --------------------------------------------------------------------------------------------- conversion
@@ -375,7 +376,7 @@ def test_row_57_what_does_not_fit_names_the_parameter(kind: str, script: str, fa
 def test_row_60_an_endless_expression_ends_in_an_error_of_its_parameter() -> None:
     moment = Moment(NOW, limits=Limits(visit=10_000))
     error = fault_of({"p": expression("LONG", "while (true) { 1; }")}, Scope(context=World(), moment=moment))
-    assert (error.fault, error.param) == (Fault.EXPRESSION, "p")
+    assert (error.fault, error.param, error.limit) == (Fault.EXPRESSION, "p", "visit")
 
 
 def test_row_61_an_expression_reaches_nothing_outside() -> None:

@@ -257,6 +257,12 @@ def test_what_a_parent_did_not_define_itself_goes_through() -> None:
     assert fault_of(text("x", mode=M.CONSTANT), text("y"), CHILD)[0] is Fault.NOT_CHANGEABLE
 
 
+def test_a_childs_own_facts_are_not_its_parents() -> None:
+    fact = text("child", mode=M.CONSTANT, source=S.SYSTEM_DEFAULT)
+    assert merged(fact, text("parent", source=S.SYSTEM_DEFAULT), CHILD) is fact
+    assert merged(fact, text("system"), SYSTEM).value == "system"
+
+
 def test_who_repeats_a_value_does_not_become_its_source() -> None:
     base = text("x", source=S.SYSTEM_DEFAULT)
     assert merged(base, text("x"), CHILD).source is S.SYSTEM_DEFAULT

@@ -1,9 +1,11 @@
 """DateTime, its zones, properties and days."""
 
+from typing import Any
+
 import pytest
+from tests.unit.sel.evaluation import failure, kind, run, shown
 
 from stretto.sel import Kind
-from tests.unit.sel.evaluation import failure, kind, run, shown
 
 LA = "DateTimeZone.forID('America/Los_Angeles')"
 
@@ -71,20 +73,20 @@ LA = "DateTimeZone.forID('America/Los_Angeles')"
         ("DateTime.parse('20190102', DateTimeFormat.forPattern('yyyyMMdd'));", "2019-01-02T00:00:00.000Z"),
     ],
 )
-def test_text(script, text):
+def test_text(script: str, text: str) -> None:
     assert shown(script) == text
 
 
-def test_every_getter():
+def test_every_getter() -> None:
     getters = (
-        "Millis Year HourOfDay WeekOfWeekyear Weekyear DayOfWeek DayOfMonth DayOfYear MillisOfDay MillisOfSecond "
-        "MinuteOfDay MinuteOfHour SecondOfMinute MonthOfYear SecondOfDay"
+        "Millis Year HourOfDay WeekOfWeekyear Weekyear DayOfWeek DayOfMonth DayOfYear MillisOfDay "
+        "MillisOfSecond MinuteOfDay MinuteOfHour SecondOfMinute MonthOfYear SecondOfDay"
     )
     values = [run(f"new DateTime('2021-01-03T04:05:06.007').get{name}();") for name in getters.split()]
     assert values == [1609646706007, 2021, 4, 53, 2020, 7, 3, 3, 14706007, 7, 245, 5, 6, 1, 14706]
 
 
-def test_comparisons():
+def test_comparisons() -> None:
     assert run("new DateTime(0).isBefore(new DateTime(1));") is True
     assert run("new DateTime(0).isAfter(new DateTime(1));") is False
     assert run("new DateTime(0).isEqual(new DateTime(0));") is True
@@ -109,7 +111,7 @@ def test_comparisons():
         ("'-12019-07-01T00:00:00', Z)", "-12019-07-01T00:00:00.000-07:52:58"),
     ],
 )
-def test_clocks_that_change(script, text):
+def test_clocks_that_change(script: str, text: str) -> None:
     assert shown(f"new DateTime({script.replace('Z)', LA + ')')};") == text
 
 
@@ -150,7 +152,7 @@ def test_clocks_that_change(script, text):
         "DateTimeZone.forID('America/los_angeles');",
     ],
 )
-def test_what_is_no_moment(script):
+def test_what_is_no_moment(script: str) -> None:
     assert kind(script) is Kind.ILLEGAL_ARGUMENT
 
 
@@ -173,11 +175,11 @@ def test_what_is_no_moment(script):
         ("Hours.hoursBetween(1, 2);", Kind.UNSUPPORTED),
     ],
 )
-def test_what_does_not_exist_or_fails(script, expected):
+def test_what_does_not_exist_or_fails(script: str, expected: Any) -> None:
     assert kind(script) is expected
 
 
-def test_a_moment_in_messages():
+def test_a_moment_in_messages() -> None:
     assert repr(run("new DateTime(0);")) == "DateTime(1970-01-01T00:00:00.000Z)"
     assert repr(run("DateTimeZone.UTC;")) == "Zone(UTC)"
     assert "DATETIME 1970" in failure("new Map(new DateTime(0));").message

@@ -1,9 +1,9 @@
 """`String.format`."""
 
 import pytest
+from tests.unit.sel.evaluation import kind, run
 
 from stretto.sel import Kind
-from tests.unit.sel.evaluation import kind, run
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from tests.unit.sel.evaluation import kind, run
         ("'%.1010f', 1.0", "1." + "0" * 1010),
     ],
 )
-def test_text(arguments, text):
+def test_text(arguments: str, text: str) -> None:
     assert run(f"String.format({arguments});") == text
 
 
@@ -66,13 +66,13 @@ def test_text(arguments, text):
         "'%9999999999d', 1",
     ],
 )
-def test_what_makes_no_sense(arguments):
+def test_what_makes_no_sense(arguments: str) -> None:
     assert kind(f"String.format({arguments});") is Kind.ILLEGAL_ARGUMENT
 
 
-def test_the_pattern_is_a_string():
+def test_the_pattern_is_a_string() -> None:
     assert kind("String.format(5);") is Kind.CLASS_CAST
 
 
-def test_python_formats_mean_nothing():
+def test_python_formats_mean_nothing() -> None:
     assert run("String.format('{0.__class__} %s', 'x');") == "{0.__class__} x"

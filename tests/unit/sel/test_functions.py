@@ -1,10 +1,12 @@
 """`Util` and durations."""
 
+from typing import Any
+
 import pytest
+from tests.unit.sel.evaluation import kind, run
 
 from stretto.sel import Environment, Kind, LongArray, compile_expression
 from stretto.sel.dates.durations import parse_duration
-from tests.unit.sel.evaluation import kind, run
 
 
 @pytest.mark.parametrize(
@@ -25,7 +27,7 @@ from tests.unit.sel.evaluation import kind, run
         ("Util.timeoutForDateIntDeadline(20190101, '1 hour');", "0 milliseconds"),
     ],
 )
-def test_value(script, value):
+def test_value(script: str, value: Any) -> None:
     assert run(script) == value
 
 
@@ -49,11 +51,11 @@ def test_value(script, value):
         ("Util.tsToDateInt();", Kind.UNSUPPORTED),
     ],
 )
-def test_what_does_not_exist_or_fails(script, expected):
+def test_what_does_not_exist_or_fails(script: str, expected: Any) -> None:
     assert kind(script) is expected
 
 
-def test_the_host_can_add_functions_and_replace_ours():
+def test_the_host_can_add_functions_and_replace_ours() -> None:
     environment = Environment(functions={"hello": lambda name: f"Hello {name}", "tsToDateInt": lambda _: [1]})
     assert compile_expression("Util.hello('World');").evaluate({}, environment) == "Hello World"
     assert compile_expression("Util.tsToDateInt(0)[0];").evaluate({}, environment) == 1
@@ -72,7 +74,7 @@ def test_the_host_can_add_functions_and_replace_ours():
         ("0 months", 0),
     ],
 )
-def test_durations(text, millis):
+def test_durations(text: str, millis: int) -> None:
     assert parse_duration(text) == millis
 
 
@@ -89,5 +91,5 @@ def test_durations(text, millis):
         "1 hourly",
     ],
 )
-def test_what_is_no_duration(text):
+def test_what_is_no_duration(text: str) -> None:
     assert kind(f"Util.timeoutForDateIntDeadline(20190101, '{text}');") is Kind.ILLEGAL_ARGUMENT

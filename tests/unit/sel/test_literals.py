@@ -1,11 +1,12 @@
 """Literals, names and comments: what the lexer and the parser make of a text."""
 
 import math
+from typing import Any
 
 import pytest
+from tests.unit.sel.evaluation import failure, kind, run
 
 from stretto.sel import Kind, SelError, compile_expression
-from tests.unit.sel.evaluation import failure, kind, run
 
 
 @pytest.mark.parametrize(
@@ -14,7 +15,7 @@ from tests.unit.sel.evaluation import failure, kind, run
         ("0;", 0),
         ("123l;", 123),
         ("017;", 15),
-        ("0;", 0),
+        ("00;", 0),
         ("0x1F;", 31),
         ("0XffffffffffffffffL;", -1),
         ("9223372036854775807;", 2**63 - 1),
@@ -39,7 +40,7 @@ from tests.unit.sel.evaluation import failure, kind, run
         ("a\\u0062 = 4; ab;", 4),
     ],
 )
-def test_value(script, value):
+def test_value(script: str, value: Any) -> None:
     assert run(script) == value
 
 
@@ -75,27 +76,29 @@ def test_value(script, value):
         (";", Kind.PARSE, 1, 1),
     ],
 )
-def test_what_is_no_script_is_refused_at_its_place(script, expected, line, column):
+def test_what_is_no_script_is_refused_at_its_place(
+    script: str, expected: Any, line: int, column: int
+) -> None:
     error = failure(script)
     assert (error.kind, error.line, error.column) == (expected, line, column)
 
 
 @pytest.mark.parametrize("word", ["abstract", "goto", "this", "void", "instanceof"])
-def test_words_reserved_by_java_are_no_names(word):
+def test_words_reserved_by_java_are_no_names(word: str) -> None:
     assert kind(f"{word} = 1;") is Kind.PARSE
 
 
-def test_an_empty_script_has_no_value():
+def test_an_empty_script_has_no_value() -> None:
     assert type(run("")).__name__ == "Void"
     assert type(run("import a.b.*; import static c.d;")).__name__ == "Void"
 
 
-def test_errors_have_a_text_with_their_place():
+def test_errors_have_a_text_with_their_place() -> None:
     assert str(failure("1 +")) == "line 1, column 3: The script ends too early; is a ';' missing?"
     assert str(SelError(Kind.RUNTIME, "without a place")) == "without a place"
 
 
-def test_expressions_are_compiled_once():
+def test_expressions_are_compiled_once() -> None:
     assert compile_expression("1 + 1;") is compile_expression("1 + 1;")
     long = "1" + " + 1" * 100 + ";"
     assert compile_expression(long) is compile_expression(long)

@@ -1,5 +1,7 @@
 """Expressions of parameters: the missing `;`, and what may come out."""
 
+from typing import Any
+
 import pytest
 
 from stretto.sel import Environment, Kind, Limits, LongArray, Missing, SelError, evaluate_maestro, sanitize
@@ -17,7 +19,7 @@ from stretto.sel import Environment, Kind, Limits, LongArray, Missing, SelError,
         ('"}"', '"}";'),
     ],
 )
-def test_sanitize(text, script):
+def test_sanitize(text: str, script: str) -> None:
     assert sanitize(text) == script
 
 
@@ -34,7 +36,7 @@ def test_sanitize(text, script):
         ("Map m; m", {}),
     ],
 )
-def test_row_57_plain_data_comes_out(text, value):
+def test_row_57_plain_data_comes_out(text: str, value: Any) -> None:
     assert evaluate_maestro(text, {"x": 10}) == value
 
 
@@ -51,27 +53,30 @@ def test_row_57_plain_data_comes_out(text, value):
         ("m = new Map(); m.put('m', m); m", Kind.MAESTRO_INTERNAL, Kind.ILLEGAL_STATE),
     ],
 )
-def test_what_can_not_be_a_parameter(text, kind, cause):
+def test_what_can_not_be_a_parameter(text: str, kind: Any, cause: Any) -> None:
     with pytest.raises(SelError) as caught:
         evaluate_maestro(text)
     assert caught.value.kind is kind
     assert (caught.value.cause and caught.value.cause.kind) is cause
 
 
-def test_an_error_keeps_its_place():
+def test_an_error_keeps_its_place() -> None:
     with pytest.raises(SelError) as caught:
         evaluate_maestro("1;\n2 + x.y")
     assert (caught.value.line, caught.value.column) == (2, 7)
 
 
-def test_a_result_is_no_larger_than_the_memory():
-    bomb = "a = new Map(); for (i = 0; i < 40; i += 1) { b = new Map(); b.put('x', a); b.put('y', a); a = b; } return a"
+def test_a_result_is_no_larger_than_the_memory() -> None:
+    bomb = (
+        "a = new Map(); for (i = 0; i < 40; i += 1) {"
+        " b = new Map(); b.put('x', a); b.put('y', a); a = b; } return a"
+    )
     with pytest.raises(SelError) as caught:
         evaluate_maestro(bomb, {}, Environment(limits=Limits(memory=100_000)))
     assert caught.value.limit == "memory"
 
 
-def test_what_the_host_lacks_is_the_result():
+def test_what_the_host_lacks_is_the_result() -> None:
     class Host:
         def call(self, method, arguments):
             return Missing((method, *arguments))

@@ -1,6 +1,9 @@
 """Maps, `params` and values from outside."""
 
+from typing import Any
+
 import pytest
+from tests.unit.sel.evaluation import failure, kind, run, shown
 
 from stretto.sel import (
     BooleanArray,
@@ -16,7 +19,6 @@ from stretto.sel import (
 )
 from stretto.sel.text import MAX_NESTING, text_of
 from stretto.sel.values import PARAMS, Unset, is_null
-from tests.unit.sel.evaluation import failure, kind, run, shown
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,7 @@ from tests.unit.sel.evaluation import failure, kind, run, shown
         ("Map m; 'x' + m;", "xnull"),
     ],
 )
-def test_value(script, value):
+def test_value(script: str, value: Any) -> None:
     assert run(script) == value
 
 
@@ -53,11 +55,11 @@ def test_value(script, value):
         ("new Map()[1.5];", Kind.ILLEGAL_ARGUMENT),
     ],
 )
-def test_what_does_not_exist_or_fails(script, expected):
+def test_what_does_not_exist_or_fails(script: str, expected: Any) -> None:
     assert kind(script) is expected
 
 
-def test_text_and_json():
+def test_text_and_json() -> None:
     script = "m = new Map(); m.put('a', 'x\"'); m.put('b', new double[]{1.0, 1e10}); m.put('c', VALUE); "
     assert shown(script.replace("VALUE", "new Map()") + "m;") == '{a=x", b=[1.0, 1.0E10], c={}}'
     assert shown(script.replace("VALUE", "null") + "m;").endswith("c=NULL}")
@@ -73,14 +75,14 @@ def test_text_and_json():
     assert kind("Util.toJson();") is Kind.ILLEGAL_ARGUMENT
 
 
-def test_a_map_that_contains_itself_ends_in_an_error():
+def test_a_map_that_contains_itself_ends_in_an_error() -> None:
     for use in ("'x' + m", "Util.toJson(m)", "String.valueOf(m)"):
         error = failure(f"m = new Map(); m.put('m', m); return {use};")
         assert (error.kind, error.limit) == (Kind.ILLEGAL_STATE, "stack")
 
 
 # ------------------------------------------------------------------------------------------------ params
-def test_params_are_read_in_three_ways_and_copied_each_time():
+def test_params_are_read_in_three_ways_and_copied_each_time() -> None:
     assert run("params.get('x') + params.x + params['x'];", x=41) == 123
     assert run("params.containsKey('x') && !params.containsKey('y');", x=1) is True
     assert run("params.y == null && params['y'] == null;") is True
@@ -102,7 +104,7 @@ def test_params_are_read_in_three_ways_and_copied_each_time():
         ("params.getFromStep('a');", Kind.UNSUPPORTED),
     ],
 )
-def test_params_can_do_no_more(script, expected):
+def test_params_can_do_no_more(script: str, expected: Any) -> None:
     assert kind(script) is expected
 
 
@@ -121,13 +123,13 @@ class Engine:
                 raise SelError(Kind.MAESTRO_INTERNAL, f"{method} failed")
 
 
-def test_row_65_the_host_answers_what_the_script_asks():
+def test_row_65_the_host_answers_what_the_script_asks() -> None:
     assert run("params.getFromStep('extract', 'rows') + 1;", host=Engine()) == 6
     assert run("params.getFromForeach('loop', 'job', 'rows')[1];", host=Engine()) == 2
     assert run("params.get('x');", x=1, host=Engine()) == 1
 
 
-def test_what_the_host_lacks_is_the_result():
+def test_what_the_host_lacks_is_the_result() -> None:
     script = "x = 1; if (true) { x = params.getFromStep('extract', 'later'); } return x;"
     assert run(script, host=Engine()) == Missing(("extract", "later"))
 
@@ -141,7 +143,7 @@ def test_what_the_host_lacks_is_the_result():
         ("params.f('a', 'b', 'c', 'd');", Kind.UNSUPPORTED),
     ],
 )
-def test_row_65_what_the_host_refuses_is_an_error(script, expected):
+def test_row_65_what_the_host_refuses_is_an_error(script: str, expected: Any) -> None:
     error = failure(script, host=Engine())
     assert (error.kind, error.line) == (expected, 1)
 
@@ -167,7 +169,7 @@ def test_row_65_what_the_host_refuses_is_an_error(script, expected):
         ({"a": 1, "b": [1], "c": {"d": "e"}}, Type.MAP),
     ],
 )
-def test_plain_values_have_types(value, expected):
+def test_plain_values_have_types(value: Any, expected: Any) -> None:
     assert type_of(run("x;", x=value)) is expected
 
 
@@ -185,24 +187,24 @@ def test_plain_values_have_types(value, expected):
         ({1: "a"}, Kind.ILLEGAL_ARGUMENT),
     ],
 )
-def test_other_values_are_refused_where_they_are_used(value, expected):
+def test_other_values_are_refused_where_they_are_used(value: Any, expected: Any) -> None:
     error = failure("1 + x;", x=value)
     assert (error.kind, error.column) == (expected, 5)
     assert run("1;", x=value) == 1
 
 
-def test_data_that_is_too_deep_is_refused():
-    data = {}
+def test_data_that_is_too_deep_is_refused() -> None:
+    data: dict[str, Any] = {}
     for _ in range(MAX_NESTING + 2):
         data = {"m": data}
     assert kind("x;", x=data) is Kind.ILLEGAL_STATE
 
 
-def test_half_characters_from_outside_are_joined():
+def test_half_characters_from_outside_are_joined() -> None:
     assert run("x.length() + x;", x="\ud83d\ude00") == "2😀"
 
 
-def test_class_names_are_unset_values():
+def test_class_names_are_unset_values() -> None:
     assert repr(run("Days;")) == "Unset(DATETIME_DAYS)"
     assert isinstance(run("String;"), Unset)
     assert run("Long;") == 0

@@ -24,16 +24,16 @@ from stretto.sel import compile_expression
         ("// only a comment", "", ""),
     ],
 )
-def test_names(script, required, optional):
+def test_names(script: str, required: str, optional: str) -> None:
     names = compile_expression(script).names
     assert sorted(names.required) == sorted(required)
     assert sorted(names.optional) == sorted(optional)
 
 
-def test_params_is_a_name_like_any_other():
+def test_params_is_a_name_like_any_other() -> None:
     assert compile_expression("params.get('x') + step__x;").names.required == {"params", "step__x"}
 
 
-def test_symbols_say_what_came_first():
+def test_symbols_say_what_came_first() -> None:
     names = compile_expression("a = b; b = a; int c;").names
     assert names.symbols == {"a": False, "b": True, "c": False}

@@ -1,11 +1,12 @@
 """Operators between all types."""
 
 import math
+from typing import Any
 
 import pytest
+from tests.unit.sel.evaluation import failure, kind, run
 
 from stretto.sel import Kind
-from tests.unit.sel.evaluation import failure, kind, run
 
 
 @pytest.mark.parametrize(
@@ -82,12 +83,12 @@ from tests.unit.sel.evaluation import failure, kind, run
         ("1 < 2 == true;", True),
     ],
 )
-def test_value(script, value):
+def test_value(script: str, value: Any) -> None:
     assert run(script) == value
     assert type(run(script)) is type(value)
 
 
-def test_what_is_no_number():
+def test_what_is_no_number() -> None:
     assert math.isnan(run("0.0 / 0;"))
     assert math.isnan(run("1.5 % 0;"))
     assert math.isnan(run("(1.0 / 0) % 2;"))
@@ -131,11 +132,11 @@ def test_what_is_no_number():
         ("1 < 2 < 3;", Kind.ILLEGAL_ARGUMENT),
     ],
 )
-def test_operators_that_do_not_exist(script, expected):
+def test_operators_that_do_not_exist(script: str, expected: Any) -> None:
     assert kind(script) is expected
 
 
-def test_an_error_points_at_its_operator():
+def test_an_error_points_at_its_operator() -> None:
     assert failure("1 + 2 - 3 * true;").column == 11
     assert failure("1 + 2 - true;").column == 7
     assert failure("false || 1;").column == 7

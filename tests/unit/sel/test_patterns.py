@@ -1,10 +1,12 @@
 """Patterns of dates: printing and reading."""
 
+from typing import Any
+
 import pytest
+from tests.unit.sel.evaluation import kind, run, shown
 
 from stretto.sel import Kind
 from stretto.sel.dates import zones
-from tests.unit.sel.evaluation import kind, run, shown
 
 MOMENT = "new DateTime(1546344000123, DateTimeZone.forID('America/Los_Angeles'))"
 
@@ -23,11 +25,11 @@ MOMENT = "new DateTime(1546344000123, DateTimeZone.forID('America/Los_Angeles'))
         ("'unclosed", "unclosed"),
     ],
 )
-def test_printing(pattern, text):
+def test_printing(pattern: str, text: str) -> None:
     assert run(f'{MOMENT}.toString("{pattern}");') == text
 
 
-def test_printing_far_years_and_fixed_offsets():
+def test_printing_far_years_and_fixed_offsets() -> None:
     assert run("new DateTime('-0044-03-15').toString('yyyy Y G C');") == "-0044 45 BC 0"
     assert run("new DateTime(0, DateTimeZone.forID('+05:30')).toString('Z z');") == "+0530 +05:30"
     assert run("new DateTime(43200000).toString('h k a K');") == "12 12 PM 0"
@@ -71,7 +73,7 @@ def test_printing_far_years_and_fixed_offsets():
         ("yyMM", "3802", "2038-02-01T00:00:00.000Z"),
     ],
 )
-def test_reading(pattern, text, moment):
+def test_reading(pattern: str, text: str, moment: str) -> None:
     assert shown(f'DateTimeFormat.forPattern("{pattern}").parseDateTime("{text}");') == moment
 
 
@@ -99,7 +101,7 @@ def test_reading(pattern, text, moment):
         ("y" * 101, "1"),
     ],
 )
-def test_what_can_not_be_read(pattern, text):
+def test_what_can_not_be_read(pattern: str, text: str) -> None:
     assert kind(f'DateTimeFormat.forPattern("{pattern}").parseDateTime("{text}");') is Kind.ILLEGAL_ARGUMENT
 
 
@@ -115,7 +117,7 @@ def test_what_can_not_be_read(pattern, text):
         ("DateTimeFormat.forPattern('yyyy');", "DATETIME_FORMATTER"),
     ],
 )
-def test_formatters(script, text):
+def test_formatters(script: str, text: str) -> None:
     assert shown(script) == text
 
 
@@ -130,11 +132,11 @@ def test_formatters(script, text):
         ("DateTimeFormat.print(0);", Kind.NULL_POINTER),
     ],
 )
-def test_formatters_check_their_arguments(script, expected):
+def test_formatters_check_their_arguments(script: str, expected: Any) -> None:
     assert kind(script) is expected
 
 
-def test_the_gap_of_a_zone_ends_at_its_change():
+def test_the_gap_of_a_zone_ends_at_its_change() -> None:
     berlin = zones.zone("Europe/Berlin")
     gap = 1_553_999_400_000  # 2019-03-31T02:30 on the wall
     assert berlin.is_gap(gap)

@@ -18,6 +18,7 @@ from stretto.sel.syntax.source import Source
         "a && b || !c == (1 < 2);",
         "a ? b : c ? d : e;",
         "a.b.c(1, 'x')[0].d()[i + 1];",
+        "x[1][2].c;",
         "x = y[0] += z -= 1;",
         "x['k'] = null;",
         "new int[n + 1].length;",
@@ -31,13 +32,13 @@ from stretto.sel.syntax.source import Source
         "true; false; null;",
     ],
 )
-def test_round_trip(script):
+def test_round_trip(script: str) -> None:
     first = parse(Source(script))
     printed = show(first)
     assert parse(Source(printed)) == first
     assert show(parse(Source(printed))) == printed
 
 
-def test_depth_is_counted_without_recursion():
+def test_depth_is_counted_without_recursion() -> None:
     assert tree.depth(parse(Source("1;"))) == 3
-    assert tree.depth(parse(Source("(((1)));"))) == 4
+    assert tree.depth(parse(Source("(((1))) + 2;"))) == 4

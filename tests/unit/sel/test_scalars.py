@@ -1,12 +1,13 @@
 """Numbers, booleans, Math, UUID, System, constructors and arrays."""
 
 import math
+from typing import Any
 
 import pytest
+from tests.unit.sel.evaluation import NOW, failure, kind, run, shown
 
 from stretto.sel import DoubleArray, Environment, Kind, LongArray, StringArray, compile_expression
 from stretto.sel.numbers import power
-from tests.unit.sel.evaluation import NOW, failure, kind, run, shown
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ from tests.unit.sel.evaluation import NOW, failure, kind, run, shown
         ("int[] a; a.length;", 0),
     ],
 )
-def test_value(script, value):
+def test_value(script: str, value: Any) -> None:
     assert run(script) == value
 
 
@@ -98,11 +99,11 @@ def test_value(script, value):
         ("java.util.UUID.randomUUID();", Kind.UNSUPPORTED),
     ],
 )
-def test_what_does_not_exist_or_fails(script, expected):
+def test_what_does_not_exist_or_fails(script: str, expected: Any) -> None:
     assert kind(script) is expected
 
 
-def test_arrays_have_their_types():
+def test_arrays_have_their_types() -> None:
     assert run("new int[2];") == LongArray([0, 0])
     assert run("new double[]{1.5};") == DoubleArray([1.5])
     assert run("String s; new String[]{s};") == StringArray([None])
@@ -122,11 +123,11 @@ def test_arrays_have_their_types():
         ("-1 / 0.0", "-Infinity"),
     ],
 )
-def test_doubles_are_written_as_in_java(value, text):
+def test_doubles_are_written_as_in_java(value: Any, text: str) -> None:
     assert shown(f"{value};") == text
 
 
-def test_powers_have_no_exceptions():
+def test_powers_have_no_exceptions() -> None:
     assert math.isnan(power(-8.0, 1 / 3))
     assert math.isnan(power(1.0, math.inf))
     assert math.isnan(power(math.nan, 1.0))
@@ -137,7 +138,7 @@ def test_powers_have_no_exceptions():
     assert power(-0.0, -3.0) == -math.inf
 
 
-def test_chance_comes_from_the_seed():
+def test_chance_comes_from_the_seed() -> None:
     script = compile_expression("Math.random() + ' ' + UUID.randomUUID().toString();")
     first, again, other = (script.evaluate({}, Environment(seed=seed)) for seed in (1, 1, 2))
     assert first == again != other
@@ -146,11 +147,11 @@ def test_chance_comes_from_the_seed():
     assert shown("UUID.randomUUID();") != shown("UUID.randomUUID().toString() + 'x';")
 
 
-def test_there_is_no_time_unless_it_is_given():
+def test_there_is_no_time_unless_it_is_given() -> None:
     assert kind("System.currentTimeMillis();", now=None) is Kind.ILLEGAL_STATE
 
 
-def test_errors_describe_what_they_got():
+def test_errors_describe_what_they_got() -> None:
     assert failure("new Double('abcdef', 1, true, new Map());").message == (
         "A DOUBLE can not be made of (STRING abcdef, LONG 1, BOOLEAN true, MAP)"
     )

@@ -1,9 +1,11 @@
 """Statements: control flow, declarations, results."""
 
+from typing import Any
+
 import pytest
+from tests.unit.sel.evaluation import failure, kind, run
 
 from stretto.sel import VOID, Kind, Thrown
-from tests.unit.sel.evaluation import failure, kind, run
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,7 @@ from tests.unit.sel.evaluation import failure, kind, run
         ("nothing;", None),
     ],
 )
-def test_value(script, value):
+def test_value(script: str, value: Any) -> None:
     assert run(script) == value
 
 
@@ -45,11 +47,11 @@ def test_value(script, value):
     "script",
     ["{}", "{1; int x = 2;}", "int x = 1;", "if (true) 5;", "while (false) 1;", "for (1; false;) 1;"],
 )
-def test_statements_without_a_value_give_none(script):
+def test_statements_without_a_value_give_none(script: str) -> None:
     assert run(script) is VOID
 
 
-def test_throw_gives_an_error_as_value():
+def test_throw_gives_an_error_as_value() -> None:
     result = run("for (;;) { throw 'x' + 1; }")
     assert isinstance(result, Thrown)
     assert result.message == "x1"
@@ -74,7 +76,7 @@ def test_throw_gives_an_error_as_value():
         ("DateTime[] x;", Kind.ILLEGAL_ARGUMENT, 12),
     ],
 )
-def test_mistakes_are_found_at_their_place(script, expected, column):
+def test_mistakes_are_found_at_their_place(script: str, expected: Any, column: int) -> None:
     error = failure(script)
     assert (error.kind, error.column) == (expected, column)
 
@@ -101,7 +103,7 @@ def test_mistakes_are_found_at_their_place(script, expected, column):
         ("a = new String[1]; String s; a[0] = s; a[0] == null;", True),
     ],
 )
-def test_assignment(script, value):
+def test_assignment(script: str, value: Any) -> None:
     assert run(script) == value
 
 
@@ -126,11 +128,11 @@ def test_assignment(script, value):
         ("m = new Map(); m['k'] += 1;", Kind.UNSUPPORTED),
     ],
 )
-def test_assignments_that_make_no_sense(script, expected):
+def test_assignments_that_make_no_sense(script: str, expected: Any) -> None:
     assert kind(script) is expected
 
 
-def test_a_binding_has_its_type_too():
+def test_a_binding_has_its_type_too() -> None:
     assert kind("foo = 1;", foo="text") is Kind.ILLEGAL_ARGUMENT
     assert run("foo = 'x'; foo + params.get('foo');", foo="bar") == "xbar"
     assert kind("foo = 1;", foo=None) is Kind.UNSUPPORTED

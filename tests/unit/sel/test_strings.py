@@ -1,9 +1,11 @@
 """The methods of STRING."""
 
+from typing import Any
+
 import pytest
+from tests.unit.sel.evaluation import failure, kind, run
 
 from stretto.sel import Kind, StringArray
-from tests.unit.sel.evaluation import failure, kind, run
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ from tests.unit.sel.evaluation import failure, kind, run
         ('String.escape("it\'s");', "it's"),
     ],
 )
-def test_value(script, value):
+def test_value(script: str, value: Any) -> None:
     assert run(script) == value
 
 
@@ -60,7 +62,7 @@ def test_value(script, value):
         "'abc'.split('[');",
     ],
 )
-def test_every_failure_of_a_method_is_one_kind(script):
+def test_every_failure_of_a_method_is_one_kind(script: str) -> None:
     assert kind(script) is Kind.ILLEGAL_ARGUMENT
 
 
@@ -81,11 +83,11 @@ def test_every_failure_of_a_method_is_one_kind(script):
         ("'a'.escape('b', 'c');", Kind.ILLEGAL_ARGUMENT),
     ],
 )
-def test_methods_that_do_not_exist_or_fail_on_their_own(script, expected):
+def test_methods_that_do_not_exist_or_fail_on_their_own(script: str, expected: Any) -> None:
     assert kind(script) is expected
 
 
-def test_a_failure_keeps_its_cause():
+def test_a_failure_keeps_its_cause() -> None:
     error = failure("'abc'.substring(9);")
     assert error.cause is not None
     assert error.cause.kind is Kind.INDEX_OUT_OF_BOUNDS
@@ -110,7 +112,7 @@ def test_a_failure_keeps_its_cause():
         ("'a1b22c'.split('[0-9]+');", ["a", "b", "c"]),
     ],
 )
-def test_split(script, parts):
+def test_split(script: str, parts: Any) -> None:
     assert run(script) == StringArray(parts)
 
 
@@ -122,6 +124,7 @@ def test_split(script, parts):
         ("'abc'.replaceAll('', '-');", "-a-b-c-"),
         ("'cost: 5'.replaceAll('5', '\\\\$6');", "cost: $6"),
         ("'ab'.replaceAll('(a)(b)', '$2$1$11');", "baa1"),
+        ("'abcdefghijk'.replaceAll('(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)(k)', '$11$1');", "ka"),
         ("'ab'.replaceAll('(a)|(b)', '[$1$2]');", "[a][b]"),
         ("'aXbX'.replaceAll('(?i)x', '-');", "a-b-"),
         ("'a+b'.replaceAll('\\\\Q+\\\\E', '-');", "a-b"),
@@ -137,7 +140,7 @@ def test_split(script, parts):
         ("'none'.replaceAll('x', '${wrong');", "none"),
     ],
 )
-def test_replace_all(script, value):
+def test_replace_all(script: str, value: Any) -> None:
     assert run(script) == value
 
 
@@ -157,7 +160,7 @@ def test_replace_all(script, value):
         "\\\\G",
     ],
 )
-def test_what_the_engine_can_not_do_is_refused_by_name(pattern):
+def test_what_the_engine_can_not_do_is_refused_by_name(pattern: str) -> None:
     error = failure(f"'a'.replaceAll('{pattern}', '');")
     assert error.kind is Kind.ILLEGAL_ARGUMENT
     assert "regular expression can not have" in error.message
@@ -175,5 +178,5 @@ def test_what_the_engine_can_not_do_is_refused_by_name(pattern):
         "'a'.replaceAll('((a{0,100}){0,100}){0,100}', 'x');",
     ],
 )
-def test_replacements_and_texts_that_make_no_sense(script):
+def test_replacements_and_texts_that_make_no_sense(script: str) -> None:
     assert kind(script) is Kind.ILLEGAL_ARGUMENT

@@ -1,11 +1,13 @@
 """Values as JSON data with their types."""
 
+from typing import Any
+
 import pytest
+from tests.unit.sel.evaluation import run
 
 from stretto.sel import BooleanArray, DoubleArray, LongArray, SelError, StringArray
 from stretto.sel.dates.datetime import DateTime
 from stretto.sel.wire import Foreign, from_wire, is_typed, to_wire
-from tests.unit.sel.evaluation import run
 
 
 @pytest.mark.parametrize(
@@ -27,12 +29,12 @@ from tests.unit.sel.evaluation import run
         ([1, 2], [1, 2]),
     ],
 )
-def test_from_wire(data, value):
+def test_from_wire(data: Any, value: Any) -> None:
     assert from_wire(data) == value
     assert type(from_wire(data)) is type(value)
 
 
-def test_kinds_that_sel_does_not_have():
+def test_kinds_that_sel_does_not_have() -> None:
     assert isinstance(from_wire({"type": "LIST", "value": []}), Foreign)
     inside = from_wire({"type": "MAP", "value": {"a": {"type": "BOXED_LONG_ARRAY", "value": [1]}}})
     assert isinstance(inside["a"], Foreign)
@@ -56,13 +58,13 @@ def test_kinds_that_sel_does_not_have():
         ("m = new Map(); m.put('a', new int[]{1}); m;", "MAP", {"a": [1]}),
     ],
 )
-def test_to_wire(script, type_, value):
+def test_to_wire(script: str, type_: str, value: Any) -> None:
     assert to_wire(run(script), lambda _: None) == {"type": type_, "value": value}
 
 
 @pytest.mark.parametrize(
     "script", ["m = new Map(); m.put('a', null); m;", "m = new Map(); m.put('m', m); m;"]
 )
-def test_what_has_no_form(script):
+def test_what_has_no_form(script: str) -> None:
     with pytest.raises(SelError):
         to_wire(run(script), lambda _: None)

@@ -95,7 +95,7 @@ class YamlReader:
         try:
             if event.tag not in NO_TAG:
                 value = tagged_value(event.tag, text)
-            elif event.style or not event.implicit[0]:
+            elif event.style or event.tag:
                 value = text
             else:
                 value = plain_value(text)

@@ -13,6 +13,7 @@ from stretto.sel.values import StringArray
 
 MAX_MEMORY: Final = 1 << 20  # for one compiled expression
 CHARACTERS_PER_VISIT: Final = 8  # how much text the engine scans in about the time of one visit
+VISITS_PER_MATCH: Final = 256
 OPEN_ENDED: Final = re.compile(r"[*+]|\{\d+,\}")  # a match may then be looked for as far as the text goes
 
 # Java's construct, and why or into what it is translated.
@@ -115,7 +116,7 @@ def matches(frame: Frame, pattern: str, text: str) -> Iterator[Any]:
         for match in found:
             yield match
             ahead = len(text) - match.end() if scans_far else 0
-            frame.spend(ahead // CHARACTERS_PER_VISIT + 1)
+            frame.spend(ahead // CHARACTERS_PER_VISIT + VISITS_PER_MATCH)
     except UnicodeEncodeError:
         raise SelError(Kind.ILLEGAL_ARGUMENT, "Half a character can not be searched") from None
 

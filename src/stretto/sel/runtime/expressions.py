@@ -1,8 +1,7 @@
 """Expressions to closures. Each closure takes the frame of an evaluation and gives a value."""
 
 from collections.abc import Callable
-from functools import singledispatch
-from typing import Any
+from typing import Any, Final
 
 from stretto.sel.errors import SelError, mismatch
 from stretto.sel.library import constructors
@@ -17,10 +16,12 @@ ABSENT = object()
 UNSET_STRING = UNSET[Type.STRING]
 
 
-@singledispatch
-def compile_node(node: Any, segment: Segment, depth: int) -> Code:  # noqa: ARG001
+def compile_node(node: tree.Expr, segment: Segment, depth: int) -> Code:
     """The closure of an expression that begins with `depth` operands on the stack."""
-    raise TypeError(node)  # pragma: no cover - every class of tree.Expr is registered below
+    while isinstance(node, tree.Group):
+        segment.visit(2 * node.layers)
+        node = node.inner
+    return COMPILERS[type(node)](node, segment, depth)
 
 
 def compile_slot(node: tree.Expr, segment: Segment, depth: int) -> Code:
@@ -37,16 +38,14 @@ def compile_branch(node: tree.Expr, depth: int) -> Code:
 
 
 # ------------------------------------------------------------------------------------------------ leaves
-@compile_node.register
-def _(node: tree.Literal, segment: Segment, depth: int) -> Code:
+def _compile_literal(node: tree.Literal, segment: Segment, depth: int) -> Code:
     segment.visit(2)
     segment.hold(depth + 1)
     value = node.value
     return lambda _: value
 
 
-@compile_node.register
-def _(node: tree.Name, segment: Segment, depth: int) -> Code:
+def _compile_name(node: tree.Name, segment: Segment, depth: int) -> Code:
     segment.visit(2)
     segment.hold(depth + 1)
     name, at = node.name, node.at
@@ -63,15 +62,8 @@ def _(node: tree.Name, segment: Segment, depth: int) -> Code:
     return read
 
 
-@compile_node.register
-def _(node: tree.Group, segment: Segment, depth: int) -> Code:
-    segment.visit(2 * node.layers)
-    return compile_node(node.inner, segment, depth)
-
-
 # --------------------------------------------------------------------------------------------- operators
-@compile_node.register
-def _(node: tree.Signed, segment: Segment, depth: int) -> Code:
+def _compile_signed(node: tree.Signed, segment: Segment, depth: int) -> Code:
     segment.visit(len(node.operators))
     segment.make(len(node.operators))
     operand, at = compile_node(node.operand, segment, depth), node.at
@@ -89,8 +81,7 @@ def _(node: tree.Signed, segment: Segment, depth: int) -> Code:
     return apply
 
 
-@compile_node.register
-def _(node: tree.Chain, segment: Segment, depth: int) -> Code:
+def _compile_chain(node: tree.Chain, segment: Segment, depth: int) -> Code:
     segment.visit(len(node.rest))
     segment.make(len(node.rest))
     if node.rest[0].operator in {"&&", "||"}:
@@ -156,8 +147,7 @@ def _compile_logic(node: tree.Chain, segment: Segment, depth: int) -> Code:
     return apply
 
 
-@compile_node.register
-def _(node: tree.Conditional, segment: Segment, depth: int) -> Code:
+def _compile_conditional(node: tree.Conditional, segment: Segment, depth: int) -> Code:
     segment.visit(1)
     condition, at = compile_node(node.condition, segment, depth), node.at
     chosen, otherwise = compile_branch(node.chosen, depth), compile_branch(node.otherwise, depth)
@@ -168,17 +158,13 @@ def _(node: tree.Conditional, segment: Segment, depth: int) -> Code:
             return chosen(frame)
         if value is False:
             return otherwise(frame)
-        try:
-            return operators.condition(value)
-        except SelError as error:
-            raise error.placed(at) from None
+        raise operators.no_condition(value).placed(at)
 
     return choose
 
 
 # ------------------------------------------------------------------------------------------------ access
-@compile_node.register
-def _(node: tree.Access, segment: Segment, depth: int) -> Code:
+def _compile_access(node: tree.Access, segment: Segment, depth: int) -> Code:
     base = compile_node(node.base, segment, depth)
     steps: list[Callable[[Frame, Value], Value]] = []
     for suffix in node.suffixes:
@@ -190,7 +176,7 @@ def _(node: tree.Access, segment: Segment, depth: int) -> Code:
                 segment.make()
                 segment.hold(depth + 2)
                 steps.append(compile_field(suffix.name, suffix.at))
-            case tree.Call():
+            case _:
                 steps.append(_compile_call(suffix, segment, depth))
     if len(steps) == 1:
         step = steps[0]
@@ -231,8 +217,7 @@ def _compile_call(suffix: tree.Call, segment: Segment, depth: int) -> Callable[[
     return compile_call(suffix.name, arguments, suffix.at)
 
 
-@compile_node.register
-def _(node: tree.Assign, segment: Segment, depth: int) -> Code:
+def _compile_assign(node: tree.Assign, segment: Segment, depth: int) -> Code:
     segment.visit(3)
     if node.index is not None:
         return _compile_element_assignment(node, node.index, segment, depth)
@@ -283,8 +268,7 @@ def _compile_element_assignment(
 
 
 # --------------------------------------------------------------------------------------------------- new
-@compile_node.register
-def _(node: tree.New, segment: Segment, depth: int) -> Code:
+def _compile_new(node: tree.New, segment: Segment, depth: int) -> Code:
     segment.visit(5)
     segment.make()
     segment.hold(depth + 1)
@@ -303,8 +287,7 @@ def _(node: tree.New, segment: Segment, depth: int) -> Code:
     return construct
 
 
-@compile_node.register
-def _(node: tree.NewArray, segment: Segment, depth: int) -> Code:
+def _compile_new_array(node: tree.NewArray, segment: Segment, depth: int) -> Code:
     segment.visit(4)
     segment.make()
     segment.hold(depth + 1)
@@ -323,8 +306,7 @@ def _(node: tree.NewArray, segment: Segment, depth: int) -> Code:
     return allocate
 
 
-@compile_node.register
-def _(node: tree.ArrayOf, segment: Segment, depth: int) -> Code:
+def _compile_array_of(node: tree.ArrayOf, segment: Segment, depth: int) -> Code:
     segment.visit(4)
     segment.make(1 + len(node.elements))
     segment.hold(depth + 1)
@@ -346,3 +328,17 @@ def _(node: tree.ArrayOf, segment: Segment, depth: int) -> Code:
             raise error.placed(at) from None
 
     return allocate
+
+
+COMPILERS: Final[dict[type[tree.Node], Callable[[Any, Segment, int], Code]]] = {
+    tree.Literal: _compile_literal,
+    tree.Name: _compile_name,
+    tree.Signed: _compile_signed,
+    tree.Chain: _compile_chain,
+    tree.Conditional: _compile_conditional,
+    tree.Access: _compile_access,
+    tree.Assign: _compile_assign,
+    tree.New: _compile_new,
+    tree.NewArray: _compile_new_array,
+    tree.ArrayOf: _compile_array_of,
+}

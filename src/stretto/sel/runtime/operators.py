@@ -167,11 +167,9 @@ BY_LEFT: Final[dict[Type, Callable[[Frame, str, Value, Value], Value]]] = {
 
 
 # ------------------------------------------------------------------------------------------------- logic
-def condition(value: Value) -> bool:
-    """The value of a condition, which must be a BOOLEAN."""
-    if type(value) is bool:
-        return value
-    raise class_cast("A condition of type BOOLEAN", type_of(value))
+def no_condition(value: Value) -> SelError:
+    """The error of a condition that is no BOOLEAN."""
+    return class_cast("A condition of type BOOLEAN", type_of(value))
 
 
 def not_logical(operator: str, left: Value, right: Value) -> SelError:

@@ -1,6 +1,6 @@
 """Statements to closures. A statement gives its value, VOID, or a signal to leave what is around it."""
 
-from functools import singledispatch
+from collections.abc import Callable
 from typing import Any, Final
 
 from stretto.sel.errors import Kind, SelError, mismatch
@@ -29,10 +29,9 @@ CONTINUE: Final = Signal("continue")
 RETURN: Final = Signal("return")  # the value is in `frame.result`
 
 
-@singledispatch
-def compile_statement(node: Any) -> Code:
+def compile_statement(node: tree.Statement) -> Code:
     """The closure of a statement."""
-    raise TypeError(node)  # pragma: no cover - every class of tree.Statement is registered below
+    return COMPILERS[type(node)](node)
 
 
 def compile_script(script: tree.Script) -> Code:
@@ -79,13 +78,11 @@ def _statement(visits: int = 1) -> Segment:
 
 
 # ------------------------------------------------------------------------------------- simple statements
-@compile_statement.register
-def _(node: tree.Evaluate) -> Code:
+def _compile_evaluate(node: tree.Evaluate) -> Code:
     return _single(_statement(), node.expression)
 
 
-@compile_statement.register
-def _(node: tree.Declare) -> Code:
+def _compile_declare(node: tree.Declare) -> Code:
     segment = Segment()
     return segment.charged(compile_declaration(node, segment), node.at)
 
@@ -116,8 +113,7 @@ def compile_declaration(node: tree.Declare, segment: Segment) -> Code:
     return declare
 
 
-@compile_statement.register
-def _(node: tree.Leave) -> Code:
+def _compile_leave(node: tree.Leave) -> Code:
     segment = _statement(2)
     signal, at = (BREAK if node.word == "break" else CONTINUE), node.at
 
@@ -128,8 +124,7 @@ def _(node: tree.Leave) -> Code:
     return segment.charged(leave, at)
 
 
-@compile_statement.register
-def _(node: tree.Return) -> Code:
+def _compile_return(node: tree.Return) -> Code:
     segment = _statement(2)
     value = compile_slot(node.value, segment, 0)
 
@@ -140,8 +135,7 @@ def _(node: tree.Return) -> Code:
     return segment.charged(give, node.at)
 
 
-@compile_statement.register
-def _(node: tree.Throw) -> Code:
+def _compile_throw(node: tree.Throw) -> Code:
     segment = _statement(2)
     segment.make()
     message, at = compile_slot(node.message, segment, 0), node.at
@@ -160,13 +154,11 @@ def _(node: tree.Throw) -> Code:
 
 
 # ---------------------------------------------------------------------------------- blocks and branches
-@compile_statement.register
-def _(node: tree.Block) -> Code:
+def _compile_block(node: tree.Block) -> Code:
     return _statement(2).charged(_sequence([compile_statement(item) for item in node.items]), node.at)
 
 
-@compile_statement.register
-def _(node: tree.If) -> Code:
+def _compile_if(node: tree.If) -> Code:
     segment = _statement(2)
     condition, at = compile_slot(node.condition, segment, 0), node.condition.at
     chosen = compile_statement(node.chosen)
@@ -188,23 +180,18 @@ def _holds(condition: Code, frame: Frame, at: int) -> bool:
     value = condition(frame)
     if value is True or value is False:
         return bool(value)
-    try:
-        return operators.condition(value)
-    except SelError as error:
-        raise error.placed(at) from None
+    raise operators.no_condition(value).placed(at)
 
 
 # ------------------------------------------------------------------------------------------------- loops
-@compile_statement.register
-def _(node: tree.While) -> Code:
+def _compile_while(node: tree.While) -> Code:
     condition = _part(node.condition)
     return _statement(2).charged(
         _loop(condition, compile_statement(node.body), None, node.condition.at), node.at
     )
 
 
-@compile_statement.register
-def _(node: tree.For) -> Code:
+def _compile_for(node: tree.For) -> Code:
     entry = _statement(2)
     entry.visit(1)
     match node.start:
@@ -262,3 +249,16 @@ def _loop(condition: Code, body: Code, update: Code | None, at: int) -> Code:
         return VOID
 
     return run
+
+
+COMPILERS: Final[dict[type[tree.Node], Callable[[Any], Code]]] = {
+    tree.Evaluate: _compile_evaluate,
+    tree.Declare: _compile_declare,
+    tree.Leave: _compile_leave,
+    tree.Return: _compile_return,
+    tree.Throw: _compile_throw,
+    tree.Block: _compile_block,
+    tree.If: _compile_if,
+    tree.While: _compile_while,
+    tree.For: _compile_for,
+}

@@ -14,7 +14,7 @@ from stretto.sel.syntax import tree
 from stretto.sel.syntax.lexer import Lexer
 from stretto.sel.syntax.source import Source, joined_surrogates
 
-MAX_DEPTH: Final = 150
+MAX_DEPTH: Final = 200
 """Nodes above each other. Each costs up to three Python frames, of which there are about a thousand."""
 
 LONG_MAX: Final = 2**63 - 1

@@ -1,6 +1,6 @@
 """Tree to text: a script that parses to the same tree again."""
 
-from functools import singledispatch
+from collections.abc import Callable
 from typing import Any, Final
 
 from stretto.sel.numbers import double_text
@@ -11,10 +11,12 @@ ESCAPES: Final = str.maketrans(
 )
 
 
-@singledispatch
-def show(node: Any) -> str:
+WORDS: Final = {True: "true", False: "false", None: "null"}
+
+
+def show(node: tree.Node) -> str:
     """The text of a node."""
-    raise TypeError(node)  # pragma: no cover - every class of the tree is registered below
+    return PRINTERS[type(node)](node)
 
 
 def _list(nodes: tuple[tree.Expr, ...]) -> str:
@@ -22,90 +24,71 @@ def _list(nodes: tuple[tree.Expr, ...]) -> str:
 
 
 # ------------------------------------------------------------------------------------------ expressions
-@show.register
-def _(node: tree.Literal) -> str:
+def _show_literal(node: tree.Literal) -> str:
     value = node.value
     if isinstance(value, str):
         return f"'{value.translate(ESCAPES)}'"
     if isinstance(value, float):
         return double_text(value)
-    return (
-        {True: "true", False: "false", None: "null"}[value]
-        if value is None or value is True or value is False
-        else str(value)
-    )
+    return WORDS[value] if value is None or isinstance(value, bool) else str(value)
 
 
-@show.register
-def _(node: tree.Name) -> str:
+def _show_name(node: tree.Name) -> str:
     return node.name
 
 
-@show.register
-def _(node: tree.Group) -> str:
+def _show_group(node: tree.Group) -> str:
     return "(" * node.layers + show(node.inner) + ")" * node.layers
 
 
-@show.register
-def _(node: tree.Signed) -> str:
+def _show_signed(node: tree.Signed) -> str:
     return " ".join((*node.operators, show(node.operand)))
 
 
-@show.register
-def _(node: tree.Chain) -> str:
+def _show_chain(node: tree.Chain) -> str:
     return show(node.first) + "".join(f" {link.operator} {show(link.operand)}" for link in node.rest)
 
 
-@show.register
-def _(node: tree.Conditional) -> str:
+def _show_conditional(node: tree.Conditional) -> str:
     return f"{show(node.condition)} ? {show(node.chosen)} : {show(node.otherwise)}"
 
 
-@show.register
-def _(node: tree.Access) -> str:
+def _show_access(node: tree.Access) -> str:
     base = show(node.base)
     return base + "".join(map(show, node.suffixes))
 
 
-@show.register
-def _(node: tree.Field) -> str:
+def _show_field(node: tree.Field) -> str:
     return f".{node.name}"
 
 
-@show.register
-def _(node: tree.Call) -> str:
+def _show_call(node: tree.Call) -> str:
     return f".{node.name}({_list(node.arguments)})"
 
 
-@show.register
-def _(node: tree.Subscript) -> str:
+def _show_subscript(node: tree.Subscript) -> str:
     return f"[{show(node.index)}]"
 
 
-@show.register
-def _(node: tree.Assign) -> str:
+def _show_assign(node: tree.Assign) -> str:
     index = "" if node.index is None else f"[{show(node.index)}]"
     return f"{node.target}{index} {node.operator} {show(node.value)}"
 
 
-@show.register
-def _(node: tree.NewArray) -> str:
+def _show_new_array(node: tree.NewArray) -> str:
     return f"new {node.type}[{show(node.size)}]"
 
 
-@show.register
-def _(node: tree.ArrayOf) -> str:
+def _show_array_of(node: tree.ArrayOf) -> str:
     return f"new {node.type}[]{{{_list(node.elements)}}}"
 
 
-@show.register
-def _(node: tree.New) -> str:
+def _show_new(node: tree.New) -> str:
     return f"new {node.type}({_list(node.arguments)})"
 
 
 # ------------------------------------------------------------------------------------------- statements
-@show.register
-def _(node: tree.Declare) -> str:
+def _show_declare(node: tree.Declare) -> str:
     return f"{_declaration(node)};"
 
 
@@ -116,29 +99,24 @@ def _declaration(node: tree.Declare) -> str:
     return f"{node.type.name}{'[]' if node.type.array else ''} {', '.join(names)}"
 
 
-@show.register
-def _(node: tree.Evaluate) -> str:
+def _show_evaluate(node: tree.Evaluate) -> str:
     return f"{show(node.expression)};"
 
 
-@show.register
-def _(node: tree.Block) -> str:
+def _show_block(node: tree.Block) -> str:
     return " ".join(("{", *map(show, node.items), "}"))
 
 
-@show.register
-def _(node: tree.If) -> str:
+def _show_if(node: tree.If) -> str:
     otherwise = "" if node.otherwise is None else f" else {show(node.otherwise)}"
     return f"if ({show(node.condition)}) {show(node.chosen)}{otherwise}"
 
 
-@show.register
-def _(node: tree.While) -> str:
+def _show_while(node: tree.While) -> str:
     return f"while ({show(node.condition)}) {show(node.body)}"
 
 
-@show.register
-def _(node: tree.For) -> str:
+def _show_for(node: tree.For) -> str:
     start = (
         _declaration(node.start) if isinstance(node.start, tree.Declare) else node.start and show(node.start)
     )
@@ -147,21 +125,45 @@ def _(node: tree.For) -> str:
     return f"for ({start or ''}; {condition or ''}; {update or ''}) {show(node.body)}"
 
 
-@show.register
-def _(node: tree.Leave) -> str:
+def _show_leave(node: tree.Leave) -> str:
     return f"{node.word};"
 
 
-@show.register
-def _(node: tree.Return) -> str:
+def _show_return(node: tree.Return) -> str:
     return f"return {show(node.value)};"
 
 
-@show.register
-def _(node: tree.Throw) -> str:
+def _show_throw(node: tree.Throw) -> str:
     return f"throw {show(node.message)};"
 
 
-@show.register
-def _(node: tree.Script) -> str:
+def _show_script(node: tree.Script) -> str:
     return "\n".join((*(f"{name};" for name in node.imports), *map(show, node.statements)))
+
+
+PRINTERS: Final[dict[type[tree.Node], Callable[[Any], str]]] = {
+    tree.Literal: _show_literal,
+    tree.Name: _show_name,
+    tree.Group: _show_group,
+    tree.Signed: _show_signed,
+    tree.Chain: _show_chain,
+    tree.Conditional: _show_conditional,
+    tree.Access: _show_access,
+    tree.Field: _show_field,
+    tree.Call: _show_call,
+    tree.Subscript: _show_subscript,
+    tree.Assign: _show_assign,
+    tree.NewArray: _show_new_array,
+    tree.ArrayOf: _show_array_of,
+    tree.New: _show_new,
+    tree.Declare: _show_declare,
+    tree.Evaluate: _show_evaluate,
+    tree.Block: _show_block,
+    tree.If: _show_if,
+    tree.While: _show_while,
+    tree.For: _show_for,
+    tree.Leave: _show_leave,
+    tree.Return: _show_return,
+    tree.Throw: _show_throw,
+    tree.Script: _show_script,
+}

@@ -247,10 +247,14 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def depth(root: Node) -> int:
-    """How many nodes stand above each other at most. Does not recurse: it guards those that do."""
+    """How many nodes stand above each other at most, without groups and links, which cost nothing.
+
+    Does not recurse: it guards those that do.
+    """
     deepest, open_nodes = 0, [(root, 1)]
     while open_nodes:
         node, level = open_nodes.pop()
         deepest = max(deepest, level)
-        open_nodes += ((child, level + 1) for child in children(node))
+        below = level if isinstance(node, Group | Link) else level + 1
+        open_nodes += ((child, below) for child in children(node))
     return deepest

@@ -1,0 +1,16 @@
+"""What the core asks of the world: prose with signatures, and no behaviour.
+
+    clock      what time it is                       runtime    how the work of a step is done
+    observer   who wants to know                     queue      where pool work is to be found
+    store      everything that is kept; it joins:
+        workflows  versions, properties, activation          runs       start, restart, dequeue
+        commit     what a node decided, many flows at once   groups     nodes, beats, leases
+        loading    what an owner reads after a claim         outbox     messages
+        permits    tags and who holds them                   signals    announcements, waits, joins
+        triggers   what starts workflows by itself           work       attempts for pools
+        events     the change log and its sinks              history    runs and attempts, for readers
+        breakpoints, templates                               retention  what may be forgotten
+
+Who implements a store reads these files and makes `stretto.testing.store_suite` pass. A method is one
+transaction unless it says that it only reads. What is said in `failures` holds for all of them.
+"""

@@ -1,0 +1,133 @@
+"""The thinking part of a workflow transaction: what it asks for, what it finds, and what it decides.
+
+    Question --the store, under the workflow's lock--> Standing --a pure function--> Verdict --the store-->
+
+A store does not know what a run strategy is: it reads what the question names, calls the function that was
+handed in with what it found, and writes what that says. The function may be called more than once, if the
+transaction is repeated: it must not remember anything.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from stretto.engine.records import AttemptKey, RunKey, RunRecord
+from stretto.model.properties import RunStrategy
+from stretto.model.status import RunStatus
+from stretto.model.timeline import TimelineEvent
+from stretto.ports.messages import Letter
+from stretto.ports.rows import FailureMark, Lease, RunState
+
+A = TypeVar("A")
+
+
+class Counts(NamedTuple):
+    """The runs of a workflow, counted in one statement: iterations are not among them."""
+
+    queued: int
+    running: int  # ADMITTED and LIVE
+    failed: int  # ENDED with the mark STANDING
+
+
+class Asked(NamedTuple):
+    """A request to start or restart. With a lease it is a step's, and counts only while that is current."""
+
+    request_id: str
+    lease: Lease | None = None
+
+
+class Reading(NamedTuple):
+    """Which runs of the workflow are wanted one by one, not only counted."""
+
+    queue: int | None = 0  # how many from the front of the queue; None: all
+    running: bool = False
+    failed: bool = False
+
+
+class TimerAdvance(NamedTuple):
+    """A time trigger fires: it must be due at `due`, and is due at `then` from now on."""
+
+    trigger_id: str
+    due: int
+    then: int | None
+
+
+def _nothing(_strategy: RunStrategy) -> Reading:
+    return Reading()
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """What the transaction reads besides the counts, and what it does first."""
+
+    requests: tuple[Asked, ...] = ()
+    instances: tuple[int, ...] = ()  # whose newest run is wanted
+    runs: tuple[RunKey, ...] = ()  # whose state is wanted; of this workflow
+    reading: Callable[[RunStrategy], Reading] = _nothing
+    consumes: tuple[int, ...] = ()  # messages that this deals with: deleted, and all of them must be there
+    timers: tuple[TimerAdvance, ...] = ()
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found, after the lock and before any write."""
+
+    workflow_id: str
+    now: int  # on the database's clock
+    strategy: RunStrategy
+    next_instance_id: int
+    counts: Counts
+    known: Mapping[str, RunKey] = {}  # the request ids among those asked that made a run before
+    fenced: frozenset[str] = frozenset()  # request ids of steps whose group has another owner: to be dropped
+    latest: Mapping[int, RunState] = {}  # newest run of each instance asked for; unknown ones are missing
+    runs: Mapping[RunKey, RunState] = {}  # unknown ones are missing
+    queue: tuple[RunKey, ...] = ()  # by instance and run; as much of its front as was wanted
+    running: tuple[RunKey, ...] = ()
+    failed: tuple[RunKey, ...] = ()
+
+
+class NewRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run to insert: ENDED if its status is terminal, ADMITTED if the verdict says so, else QUEUED."""
+
+    record: RunRecord
+    parent: AttemptKey | None = None  # the step attempt that waits for it
+
+
+class QueuedEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """A QUEUED run that ends without having begun: its end is now, and the event says why."""
+
+    run: RunKey
+    status: RunStatus
+    event: TimelineEvent
+
+
+class QueuedPause(msgspec.Struct, frozen=True, kw_only=True):
+    """A QUEUED run that is paused, or resumed, before it has begun. It keeps its place in the queue."""
+
+    run: RunKey
+    paused: bool
+    event: TimelineEvent
+
+
+class Verdict(msgspec.Struct, Generic[A], frozen=True, kw_only=True):
+    """Everything that the transaction writes, and the answer that its caller gets.
+
+    The store adds what follows from the rows: for a run that ends here a `log`, and `child_ended` if a step
+    waits for it; for a new one that stays QUEUED a `log`.
+    """
+
+    answer: A
+    spent: int = 0  # instance ids, from `next_instance_id` on
+    created: tuple[NewRun, ...] = ()
+    admitted: tuple[RunKey, ...] = ()  # QUEUED ones, or created here
+    ended: tuple[QueuedEnd, ...] = ()
+    paused: tuple[QueuedPause, ...] = ()
+    marks: Mapping[RunKey, FailureMark] = {}  # of runs whose failure stands
+    sent: tuple[Letter, ...] = ()
+
+
+class Transacted(msgspec.Struct, Generic[A], frozen=True, kw_only=True):
+    """The answer, which groups have an ADMITTED run or a message to look for, and how many are queued now."""
+
+    answer: A
+    hints: frozenset[int] = frozenset()
+    queued: int = 0

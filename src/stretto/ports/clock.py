@@ -1,0 +1,28 @@
+"""What time it is."""
+
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Two clocks and a way to wait. Nobody else in the program looks at the time.
+
+    Safety never depends on it: clocks decide when somebody may try, generations and locks who may write.
+    """
+
+    def now(self) -> int:
+        """Milliseconds since 1970 on the database's clock, as well as this process can tell.
+
+        It is what records and timelines carry. It never goes back, also when the database's does.
+        """
+        ...
+
+    def steady(self) -> float:
+        """Seconds since some moment, on a clock that nobody sets and that runs while the machine sleeps.
+
+        Local trust in a lease is counted on it.
+        """
+        ...
+
+    async def sleep_until(self, due: int) -> None:
+        """Return once `now()` is `due` or later; at once if it already is. It may be cancelled."""
+        ...

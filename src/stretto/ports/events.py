@@ -1,0 +1,61 @@
+"""The change log: what was committed, numbered within each group."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+
+from stretto.model.errors import StrettoError
+from stretto.model.event import ChangeEvent
+
+Cursor = Mapping[int, int]  # group -> the seq that was read last; groups that are not in it are not followed
+
+
+class LogRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The events of one commit of one group. An event is known by (group, seq, its place in the row)."""
+
+    group: int
+    seq: int
+    at: int
+    events: tuple[ChangeEvent, ...]
+
+
+class Trimmed(StrettoError):
+    """What follows a cursor is not kept any more: the reader missed events, and must look at the state."""
+
+    id, status, maestro_status = "trimmed", 410, "GONE"
+
+    def __init__(self, groups: frozenset[int]) -> None:
+        super().__init__(f"the change log of {len(groups)} flow groups was trimmed beyond the cursor")
+        self.groups = groups
+
+
+class Events(Protocol):
+    """Reads of the log. Only a group's owner writes it, with its commits: seq s + 1 is seen only if s is."""
+
+    async def newest_seqs(self) -> dict[int, int]:
+        """For each group the newest seq, 0 if it has none: where a reader begins that wants no past."""
+        ...
+
+    async def read_log(self, cursor: Cursor, *, most: int = 1000) -> list[LogRow]:
+        """Rows after the cursor, by group and seq, without a gap; at most `most` of each group.
+
+        The order of one run is that of its group; between groups there is none. Trimmed, if for some group
+        the row that follows the cursor is gone.
+        """
+        ...
+
+    async def delivered_by(self, sink: str) -> dict[int, int]:
+        """How far a sink has come, by group; groups that it never delivered are missing."""
+        ...
+
+    async def mark_delivered(self, sink: str, cursor: Cursor) -> None:
+        """A sink has delivered all of these groups up to these seqs. It never goes back. Idempotent.
+
+        From the first call on, rows that a sink has not delivered are not trimmed in the groups it named.
+        """
+        ...
+
+    async def forget_sink(self, sink: str) -> None:
+        """A sink is not used any more: nothing is kept for it. Idempotent."""
+        ...

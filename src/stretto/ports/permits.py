@@ -1,0 +1,87 @@
+"""Tags with limits, and which attempts hold or wait for them."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Protocol
+
+import msgspec
+
+from stretto.engine.permits import Limits, Waiter
+from stretto.engine.records import AttemptKey
+from stretto.model.permit import TagPermit
+from stretto.model.workflow import Criticality
+from stretto.ports.paging import Cut, Slice
+
+GrantRule = Callable[[Iterable[Waiter], Mapping[str, int], Limits, frozenset[str]], list[Waiter]]
+"""Pure: waiters, how many hold each tag, limits, the tags that are locked -> who goes now. The one that ships
+is `engine.permits.granted`. A waiter's `attempt` is the text of its key; those of one rank are told apart by
+`ticket`, in the order of their keys."""
+
+
+class PermitRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that holds, or waits for, one tag."""
+
+    attempt: AttemptKey
+    tag: str
+    granted: bool
+    since: int  # when it began to wait
+    criticality: Criticality | None = None
+    limit: int | None = None  # what it brought along, for a tag without a limit of its own
+    granted_at: int | None = None
+
+
+class TagUse(msgspec.Struct, frozen=True, kw_only=True):
+    """A tag, its limit as a user set it, and its use. A tag without a limit is listed while it is used."""
+
+    tag: str
+    max_allowed: int | None = None
+    held: int = 0
+    waiting: int = 0
+    oldest: int | None = None  # since when the first waiter waits
+
+
+class Permits(Protocol):
+    """Commits insert the rows of an attempt and delete them with its end; only `grant` lets one go.
+
+    The limit of a tag: what a user set; else what the attempt brought along that was granted first among its
+    holders; else the first of its waiters that brought one, in their order. None of them: no limit.
+    """
+
+    async def grant(self, tags: Collection[str], rule: GrantRule) -> list[AttemptKey]:
+        """T9. Let those go that wait for these tags, as far as the rule says, each for all its tags or none.
+
+        Locks these tags and all others of who waits for them, then reads, asks the rule and writes: `granted`
+        on the rows, and a message to the group of each attempt. So a tag is never held by more attempts than
+        its limit was when it was granted. Attempts that came or went meanwhile are left to the next call:
+        call it again while it grants something. Returns who goes, in order. Idempotent.
+        """
+        ...
+
+    async def change_tag(self, tag: str, change: Callable[[TagPermit | None], TagPermit]) -> TagPermit:
+        """Set the limit of a tag under its lock, from what it was. A lower limit takes nothing from anybody;
+        after a higher one the caller grants.
+        """
+        ...
+
+    async def delete_tag(self, tag: str) -> bool:
+        """Forget the limit of a tag; the caller grants, because nobody need wait any more. False: it has none."""
+        ...
+
+    async def tag(self, tag: str) -> TagPermit | None:
+        """The limit of a tag, if a user set one. Only reads."""
+        ...
+
+    async def tags(self, cut: Cut) -> Slice[TagUse]:
+        """Tags with a limit or in use, by name. Only reads."""
+        ...
+
+    async def holders(self, tag: str, cut: Cut) -> Slice[PermitRow]:
+        """Who holds a tag, by attempt. Only reads."""
+        ...
+
+    async def waiters(self, tag: str, cut: Cut) -> Slice[PermitRow]:
+        """Who waits for a tag, by attempt. Only reads."""
+        ...
+
+    async def tags_waited_for(self, groups: Collection[int]) -> list[str]:
+        """Tags at home in these groups that somebody waits for, for a sweep. Only reads."""
+        ...

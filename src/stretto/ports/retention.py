@@ -1,0 +1,51 @@
+"""What may be forgotten."""
+
+from typing import Protocol
+
+
+class Retention(Protocol):
+    """Deletion in small transactions: each deletes at most `most` rows and says how many; call it again while
+    it deletes something. Nothing unfinished is ever deleted, nor what still counts. All are idempotent.
+    """
+
+    async def prune_runs(self, workflow_id: str, before: int, *, most: int = 500) -> int:
+        """T13. Under the workflow's lock, delete instances with all their runs, iterations and sync children.
+
+        Only instances that no step waits for, all of whose runs, iterations and sync descendants are ENDED
+        and ended before the time; none that has a STANDING failure while the workflow is STRICT_SEQUENTIAL,
+        and none of which a message, a permit, a wait or pool work names a run. A large instance goes in
+        several calls, its own rows last. Async children are instances of their own.
+        """
+        ...
+
+    async def prunable(self, before: int, *, after: str = "", most: int = 100) -> list[str]:
+        """Workflows, by id and after one, that have runs which ended before a time. Only reads."""
+        ...
+
+    async def prune_log(self, before: int, *, most: int = 500) -> int:
+        """Delete rows of the change log older than a time, the oldest first, but never the newest of a group,
+        nor what a sink has not delivered.
+        """
+        ...
+
+    async def prune_signals(self, before: int, *, most: int = 500) -> int:
+        """Delete announcements older than a time: by age alone. Their numbers are not used again."""
+        ...
+
+    async def prune_nodes(self, before: int, *, most: int = 500) -> int:
+        """Delete nodes that were buried before a time."""
+        ...
+
+    async def prune_outcomes(self, before: int, *, most: int = 500) -> int:
+        """Delete hourly counters older than a time."""
+        ...
+
+    async def purge(self, workflow_id: str, *, most: int = 500) -> int:
+        """Delete what is left of a deleted workflow: versions, properties, timeline, breakpoints, counters,
+        instances with everything that belongs to them. With the last row, its id can be published again.
+        """
+        ...
+
+    async def purgeable(self) -> list[str]:
+        """Workflows that are being deleted, by id. Only reads."""
+        ...

@@ -1,0 +1,114 @@
+"""Rows of runs and attempts: the engine's records, and the columns around them that the engine never sees."""
+
+from collections.abc import Mapping
+from typing import NamedTuple, NewType
+
+import msgspec
+
+from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
+from stretto.model.rollup import RollupOverview
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.words import Word
+
+NodeId = NewType("NodeId", str)  # new at each start of a process, never used again
+
+
+class Lease(NamedTuple):
+    """A flow group and the generation under which somebody owns it: what a write for the group must name."""
+
+    group: int
+    generation: int
+
+
+class Phase(Word):
+    """Who may write a run: its workflow's lock while QUEUED or ENDED, its group's owner in between.
+
+    QUEUED -> ADMITTED or ENDED and the marks of ENDED ones: workflow transactions.
+    ADMITTED -> LIVE or ENDED, LIVE -> ENDED: group commits. Nothing leaves ENDED.
+    """
+
+    QUEUED = "QUEUED"
+    ADMITTED = "ADMITTED"  # the row is its own launch message
+    LIVE = "LIVE"
+    ENDED = "ENDED"
+
+
+class FailureMark(Word):
+    """How the failure of a FAILED run stands: the raw status that is stored."""
+
+    STANDING = "FAILED"  # it blocks a STRICT_SEQUENTIAL queue
+    UNBLOCKED = "FAILED_1"  # a user let the queue go on
+    SUPERSEDED = "FAILED_2"  # a newer run of its instance took its place
+
+
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run waits for, for lists: the oldest of its waits."""
+
+    kind: str
+    ref: str | None = None
+    since: int
+
+
+class FirstError(msgspec.Struct, frozen=True, kw_only=True):
+    """The first step of a run that ended badly."""
+
+    step_id: str
+    status: StepStatus
+    text: str | None = None
+
+
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What lists and live views show of a run: kept beside it, never computed when it is read."""
+
+    counts: Mapping[StepStatus, int] = {}
+    first_error: FirstError | None = None
+    wait: Wait | None = None
+    rollup: RollupOverview | None = None
+
+
+NO_SUMMARY = RunSummary()
+
+
+class RunRow(msgspec.Struct, kw_only=True):
+    """A run as it is stored. The record's `uuid` is its request id: no two runs of a workflow share one."""
+
+    record: RunRecord
+    group: int
+    phase: Phase
+    failure: FailureMark | None = None  # of a FAILED run
+    root: RunKey  # the run whose flow holds it: itself, unless it is an iteration
+    parent: AttemptKey | None = None  # the step attempt that waits for it
+    due_at: int | None = None  # see `commit.Decided`
+    quarantined: str | None = None  # why it was set aside
+    summary: RunSummary = NO_SUMMARY
+    modify_time: int = 0
+
+    @property
+    def key(self) -> RunKey:
+        return self.record.key
+
+
+class AttemptRow(msgspec.Struct, kw_only=True):
+    """An attempt as it is stored."""
+
+    record: AttemptRecord
+    runs_on: NodeId | None = None  # the node that was to do the work of the recorded launch
+    modify_time: int = 0
+
+    @property
+    def key(self) -> AttemptKey:
+        return self.record.key
+
+
+class RunState(msgspec.Struct, frozen=True, kw_only=True):
+    """The columns of a run, without its record: what a decision under the workflow's lock looks at."""
+
+    key: RunKey
+    uuid: str
+    version_id: int
+    group: int
+    phase: Phase
+    status: RunStatus
+    failure: FailureMark | None = None
+    paused: bool = False
+    parent: AttemptKey | None = None

@@ -1,0 +1,129 @@
+"""How the work of a step is done: the port for step kinds, ours and users'."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from stretto.engine.records import AttemptKey
+from stretto.model.artifact import Artifacts
+from stretto.model.param import Parameter, Params
+from stretto.model.step import AnyStep
+from stretto.model.tag import Tag
+from stretto.model.timeline import TimelineEvent
+
+
+class Launch(NamedTuple):
+    """One start of an attempt's work: its idempotency key and fencing token. Launches of one attempt sort."""
+
+    attempt: AttemptKey
+    generation: int
+    take: int = 0  # how often a pool has taken it
+
+    def __str__(self) -> str:
+        return f"{self.attempt}[{self.generation}][{self.take}]"
+
+
+# --------------------------------------------------------------------------------------------------- results
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What every result may carry: artifacts, merged into those of the attempt, and timeline lines."""
+
+    artifacts: Artifacts = {}
+    timeline: tuple[TimelineEvent, ...] = ()
+
+
+class Done(Answer, frozen=True, kw_only=True):
+    """The work is done; these are the values of the step's output parameters."""
+
+    outputs: Mapping[str, Parameter] = {}
+
+
+class Continue(Answer, frozen=True, kw_only=True):
+    """The work goes on. Look again after so many milliseconds; None: the runtime will report by itself."""
+
+    after: int | None = None
+
+
+class Failure(Answer, frozen=True, kw_only=True):
+    """What all errors have."""
+
+    message: str
+
+
+class UserError(Failure, frozen=True, kw_only=True):
+    """The user's code failed; tried again within the user's budget."""
+
+
+class PlatformError(Failure, frozen=True, kw_only=True):
+    """What runs the code failed; tried again within the platform's budget."""
+
+
+class FatalError(Failure, frozen=True, kw_only=True):
+    """Not worth another try."""
+
+
+class Stopped(Answer, frozen=True, kw_only=True):
+    """The work has ended because it was told to, or was never there."""
+
+    message: str | None = None
+
+
+class TimedOut(Failure, frozen=True, kw_only=True):
+    """The work itself found that it took too long."""
+
+
+StepResult = Done | Continue | UserError | PlatformError | FatalError | Stopped | TimedOut
+
+
+# --------------------------------------------------------------------------------------------------- asking
+class Injected(msgspec.Struct, frozen=True, kw_only=True):
+    """What a kind of step brings along: defaults for its parameters, tags, and how they are described."""
+
+    params: Params = {}
+    tags: tuple[Tag, ...] = ()
+    schema: Mapping[str, Any] | None = None  # JSON Schema of its parameters, for validation, CLI and UI
+
+
+class StepContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a runtime is told of the attempt that it is asked about."""
+
+    launch: Launch
+    step: AnyStep
+    params: Mapping[str, Parameter]
+    artifacts: Artifacts = {}  # what it reported so far: where a later call finds the work again
+    timeout_at: int | None = None  # milliseconds since 1970; the engine watches it, a runtime may pass it on
+    correlation_id: str = ""
+    owner: str | None = None
+    report: Callable[[StepResult], Awaitable[None]]  # a result that nobody asked for; it may be called late
+
+
+class StepRuntime(Protocol):
+    """A kind of step. Stateless: everything it needs is in the context.
+
+    Each call may be repeated after a crash, also by another node: key outside effects by `ctx.launch`; the
+    highest wins, and a receiver that can keep it refuses older ones. A call that raises is a platform error.
+    Calls for one attempt never overlap; `terminate` may follow a `start` whose answer was lost.
+    """
+
+    outside: bool
+    """Whether the work lives outside of our processes (a cluster, a service). After a take-over such work is
+    asked for again under the same launch; work of our own is launched anew, because it died with its node."""
+
+    def params(self, step: AnyStep) -> Injected:
+        """What this kind of step brings along. Pure; asked when a step is made and when one is validated."""
+        ...
+
+    async def start(self, ctx: StepContext) -> StepResult:
+        """Launch the work, or do it at once."""
+        ...
+
+    async def execute(self, ctx: StepContext) -> StepResult:
+        """Look how the work goes, after a `Continue` with a time or a take-over."""
+        ...
+
+    async def terminate(self, ctx: StepContext) -> StepResult:
+        """End the work and answer once it has ended. Work that is not there has ended.
+
+        Whatever terminal result this gives, the attempt ends as it was asked to; `Continue` asks again.
+        """
+        ...

@@ -1,0 +1,94 @@
+"""Signals: announcements, steps that wait for them, and the joins of triggers."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from stretto.engine.records import AttemptKey
+from stretto.model.signal_instance import SignalInstance
+from stretto.model.trigger import SignalParam, SignalParamValue
+from stretto.ports.paging import Cut, Slice
+
+Fits = Callable[[SignalInstance], bool]  # pure: do the parameters of a signal match what is wanted
+
+
+class SignalWait(msgspec.Struct, frozen=True, kw_only=True):
+    """A dependency of an attempt that is not satisfied. Written by the commit with which the wait begins."""
+
+    name: str
+    attempt: AttemptKey
+    index: int  # which dependency of the attempt
+    match_params: Mapping[str, SignalParamValue] = {}
+
+
+class NewSignal(msgspec.Struct, frozen=True, kw_only=True):
+    """What is announced. The same name and instance id are the same announcement, whatever else they say."""
+
+    name: str
+    instance_id: str
+    params: Mapping[str, SignalParam] = {}
+    payload: Mapping[str, Any] = {}
+    request_time: int | None = None
+
+
+class Announced(msgspec.Struct, frozen=True, kw_only=True):
+    """The signal as it is stored; if it is a duplicate, then the first one."""
+
+    signal: SignalInstance
+    duplicate: bool = False
+
+
+class SignalName(msgspec.Struct, frozen=True, kw_only=True):
+    """A name that was announced, or is waited for."""
+
+    name: str
+    last_seq: int = 0
+    waits: int = 0
+
+
+class Signals(Protocol):
+    """No wait is missed, because each side writes first and looks afterwards: a step commits its wait, then
+    looks with `first_signal`; an announcement is committed, then its fan-out reads `signal_waits`. The order matters.
+    """
+
+    async def announce(self, signal: NewSignal) -> Announced:
+        """T10. Store a signal under the next number of its name, with a `fan_out` to the name's home group.
+
+        Numbers of a name are 1, 2, 3 ... and become visible in this order. Idempotent by instance id.
+        """
+        ...
+
+    async def signal(self, name: str, seq: int | None = None) -> SignalInstance | None:
+        """One announcement, or the newest. Only reads."""
+        ...
+
+    async def first_signal(self, name: str, fits: Fits, *, above: int = 0) -> SignalInstance | None:
+        """The announcement with the lowest number above `above` that fits. Only reads."""
+        ...
+
+    async def signal_waits(
+        self, name: str, *, after: tuple[AttemptKey, int] | None, most: int
+    ) -> list[SignalWait]:
+        """Who waits for a name, by attempt and dependency, after a place: a page for a fan-out. Only reads."""
+        ...
+
+    async def match_trigger(
+        self, trigger_id: str, join_key: str, fits: Callable[[str, SignalInstance], bool]
+    ) -> int:
+        """T11. Under the lock of (trigger, join key): as long as each signal of the trigger has a number above
+        what was taken whose signal fits, take the lowest of each and send `fire` to the workflow's home.
+
+        Returns how many fired. So the n-th of each goes with the n-th of the others, in whatever order they
+        came, and each goes into one set. Nothing was taken before the trigger was activated. 0 if there is no
+        such trigger. Idempotent: what was taken is not taken again.
+        """
+        ...
+
+    async def signals(self, name: str, cut: Cut) -> Slice[SignalInstance]:
+        """Announcements of a name, by number, newest first. Only reads."""
+        ...
+
+    async def signal_names(self, cut: Cut) -> Slice[SignalName]:
+        """Names that were announced or are waited for, in their order. Only reads."""
+        ...

@@ -1,0 +1,53 @@
+"""Everything that is kept, behind one name."""
+
+from typing import Protocol
+
+from stretto.ports.breakpoints import Breakpoints
+from stretto.ports.commit import Commits
+from stretto.ports.events import Events
+from stretto.ports.groups import Groups
+from stretto.ports.history import History
+from stretto.ports.loading import Loading
+from stretto.ports.outbox import Outbox
+from stretto.ports.permits import Permits
+from stretto.ports.retention import Retention
+from stretto.ports.runs import Runs
+from stretto.ports.signals import Signals
+from stretto.ports.templates import Templates
+from stretto.ports.triggers import Triggers
+from stretto.ports.work import Pools
+from stretto.ports.workflows import Workflows
+
+
+class Store(
+    Breakpoints,
+    Commits,
+    Events,
+    Groups,
+    History,
+    Loading,
+    Outbox,
+    Permits,
+    Pools,
+    Retention,
+    Runs,
+    Signals,
+    Templates,
+    Triggers,
+    Workflows,
+    Protocol,
+):
+    """One database. Every method may be called from several tasks at once, and from several processes that
+    have each opened the same database; each call is atomic, and sees what calls before it have written.
+
+    What is handed in is copied or encoded before the call returns, and what is handed out belongs to the
+    caller: nobody shares a mutable record with the store. What is read equals what was written.
+    """
+
+    async def now(self) -> int:
+        """The database's clock, in milliseconds since 1970."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and threads. Idempotent; nothing may be called afterwards."""
+        ...

@@ -1,0 +1,40 @@
+"""Attempts that a pool on some node may take."""
+
+from typing import Protocol
+
+import msgspec
+
+from stretto.engine.records import AttemptKey
+from stretto.ports.paging import Cut, Slice
+from stretto.ports.rows import NodeId
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that is ready for a pool. Written by the commit that launches it, gone with its end."""
+
+    attempt: AttemptKey
+    launch: int
+    pool: str
+    since: int = 0
+    take: int = 0  # how often it was taken; counted by the store
+    taken_by: NodeId | None = None
+
+
+class Pools(Protocol):
+    """The truth behind the queue: who works on what."""
+
+    async def take_work(self, node: NodeId, pool: str, attempt: AttemptKey | None = None) -> Work | None:
+        """T12. Take free work of a pool: the attempt named by a message, or the oldest.
+
+        Two takers never get the same row, and neither waits for the other. None: there is nothing free, or
+        the node is not ALIVE. The result must name the `take` of the answer (`Outbox.report`).
+        """
+        ...
+
+    async def free_work(self, pool: str, *, before: int, most: int = 100) -> list[Work]:
+        """Work that became free before a time, oldest first: a sweep tells the queue again. Only reads."""
+        ...
+
+    async def pool_work(self, pool: str, cut: Cut) -> Slice[Work]:
+        """All work of a pool, taken or not, by attempt. Only reads."""
+        ...
