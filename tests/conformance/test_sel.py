@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 from typing import Any
 
 import pytest
@@ -92,6 +93,21 @@ def test_row_59_maestro(case: Case) -> None:
 @pytest.mark.parametrize("case", cases("validate"))
 def test_row_59_validate(case: Case) -> None:
     check(case)
+
+
+PLACE = re.compile(r"line (\d+),? column (\d+)")
+
+
+def has_place(case: Case) -> bool:
+    return bool(PLACE.search(str(case.get("expect_error", {}).get("observed")))) and case["id"] not in OURS
+
+
+@pytest.mark.parametrize("case", [item for item in cases("sel", "validate") if has_place(item.values[0])])
+def test_errors_have_the_place_that_the_reference_reports(case: Case) -> None:
+    place = PLACE.search(case["expect_error"]["observed"])
+    error = answer(case, surroundings(case))["error"]
+    assert place is not None
+    assert (error["line"], error["column"]) == (int(place[1]), int(place[2]))
 
 
 def is_shown(case: Case) -> bool:

@@ -150,7 +150,10 @@ class Story(RuleBasedStateMachine):
             return self.sent[which % len(self.sent)]
         request_id = f"request {len(self.sent)}"
         failure = "no such param" if what == "broken" else None
-        self.sent.append(Restart(request_id, which) if what == "restart" else Start(request_id, failure))
+        instance_id = 1 + which % self.world.next_instance_id  # the last of them does not exist
+        self.sent.append(
+            Restart(request_id, instance_id) if what == "restart" else Start(request_id, failure)
+        )
         return self.sent[-1]
 
     @precondition(lambda self: self.world.running)

@@ -28,12 +28,18 @@ from stretto.sel import Limits, Missing
 class FlowContext:
     """A run as the parameters of its steps see it. What is not in memory is Missing until it was fetched."""
 
-    __slots__ = ("_attempt", "_flow", "run")
+    __slots__ = ("_attempt", "_flow", "_run")
 
     def __init__(self, flow: Flow, attempt: AttemptRecord | None = None) -> None:
         self._flow = flow
         self._attempt = attempt
-        self.run = run_facts(flow)
+        self._run: RunFacts | None = None
+
+    @property
+    def run(self) -> RunFacts:
+        if self._run is None:
+            self._run = run_facts(self._flow)
+        return self._run
 
     def step(self, step_id: str) -> StepFacts | Missing | None:
         index = self._flow.plan.numbers.get(step_id)
@@ -43,11 +49,11 @@ class FlowContext:
         return self._flow.earlier.get(step_id)
 
     def foreach(self, foreach_step: str, step_id: str, param: str) -> Collected | Missing | None:
-        found: Collected | Missing | None = self._look("foreach", foreach_step, step_id, param)
+        found: Collected | Missing | None = self._look("foreach", *self._attempt_of(foreach_step), step_id, param)
         return found
 
     def subworkflow(self, subworkflow_step: str, step_id: str, param: str) -> Parameter | Missing | None:
-        found: Parameter | Missing | None = self._look("subworkflow", subworkflow_step, step_id, param)
+        found: Parameter | Missing | None = self._look("subworkflow", *self._attempt_of(subworkflow_step), step_id, param)
         return found
 
     def signal(self, name: str, param: str) -> str | int | Missing | None:
@@ -73,6 +79,12 @@ class FlowContext:
     def _signal(self, name: str, signal_id: int, param: str) -> str | int | Missing | None:
         found: str | int | Missing | None = self._look("signal", name, signal_id, param)
         return found
+
+    def _attempt_of(self, step_id: str) -> tuple[str, int]:
+        """A step and its newest attempt in this run (0: in an earlier one): what that left may change."""
+        index = self._flow.plan.numbers.get(step_id)
+        record = None if index is None else self._flow.attempts[index]
+        return step_id, 0 if record is None else record.key.number
 
     def _look(self, *key: object) -> Any:
         return self._flow.fetched[key] if key in self._flow.fetched else Missing(key)
@@ -107,7 +119,6 @@ def step_uuid(flow: Flow, record: AttemptRecord) -> str:
 def step_facts(flow: Flow, record: AttemptRecord) -> StepFacts:
     step = flow.plan.steps[flow.plan.numbers[record.key.step_id]].step
     typed = isinstance(step, TypedStep)
-    loop = flow.loops.get(flow.plan.numbers[record.key.step_id])
     return StepFacts(
         step_id=record.key.step_id,
         type=step.type if isinstance(step, TypedStep) else str(type(step).__struct_config__.tag),
@@ -119,7 +130,7 @@ def step_facts(flow: Flow, record: AttemptRecord) -> StepFacts:
         status=record.status.value,
         end_time=record.end_time,
         params=record.params if record.params is not None else LazyDefaults(flow, record),
-        total_loop_count=loop.total if loop is not None else None,
+        total_loop_count=record.loop_total,
     )
 
 
@@ -156,11 +167,21 @@ class LazyDefaults(Mapping[str, ParamDefinition]):
 
 
 def scope_of(flow: Flow, record: AttemptRecord, now: int) -> Scope:
-    """The surroundings of a step's expressions. The dice are those of the attempt: the same again later."""
+    """The surroundings of a step's expressions. The dice are those of the attempt: the same again later.
+
+    An evaluation that had to wait for a value is repeated with the moment of its first try, so that the
+    waiting changes no result.
+    """
     limits = Limits(visit=flow.tree.settings.expression_visits)
-    moment = Moment(now, seed=record.sequence * 31 + record.key.number, limits=limits)
+    asked = now if record.asked_at is None else record.asked_at
+    moment = Moment(asked, seed=record.sequence * 31 + record.key.number, limits=limits)
     context = FlowContext(flow, record)
     return Scope(context=context, moment=moment, workflow=flow.run.params, step=step_facts(flow, record))
+
+
+def answer_key(record: AttemptRecord, name: str) -> object:
+    """Under which key a condition is found that was evaluated elsewhere."""
+    return ("answer", record.key, name)
 
 
 def condition_holds(
@@ -172,6 +193,9 @@ def condition_holds(
     more: Mapping[str, Parameter] = NO_PARAMS,
 ) -> bool | MissingKeys:
     """Evaluate a condition with the parameters of a step, and whatever else it may see."""
+    known = flow.fetched.get(answer_key(record, name))
+    if known is not None:
+        return bool(known)
     definition = ParamDefinition(type=ParamType.BOOLEAN, expression=text)
     params: Mapping[str, ParamDefinition]
     params = record.params if record.params is not None else LazyDefaults(flow, record)

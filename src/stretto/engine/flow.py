@@ -11,10 +11,13 @@ from typing import Any, Final
 import msgspec
 
 from stretto.engine.job_templates import TemplateKey
+from stretto.engine.opening import restarted_step
+from stretto.engine.permits import PermitDefaults
 from stretto.engine.plan import Plan, StepPlan
 from stretto.engine.records import AttemptKey, AttemptRecord, Compensation, LoopRecord, RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
 from stretto.model.job_template import JobTemplateDefinition
+from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.workflow import Workflow
 from stretto.params import StepFacts
@@ -30,9 +33,9 @@ class Tree:
         "generation",
         "internal_id",
         "live",
-        "plans",
         "settings",
         "templates",
+        "unlimited",
         "workflow",
     )
 
@@ -45,7 +48,11 @@ class Tree:
         self.generation = generation
         self.breakpoints: Collection[str] = NO_BREAKPOINTS  # step ids that may have one
         self.live: dict[RunKey, Flow] = {}
-        self.plans: dict[str, Plan] = {}  # of loops, by step id
+        self.unlimited = (  # a step without a tag needs no permit
+            workflow.instance_step_concurrency is None
+            and settings.step_concurrency is None
+            and settings.permit_defaults == PermitDefaults()
+        )
         self.templates: dict[TemplateKey, JobTemplateDefinition | None] = {}  # as far as they were fetched
 
 
@@ -103,9 +110,13 @@ class Flow:
         self.held: list[int] = []  # steps that begin when the run is resumed
         self.active = 0  # attempts that have not ended, or are followed by another
         self.counts: dict[StepStatus, int] = {}
-        tree.live[run.key] = self
-        if parent is not None:
-            parent[0].children.setdefault(parent[1], {})[run.key.instance_id] = self
+        self.enter()
+
+    def enter(self) -> None:
+        """Be found by events, and by the loop around it."""
+        self.tree.live[self.run.key] = self
+        if self.parent is not None:
+            self.parent[0].children.setdefault(self.parent[1], {})[self.run.key.instance_id] = self
 
     def drop(self) -> None:
         """An iteration that has ended leaves memory; its loop has counted it."""
@@ -141,38 +152,52 @@ class Flow:
 
     def derive(self) -> None:
         """Compute the caches from the records."""
-        self.waiting = [step.before for step in self.plan.steps]
-        self.satisfied = [not step.before for step in self.plan.steps]
-        self.held = []
+        self.derive_edges()
         self.active = 0
         self.counts = {}
+        for record in self.attempts:
+            if record is not None:
+                self.counts[record.status] = self.counts.get(record.status, 0) + 1
+                self.active += is_active(record)
+        if self.run.compensation is Compensation.RUNNING:
+            self.active += 1  # the run stays open until it is undone
+        self.held = self._held()
+
+    def derive_edges(self) -> None:
+        """What each step still waits for, and whether an edge into it is taken."""
+        self.waiting = [step.before for step in self.plan.steps]
+        self.satisfied = [not step.before for step in self.plan.steps]
         for step, record in zip(self.plan.steps, self.attempts, strict=True):
-            if record is None:
-                continue
-            self.counts[record.status] = self.counts.get(record.status, 0) + 1
-            if is_active(record):
-                self.active += 1
-            if record.status.is_complete and record.edges is not None and not record.superseded:
+            if record is not None and record.edges is not None and not record.superseded:
                 for edge in step.edges:
                     self.waiting[edge.target] -= 1
                     self.satisfied[edge.target] |= record.edges[self.plan.steps[edge.target].id]
-        if self.run.status in {RunStatus.IN_PROGRESS, RunStatus.PAUSED}:
-            self.held = [
-                step.index
-                for step in self.plan.steps
-                if step.before and not self.waiting[step.index] and not self._has_begun(step.index)
-            ]
-            self.held += [
-                step.index
-                for step in self.plan.steps
-                if not step.before and step.id in self.run.suspended and not self._has_begun(step.index)
-            ]
-        if self.run.compensation is Compensation.RUNNING:
-            self.active += 1  # the run stays open until it is undone
 
-    def _has_begun(self, index: int) -> bool:
+    def _held(self) -> list[int]:
+        """What could begin and has not: the run is paused, or the step is suspended."""
+        if self.run.start_time is None or self.run.ending is not None or self.is_over:
+            return []
+        return [
+            step.index
+            for step in self.plan.steps
+            if not self.waiting[step.index] and not self.has_begun(step.index) and self.begins_itself(step)
+        ]
+
+    def has_begun(self, index: int) -> bool:
         record = self.attempts[index]
         return record is not None and not record.superseded
+
+    def begins_itself(self, step: StepPlan) -> bool:
+        """Whether a step begins when nothing is before it. Other roots of a restart wait for a user."""
+        if step.id in self.run.shut:
+            return False
+        if step.before or self.run.policy is not RunPolicy.RESTART_FROM_SPECIFIC:
+            return True
+        return restarted_step(self.run.restart) in {None, step.id}
+
+    def holds_back(self, step: StepPlan) -> bool:
+        """Whether a step may not begin now, for the first time or again."""
+        return self.run.paused or step.id in self.run.suspended
 
 
 def is_active(record: AttemptRecord) -> bool:

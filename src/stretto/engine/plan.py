@@ -55,9 +55,10 @@ class Edge(NamedTuple):
 class StepPlan:
     """One step of a level."""
 
-    __slots__ = ("before", "edges", "id", "index", "kind", "plain", "step")
+    __slots__ = ("_body", "before", "edges", "id", "index", "kind", "plain", "step")
 
     def __init__(self, index: int, step: AnyStep, dag: Transition, numbers: Mapping[str, int]) -> None:
+        self._body: Plan | None = None
         self.index = index
         self.id = step.id
         self.step = step
@@ -76,6 +77,13 @@ class StepPlan:
             and not step.signal_outputs
             and all(edge.condition is None for edge in self.edges)
         )
+
+    @property
+    def body(self) -> "Plan":
+        """The steps of a loop, prepared once for all its iterations."""
+        if self._body is None:
+            self._body = Plan(self.step.steps if isinstance(self.step, ForeachStep | WhileStep) else ())
+        return self._body
 
 
 class Plan:

@@ -56,6 +56,7 @@ class Turn:
         self.effects: list[Effect] = []
         self.created = 0  # new records, for the budget of loops
         self._saved: dict[int, tuple[Record, Record | None, Flow]] = {}
+        self._flows: dict[int, Flow] = {}  # those with a step that was let begin
         self._todo: deque[tuple[Task, tuple[Any, ...]]] = deque()
 
     # ------------------------------------------------------------------------------------------- changes
@@ -64,10 +65,26 @@ class Turn:
         if id(record) not in self._saved:
             self._saved[id(record)] = (record, copy(record), flow)
 
-    def add(self, record: Record, flow: Flow) -> None:
-        """A run or a loop that this decision makes."""
+    def add_run(self, record: RunRecord, flow: Flow) -> None:
+        """The run of an iteration that this decision begins."""
         self._saved[id(record)] = (record, None, flow)
         self.created += 1
+
+    def add_loop(self, flow: Flow, index: int, loop: LoopRecord) -> None:
+        """The loop of a step's newest attempt; that of an earlier attempt makes way."""
+        replaced = flow.loops.get(index)
+        if replaced is not None:
+            self.touch(replaced, flow)
+        self._saved[id(loop)] = (loop, None, flow)
+        flow.loops[index] = loop
+        self.created += 1
+
+    def drop_loop(self, flow: Flow, index: int) -> None:
+        """The attempt of a loop has ended: its row stays, memory lets go of it."""
+        loop = flow.loops.get(index)
+        if loop is not None:
+            self.touch(loop, flow)
+            del flow.loops[index]
 
     def add_attempt(self, flow: Flow, index: int, record: AttemptRecord) -> None:
         """The newest attempt of a step; the one before it stays what it became."""
@@ -87,17 +104,16 @@ class Turn:
 
     def undo(self) -> None:
         """Put every record back, drop new ones, and compute the caches again."""
-        flows: dict[int, Flow] = {}
-        for record, before, flow in reversed(self._saved.values()):
+        flows = self._flows
+        for record, before, flow in self._saved.values():
             flows[id(flow)] = flow
             if before is None:
                 _forget(record, flow)
-            else:
+        for record, before, flow in self._saved.values():
+            if before is not None:
                 for name in record.__struct_fields__:
                     setattr(record, name, getattr(before, name))
-        for record, before, flow in self._saved.values():
-            if before is not None and isinstance(record, AttemptRecord):
-                flow.attempts[flow.plan.numbers[record.key.step_id]] = record
+                _remember(record, flow)
         for flow in flows.values():
             flow.derive()
 
@@ -155,6 +171,7 @@ class Turn:
     def schedule(self, flow: Flow, index: int) -> None:
         """Let a step begin. It counts as active from now on, so that the run does not end before it does."""
         flow.active += 1
+        self._flows[id(flow)] = flow
         self.later(Task.BEGIN, flow, index)
 
     def settle(self, workers: Mapping["Task", Callable[..., None]]) -> None:
@@ -173,5 +190,14 @@ def _forget(record: Record, flow: Flow) -> None:
     elif isinstance(record, LoopRecord):
         flow.loops.pop(flow.plan.numbers[record.key.step_id], None)
     else:
-        index = flow.plan.numbers[record.key.step_id]
-        flow.attempts[index] = None
+        flow.attempts[flow.plan.numbers[record.key.step_id]] = None
+
+
+def _remember(record: Record, flow: Flow) -> None:
+    """Put a record that was there before back into its place."""
+    if isinstance(record, RunRecord):
+        flow.enter()
+    elif isinstance(record, LoopRecord):
+        flow.loops[flow.plan.numbers[record.key.step_id]] = record
+    else:
+        flow.attempts[flow.plan.numbers[record.key.step_id]] = record

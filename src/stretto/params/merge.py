@@ -71,7 +71,7 @@ class _Fold:
 
     def changed(self, name: str, base: ParamDefinition, param: ParamDefinition) -> ParamDefinition:
         """A parameter that the base has, too."""
-        if self.stage.upstream and _is_fact(base):
+        if self._goes_through(param) and _is_fact(base):
             return base
         content = self._content(name, base, param)
         merged = self._rebuilt(base, param, content)

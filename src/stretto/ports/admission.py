@@ -101,7 +101,9 @@ class QueuedEnd(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QueuedPause(msgspec.Struct, frozen=True, kw_only=True):
-    """A QUEUED run that is paused, or resumed, before it has begun. It keeps its place in the queue."""
+    """A QUEUED run that is paused, or resumed, before it has begun. It keeps its status and
+    its place in the queue; a run that is admitted while paused starts paused.
+    """
 
     run: RunKey
     paused: bool

@@ -30,6 +30,7 @@ class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
     beats: int
     expires_at: int
     joined_at: int
+    buried_at: int | None = None
     address: str | None = None
 
 

@@ -48,7 +48,7 @@ class Loading(Protocol):
     """Reads of owners. The entry of a run is made before its read is sent, so that messages wait in it."""
 
     async def load_group(self, group: int) -> GroupRows:
-        """A group. Call it after the claim has returned: the last commit of the owner before is then in it."""
+        """A group. Call it after the claim has returned: the last commit of the owner before is in it."""
         ...
 
     async def load_flows(self, runs: Sequence[RunKey]) -> list[FlowRows]:

@@ -1,4 +1,4 @@
-"""Messages: rows of the outbox. Each is written in the transaction of its cause and goes in that of its effect.
+"""Messages: rows of the outbox, written in the transaction of their cause and gone with that of their effect.
 
 Receivers decide by state, not by a list of what they have seen: a message names its run or attempt, and a
 state that has moved on ignores it. So a doubled message is harmless, and only a lost one would not be.
@@ -210,7 +210,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     attempt: AttemptKey | None = None  # the one that was made or acted on
 
 
-class Message(msgspec.Struct, kw_only=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the outbox. Ids only grow, are never used twice, and are not in the order of commits."""
 
     id: int

@@ -66,7 +66,7 @@ class Outbox(Protocol):
         ...
 
     async def withdraw(self, message_id: int) -> bool:
-        """Delete a message: its caller has read the outcome, or does not want it any more. False: it is gone."""
+        """Delete a message: its caller has read the outcome, or gives up. False: it is gone already."""
         ...
 
     async def postpone(self, lease: Lease, message_id: int, reason: str) -> Message:

@@ -22,6 +22,7 @@ class PermitRow(msgspec.Struct, frozen=True, kw_only=True):
 
     attempt: AttemptKey
     tag: str
+    group: int  # of its run: where it is told
     granted: bool
     since: int  # when it began to wait
     criticality: Criticality | None = None
@@ -63,7 +64,7 @@ class Permits(Protocol):
         ...
 
     async def delete_tag(self, tag: str) -> bool:
-        """Forget the limit of a tag; the caller grants, because nobody need wait any more. False: it has none."""
+        """Forget the limit of a tag; the caller grants, because nobody need wait now. False: it has none."""
         ...
 
     async def tag(self, tag: str) -> TagPermit | None:

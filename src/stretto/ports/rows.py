@@ -69,7 +69,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 NO_SUMMARY = RunSummary()
 
 
-class RunRow(msgspec.Struct, kw_only=True):
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     """A run as it is stored. The record's `uuid` is its request id: no two runs of a workflow share one."""
 
     record: RunRecord
@@ -88,7 +88,7 @@ class RunRow(msgspec.Struct, kw_only=True):
         return self.record.key
 
 
-class AttemptRow(msgspec.Struct, kw_only=True):
+class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt as it is stored."""
 
     record: AttemptRecord

@@ -26,8 +26,8 @@ class Runs(Protocol):
         already. What `decide` raises is raised; nothing is written then.
 
         Two transactions of one workflow never overlap. Who repeats one with the same request ids finds them
-        `known`. Afterwards, outside of any lock: hint the groups; if some are queued, `look_at_queue`, and if the
-        strategy would admit one, transact again. The same look follows a commit that ended runs.
+        `known`. Afterwards, outside of any lock: hint the groups; if some are queued, `look_at_queue`, and
+        if the strategy would admit one, transact again. The same look follows a commit that ended runs.
         """
         ...
 

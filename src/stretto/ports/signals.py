@@ -19,6 +19,7 @@ class SignalWait(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     attempt: AttemptKey
     index: int  # which dependency of the attempt
+    group: int  # of its run: where it is told
     match_params: Mapping[str, SignalParamValue] = {}
 
 
@@ -49,7 +50,7 @@ class SignalName(msgspec.Struct, frozen=True, kw_only=True):
 
 class Signals(Protocol):
     """No wait is missed, because each side writes first and looks afterwards: a step commits its wait, then
-    looks with `first_signal`; an announcement is committed, then its fan-out reads `signal_waits`. The order matters.
+    looks with `first_signal`; an announcement is committed, then its fan-out reads `signal_waits`.
     """
 
     async def announce(self, signal: NewSignal) -> Announced:
@@ -70,14 +71,14 @@ class Signals(Protocol):
     async def signal_waits(
         self, name: str, *, after: tuple[AttemptKey, int] | None, most: int
     ) -> list[SignalWait]:
-        """Who waits for a name, by attempt and dependency, after a place: a page for a fan-out. Only reads."""
+        """Who waits for a name, by attempt and dependency, after a place: for a fan-out. Only reads."""
         ...
 
     async def match_trigger(
         self, trigger_id: str, join_key: str, fits: Callable[[str, SignalInstance], bool]
     ) -> int:
-        """T11. Under the lock of (trigger, join key): as long as each signal of the trigger has a number above
-        what was taken whose signal fits, take the lowest of each and send `fire` to the workflow's home.
+        """T11. Under the lock of (trigger, join key): as long as each signal of the trigger has a number
+        above what was taken whose signal fits, take the lowest of each and `fire` at the workflow's home.
 
         Returns how many fired. So the n-th of each goes with the n-th of the others, in whatever order they
         came, and each goes into one set. Nothing was taken before the trigger was activated. 0 if there is no

@@ -33,7 +33,7 @@ class TimeTriggerRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Triggers(Protocol):
-    """Reads only. Triggers are replaced with the activation of a version (`Workflows.change_workflow`); a time trigger
+    """Reads only. Triggers are replaced when a version is activated (`Workflows.change_workflow`); a time trigger
     moves on in the workflow transaction that starts its run (`Runs.transact`).
     """
 

@@ -15,7 +15,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     attempt: AttemptKey
     launch: int
     pool: str
-    since: int = 0
+    group: int  # of its run
+    since: int = 0  # when it became free; the store sets it anew when a taker is buried
     take: int = 0  # how often it was taken; counted by the store
     taken_by: NodeId | None = None
 

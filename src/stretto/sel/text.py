@@ -98,6 +98,10 @@ def _json_pieces(value: Value, depth: int) -> Iterable[str]:
     if type(value) is dict:
         separator = "{"
         for key, item in value.items():
+            if item is None:
+                raise SelError(
+                    Kind.UNSUPPORTED, f"The map entry {key!r} is null, which can not leave a script"
+                )
             yield f"{separator}{_quoted(key)}:"
             yield from _json_pieces(item, depth + 1)
             separator = ","

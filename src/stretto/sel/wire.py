@@ -8,6 +8,7 @@ from stretto.sel.dates.iso import parse_iso
 from stretto.sel.dates.zones import UTC
 from stretto.sel.errors import Kind, SelError
 from stretto.sel.numbers import double_text
+from stretto.sel.runtime.boxing import RESULTS
 from stretto.sel.text import MAX_NESTING, SIMPLE, Spend, too_nested
 from stretto.sel.values import (
     Array,
@@ -82,8 +83,8 @@ def to_wire(value: Value, spend: Spend) -> dict[str, Any]:
 
 
 def _entry(key: str, item: Value) -> Value:
-    if item is None:
-        raise SelError(Kind.UNSUPPORTED, f"The map entry {key!r} is null, which no result can contain")
+    if type_of(item) not in RESULTS:
+        raise SelError(Kind.UNSUPPORTED, f"The map entry {key!r} is {type_of(item)}, which has no plain form")
     return item
 
 

@@ -54,18 +54,19 @@ class Reception:
                 run = RunKey(batch.next_instance_id + self.spent, 1)
                 return self._keep_failed(request_id, run, failure) if failure else self._ask(request_id, run)
             case Restart(request_id, instance_id):
-                latest = self._latest.get(instance_id)
-                if latest is None:
-                    message = f"Cannot find workflow instance [{batch.workflow_id}][{instance_id}]"
-                    return Refused(request_id, NotFound, message)
-                if not latest.ended:
-                    named = f"[{batch.workflow_id}][{instance_id}][{latest.run_id}]"
-                    message = (
-                        f"There is already a workflow instance run {named} and cannot restart another run"
-                    )
-                    return Refused(request_id, WrongState, message)
-                return self._ask(request_id, RunKey(instance_id, latest.run_id + 1))
+                return self._restart(batch.workflow_id, request_id, instance_id)
         assert_never(request)
+
+    def _restart(self, workflow_id: str, request_id: str, instance_id: int) -> Answer:
+        latest = self._latest.get(instance_id)
+        if latest is None:
+            message = f"Cannot find workflow instance [{workflow_id}][{instance_id}]"
+            return Refused(request_id, NotFound, message)
+        if not latest.ended:
+            run = f"[{workflow_id}][{instance_id}][{latest.run_id}]"
+            message = f"There is already a workflow instance run {run} and cannot restart another run"
+            return Refused(request_id, WrongState, message)
+        return self._ask(request_id, RunKey(instance_id, latest.run_id + 1))
 
     def _keep_failed(self, request_id: str, run: RunKey, failure: str) -> Answer:
         """It touches no other run, but its failure stands like any other."""

@@ -67,7 +67,9 @@ def test_keys_and_types(line: str, name: str, param: dict[str, Any]) -> None:
     made = params(line)
     assert list(made) == [name]
     if isinstance(made[name].get("value"), list):
-        assert [float(v) if not isinstance(v, str | bool) else v for v in made[name]["value"]] == param["value"]
+        assert [float(v) if not isinstance(v, str | bool) else v for v in made[name]["value"]] == param[
+            "value"
+        ]
         param = {**param, "value": made[name]["value"]}
     assert made[name] == param or float(made[name]["value"]) == param["value"]
 

@@ -26,7 +26,10 @@ def edges(entries: Any) -> tuple[dict[str, str], list[tuple[str, str]]]:
         (["IF a THEN b THEN c"], {"c": "a THEN b"}),
         (["OTHERWISE b"], {"b": "true"}),
         (["if a; then b", "otherwise c"], {"b": "a;", "c": "!((a))"}),
-        (["IF a THEN b", "d", "IF c THEN e", "otherWISE f"], {"b": "a", "d": "true", "e": "c", "f": "!((a) || (c))"}),
+        (
+            ["IF a THEN b", "d", "IF c THEN e", "otherWISE f"],
+            {"b": "a", "d": "true", "e": "c", "f": "!((a) || (c))"},
+        ),
         (["otherwise"], {"otherwise": "true"}),
         (["if"], {"if": "true"}),
     ],

@@ -119,7 +119,9 @@ class TestEchoes:
         assert found({"properties": {"owner": "me"}}) == [(Code.MISSING_FIELD, "workflow")]
 
     def test_a_name_that_begins_like_a_broken_one_is_still_checked(self) -> None:
-        value = flow(params={"a": 5, "a-": {"type": "STRING", "value": "x"}, "a$": {"type": "LONG", "value": 1}})
+        value = flow(
+            params={"a": 5, "a-": {"type": "STRING", "value": "x"}, "a$": {"type": "LONG", "value": 1}}
+        )
         assert found(value) == [
             (Code.WRONG_TYPE, "workflow.params.a"),
             (Code.BAD_NAME, 'workflow.params["a$"]'),

@@ -18,8 +18,32 @@ TEXTS = [
     *("0o17", "0x1F", "1_000", ".5", "1.", "1e3", "-0", "+1", ".inf", ".NaN", "2020-01-01", "12:30", "007"),
     *("- x", "-", "?", "? x", "[a]", "{a}", "*a", "&a", "!a", "%a", "@a", "`a", "#a", "a #b", "a: b", "a:"),
     *("'", '"', "it's", 'say "x"', "back\\slash", "|", ">", "=", "<<", "---", "...", "--- x"),
-    *("a\nb", "a\n", "\na", "a\n\n", "\n", "\n\n", "  a\nb", "a\n  b\n", "a \nb", "a\n \nb", "\ta\nb", "a\n#b"),
-    *("tab\t", "a\tb", "bell\x07", "del\x7f", "nel\x85x", "ls\u2028x", "ps\u2029x", "bom\ufeffx", "\r", "a\r\nb"),
+    *(
+        "a\nb",
+        "a\n",
+        "\na",
+        "a\n\n",
+        "\n",
+        "\n\n",
+        "  a\nb",
+        "a\n  b\n",
+        "a \nb",
+        "a\n \nb",
+        "\ta\nb",
+        "a\n#b",
+    ),
+    *(
+        "tab\t",
+        "a\tb",
+        "bell\x07",
+        "del\x7f",
+        "nel\x85x",
+        "ls\u2028x",
+        "ps\u2029x",
+        "bom\ufeffx",
+        "\r",
+        "a\r\nb",
+    ),
     *("é", "中文", "😀", "a😀\nb", "\u00a0", "\u200b", "\ue000", "\ufffd", "x" * 3_000, "word " * 300),
     *("a\nb\u2028c", "a\nb\x85", "9" * 500, "key: |\n  text", "a\\nb", "${x}", "#"),
 ]
@@ -60,7 +84,8 @@ def test_other_readers_see_texts_too(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "number", ["1", "1.0", "1.10", "-0.0", "0", "1E+3", "1.5E-7", "1E-400", "9.99E+400", "-12345678901234567890.5"]
+    "number",
+    ["1", "1.0", "1.10", "-0.0", "0", "1E+3", "1.5E-7", "1E-400", "9.99E+400", "-12345678901234567890.5"],
 )
 def test_decimals_keep_their_digits(number: str) -> None:
     param = ParamDefinition(type=ParamType.DOUBLE, value=Decimal(number))
@@ -81,7 +106,13 @@ def test_whole_numbers(number: int) -> None:
 
 
 def test_free_values_of_any_kind() -> None:
-    extra = {"big": 10**300, "none": None, "flag": False, "list": [[], {}, [1.5, "x"]], "num": Decimal("1E+3")}
+    extra = {
+        "big": 10**300,
+        "none": None,
+        "flag": False,
+        "list": [[], {}, [1.5, "x"]],
+        "num": Decimal("1E+3"),
+    }
     made, _ = decode(Definition, {**flow(), "extra": extra})
     assert_round_trip(made)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.unit.definition.samples import found, place, spots, with_limits
+from tests.unit.definition.samples import found, place, spots
 
 from stretto.definition import check
 from stretto.definition.limits import Limits
@@ -102,11 +102,20 @@ def test_plain_scalars_follow_the_core_schema(text: str, value: Any) -> None:
     ("text", "code"),
     [
         *((f"a: {text}", Code.OUT_OF_RANGE) for text in (".inf", "-.INF", "+.Inf", ".nan", ".NaN", ".NAN")),
-        *((f"a: {text}", Code.OUT_OF_RANGE) for text in ("9" * 401, "0x" + "f" * 401, "1e401", "1e" + "9" * 30)),
+        *(
+            (f"a: {text}", Code.OUT_OF_RANGE)
+            for text in ("9" * 401, "0x" + "f" * 401, "1e401", "1e" + "9" * 30)
+        ),
         *((f"a: {text}", Code.SYNTAX) for text in ("!!int x", "!!float x", "!!bool yes", "!!null x")),
-        *((f"a: {text}", Code.SYNTAX) for text in ("!!python/name:os.system x", "!custom x", "!!binary aGk=")),
+        *(
+            (f"a: {text}", Code.SYNTAX)
+            for text in ("!!python/name:os.system x", "!custom x", "!!binary aGk=")
+        ),
         *((f"a: {text}", Code.SYNTAX) for text in ("!!python/object:os.x {}", "!!set {a}", "!!omap [a]")),
-        *((f"a: {text}", Code.SYNTAX) for text in ("!!map [1]", "!!seq {a: 1}", "*nowhere", "&a [*a]", "&a {b: *a}")),
+        *(
+            (f"a: {text}", Code.SYNTAX)
+            for text in ("!!map [1]", "!!seq {a: 1}", "*nowhere", "&a [*a]", "&a {b: *a}")
+        ),
     ],
 )
 def test_refused_scalars_and_tags(text: str, code: str) -> None:
@@ -219,4 +228,4 @@ def test_characters_that_only_escapes_can_make() -> None:
     for escape in ("\\x00", "\\u0000", "\\U00000000"):
         assert found(f'workflow:\n  id: "{escape}"\n') == [(Code.SYNTAX, "workflow.id")]
     assert found("workflow:\n  id: a\n  name: 'x\\0'\n") == []
-    assert found("a: &a 1\n---\nworkflow: {id: \"\\0\"}\n")[0] == (Code.SYNTAX, "workflow.id")
+    assert found('a: &a 1\n---\nworkflow: {id: "\\0"}\n')[0] == (Code.SYNTAX, "workflow.id")

@@ -30,6 +30,11 @@ def problems_of(tp: Any, value: Any) -> list[tuple[str, str]]:
         ("parallel", {"rule": "PARALLEL", "workflow_concurrency": 20}),
         ("Strict_Sequential", {"rule": "STRICT_SEQUENTIAL", "workflow_concurrency": 1}),
         (7, {"rule": "PARALLEL", "workflow_concurrency": 7}),
+        (0, {"rule": "PARALLEL", "workflow_concurrency": 0}),
+        (
+            {"rule": "SEQUENTIAL", "workflow_concurrency": 0},
+            {"rule": "SEQUENTIAL", "workflow_concurrency": 0},
+        ),
         ({"rule": "parallel", "workflow_concurrency": 5}, {"rule": "PARALLEL", "workflow_concurrency": 5}),
         ({"rule": "LAST_ONLY"}, {"rule": "LAST_ONLY", "workflow_concurrency": 1}),
     ],

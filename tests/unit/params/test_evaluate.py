@@ -1,7 +1,6 @@
 """Evaluation: order, lookup, interpolation, what is missing, and what is wrong."""
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from tests.unit.params.make import (
@@ -23,7 +22,7 @@ from tests.unit.params.make import (
 )
 
 from stretto.model.errors import Unprocessable
-from stretto.model.param import ParamDefinition, Parameter, ParamType
+from stretto.model.param import ParamDefinition
 from stretto.model.wire import encode, to_json
 from stretto.params import (
     Alone,
@@ -41,8 +40,6 @@ from stretto.params import (
     evaluate_one,
     evaluate_text,
     references_of,
-    result_text,
-    use_as,
 )
 from stretto.sel import Limits, Missing
 
@@ -309,93 +306,6 @@ def test_a_parameter_without_content_is_not_evaluated() -> None:
     assert fault_of({"p": map_of({"x": text(None)})}).fault is Fault.NOT_EVALUATED
 
 
-# --------------------------------------------------------------------------------------------- conversion
-@pytest.mark.parametrize(
-    ("kind", "script", "result", "notes"),
-    [
-        ("STRING", "'a'", "a", {}),
-        ("STRING", "1.5", "1.5", {"info": "class java.lang.Double"}),
-        ("STRING", "true", "true", {"info": "class java.lang.Boolean"}),
-        ("LONG", "'+12'", 12, {"warn": "String"}),
-        ("DOUBLE", "1", Decimal(1), {}),
-        ("DOUBLE", "'1e3'", Decimal("1e3"), {}),
-        ("DOUBLE", "1.0E10", Decimal("1.0E10"), {}),
-        ("BOOLEAN", "1 > 0", True, {}),
-        ("BOOLEAN", "'FALSE'", False, {"warn": "String"}),
-        ("STRING_ARRAY", "'a,b'.split(',')", ("a", "b"), {}),
-        ("STRING_ARRAY", "new String[1];", (None,), {}),
-        ("STRING_ARRAY", "new double[]{1.0};", ("1.0",), {"info": "class [D"}),
-        ("LONG_ARRAY", "new long[]{1};", (1,), {}),
-        ("LONG_ARRAY", "new String[0];", (), {}),
-        ("DOUBLE_ARRAY", "new double[]{0.1};", (Decimal("0.1"),), {}),
-        ("BOOLEAN_ARRAY", "new boolean[]{true};", (True,), {}),
-        ("MAP", "m = new Map(); m.put('a', 1); return m;", {"a": 1}, {}),
-        ("STRING_MAP", "m = new Map(); m.put('a', 'b'); return m;", {"a": "b"}, {}),
-        ("STRING_MAP", "m = new Map(); m.put('a', 1); return m;", {"a": "1"}, {"info": "LinkedHashMap"}),
-    ],
-)
-def test_row_57_a_result_becomes_the_declared_type(
-    kind: str, script: str, result: Any, notes: dict[str, str]
-) -> None:
-    found = evaluate_one("p", expression(kind, script), in_run())
-    assert isinstance(found, Parameter)
-    assert found.evaluated_result == result
-    assert found.meta.keys() == notes.keys()
-    for level, origin in notes.items():
-        assert found.meta[level].endswith(origin)
-
-
-@pytest.mark.parametrize(
-    ("kind", "script", "fault"),
-    [
-        ("STRING", "new long[]{1};", Fault.WRONG_TYPE),
-        ("STRING", "String s; return s;", Fault.WRONG_TYPE),
-        ("LONG", "1.5", Fault.WRONG_TYPE),
-        ("LONG", "'x'", Fault.NOT_A_NUMBER),
-        ("DOUBLE", "'x'", Fault.NOT_A_NUMBER),
-        ("DOUBLE", "new long[]{1};", Fault.NOT_A_NUMBER),
-        ("BOOLEAN", "'yes'", Fault.WRONG_TYPE),
-        ("BOOLEAN", "1", Fault.WRONG_TYPE),
-        ("STRING_ARRAY", "'a'", Fault.WRONG_TYPE),
-        ("LONG_ARRAY", "'a,b'.split(',')", Fault.WRONG_TYPE),
-        ("LONG_ARRAY", "1", Fault.WRONG_TYPE),
-        ("MAP", "1", Fault.WRONG_TYPE),
-        ("STRING_MAP", "1", Fault.WRONG_TYPE),
-        ("STRING_MAP", "m = new Map(); m.put('a', new Map()); return m;", Fault.WRONG_TYPE),
-        ("STRING", "new DateTime(0)", Fault.EXPRESSION),
-        ("STRING", "1 +", Fault.EXPRESSION),
-        ("STRING", "throw 'no';", Fault.EXPRESSION),
-    ],
-)
-def test_row_57_what_does_not_fit_names_the_parameter(kind: str, script: str, fault: Fault) -> None:
-    error = fault_of({"p": expression(kind, script)})
-    assert (error.fault, error.param) == (fault, "p")
-    assert "[p]" in error.message
-
-
-def test_row_60_an_endless_expression_ends_in_an_error_of_its_parameter() -> None:
-    moment = Moment(NOW, limits=Limits(visit=10_000))
-    error = fault_of({"p": expression("LONG", "while (true) { 1; }")}, Scope(context=World(), moment=moment))
-    assert (error.fault, error.param, error.limit) == (Fault.EXPRESSION, "p", "visit")
-
-
-def test_row_61_an_expression_reaches_nothing_outside() -> None:
-    for script in ("System.exit(0)", "'x'.getClass()", "params.__class__", "''.__class__"):
-        assert fault_of({"p": expression("STRING", script)}).fault is Fault.EXPRESSION
-
-
-def test_a_result_is_used_as_its_own_type_only() -> None:
-    assert use_as("p", done("LONG", 1), ParamType.LONG) == 1
-    with pytest.raises(ParamError, match=r"\[p\] is a \[LONG\] type and can not be used as STRING"):
-        use_as("p", done("LONG", 1), ParamType.STRING)
-
-
-def test_a_result_has_one_line() -> None:
-    assert result_text(done("LONG", 1)) == "1"
-    assert result_text(done("LONG_ARRAY", (1, 2))) == "[1, 2]"
-    assert result_text(done("MAP", {})) is None
-
-
 # -------------------------------------------------------------------------------------------------- size
 def test_a_set_can_be_too_large() -> None:
     """The set is {"p":{"value":"x...","type":...,"evaluated_result":"x..."}}: the text counts twice."""
@@ -410,3 +320,15 @@ def test_a_set_can_be_too_large() -> None:
         with pytest.raises(ParamError, match=rf"\[{size}\]") as raised:
             evaluate({"p": text("x" * length)}, in_run(), limits)
         assert raised.value.fault is Fault.TOO_LARGE
+
+
+# ------------------------------------------------------------------------------------------------- limits
+def test_row_60_an_endless_expression_ends_in_an_error_of_its_parameter() -> None:
+    moment = Moment(NOW, limits=Limits(visit=10_000))
+    error = fault_of({"p": expression("LONG", "while (true) { 1; }")}, Scope(context=World(), moment=moment))
+    assert (error.fault, error.param, error.limit) == (Fault.EXPRESSION, "p", "visit")
+
+
+def test_row_61_an_expression_reaches_nothing_outside() -> None:
+    for script in ("System.exit(0)", "'x'.getClass()", "params.__class__", "''.__class__"):
+        assert fault_of({"p": expression("STRING", script)}).fault is Fault.EXPRESSION

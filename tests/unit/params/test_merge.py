@@ -260,6 +260,7 @@ def test_what_a_parent_did_not_define_itself_goes_through() -> None:
 def test_a_childs_own_facts_are_not_its_parents() -> None:
     fact = text("child", mode=M.CONSTANT, source=S.SYSTEM_DEFAULT)
     assert merged(fact, text("parent", source=S.SYSTEM_DEFAULT), CHILD) is fact
+    assert fault_of(fact, text("mine", source=S.DEFINITION), CHILD)[0] is Fault.NOT_CHANGEABLE
     assert merged(fact, text("system"), SYSTEM).value == "system"
 
 

@@ -72,6 +72,7 @@ def test_text_and_json() -> None:
     assert shown("new int[0];") == "[]"
     assert shown("String[] a = new String[]{'x', 'y'}; a;") == "[x, y]"
     assert kind("Util.toJson(new DateTime(0));") is Kind.UNSUPPORTED
+    assert kind("m = new Map(); m.put('a', null); Util.toJson(m);") is Kind.UNSUPPORTED
     assert kind("Util.toJson();") is Kind.ILLEGAL_ARGUMENT
 
 

@@ -82,6 +82,11 @@ def test_a_run_that_is_kept_as_failed_says_why() -> None:
         Start("a", failure="")
 
 
+def test_replaced_and_admitted_runs_leave_the_queue() -> None:
+    assert admit(LAST_ONLY, [run("4")], 1, 0, batch("start start")).queue_change == 0
+    assert admit(LAST_ONLY, [run("4")], 0, 0, batch("start")).queue_change == -1
+
+
 def test_only_starts_spend_instance_ids() -> None:
     admission = admit(SEQUENTIAL, [], 1, 0, batch("start restart:3 broken start"))
     assert written(admission).answers == "10=CREATED 3.2=CREATED 11=FAILED 12=CREATED"

@@ -6,6 +6,7 @@ not a deep one.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +237,15 @@ class Script(Node):
     statements: tuple[Statement, ...]
 
 
+@cache
+def _parts(kind: type[Node]) -> tuple[str, ...]:
+    return tuple(part.name for part in fields(kind))
+
+
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below, in the order of the text."""
-    for part in fields(node):
-        value = getattr(node, part.name)
+    for part in _parts(type(node)):
+        value = getattr(node, part)
         if isinstance(value, Node):
             yield value
         elif isinstance(value, tuple):

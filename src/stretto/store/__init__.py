@@ -1,0 +1,1 @@
+"""Stores: what the ports promise, on real databases and in memory. They keep, and do not think."""

@@ -1,0 +1,170 @@
+"""Nodes, beats and leases."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from stretto.engine.records import RunKey
+from stretto.model.errors import Conflict
+from stretto.ports.failures import Fenced
+from stretto.ports.groups import BEAT_LASTS, Burial, GroupRow, Heard, NodeRow, NodeState, Suspect
+from stretto.ports.rows import Lease, NodeId
+from stretto.store.memory.database import Database, Part
+
+
+def is_current(db: Database, lease: Lease) -> bool:
+    """Whether a write may name this lease."""
+    return db.groups[lease.group].generation == lease.generation
+
+
+class MemoryGroups(Part):
+    """See `ports.groups`."""
+
+    async def join(self, node: NodeId, address: str | None = None) -> Heard:
+        with self._db.transaction() as now:
+            if node in self._db.nodes:
+                raise Conflict(f"the node id {node} was used before")
+            row = NodeRow(
+                node=node,
+                state=NodeState.ALIVE,
+                beats=1,
+                expires_at=now + BEAT_LASTS,
+                joined_at=now,
+                address=address,
+            )
+            self._db.nodes.put(node, row)
+            return Heard(now=now, nodes=self._nodes())
+
+    async def beat(self, node: NodeId) -> Heard | None:
+        with self._db.transaction() as now:
+            row = self._db.nodes.get(node)
+            if row is None or row.state is NodeState.DEAD:
+                return None
+            beaten = msgspec.structs.replace(row, beats=row.beats + 1, expires_at=now + BEAT_LASTS)
+            self._db.nodes.put(node, beaten)
+            return Heard(now=now, nodes=self._nodes())
+
+    async def bury(self, node: NodeId, beats: int, *, expired: bool = True) -> Burial | None:
+        with self._db.transaction() as now:
+            row = self._db.nodes.get(node)
+            if row is None or row.state is NodeState.DEAD or row.beats != beats:
+                return None
+            if expired and row.expires_at >= now:
+                return None
+            dead = msgspec.structs.replace(row, state=NodeState.DEAD, buried_at=now)
+            self._db.nodes.put(node, dead)
+            groups = self._owned(node)
+            suspects = [each.suspect for each in groups]
+            for group in groups:
+                self._free(group, falls=group.falls + 1)
+            self._let_go(node, now)
+            return Burial(
+                groups=tuple(each.group for each in groups),
+                quarantined=tuple(self._quarantine(suspects)),
+                parked=tuple(self._park(suspects)),
+            )
+
+    async def start_leaving(self, node: NodeId) -> None:
+        with self._db.transaction():
+            row = self._db.nodes.get(node)
+            if row is not None and row.state is NodeState.ALIVE:
+                self._db.nodes.put(node, msgspec.structs.replace(row, state=NodeState.LEAVING))
+
+    async def leave(self, node: NodeId) -> None:
+        with self._db.transaction() as now:
+            for group in self._owned(node):
+                self._free(group, falls=group.falls)
+            self._let_go(node, now)
+            self._db.nodes.pop(node)
+
+    async def claim(self, node: NodeId, most: int) -> list[Lease]:
+        with self._db.transaction():
+            row = self._db.nodes.get(node)
+            if row is None or row.state is not NodeState.ALIVE:
+                return []
+            free = [each for each in self._groups() if each.owner is None]
+            return [self._take(node, group) for group in free[:most]]
+
+    async def claim_again(self, node: NodeId, leases: Sequence[Lease]) -> list[Lease]:
+        with self._db.transaction():
+            return [self._take(node, group) for group in self._mine(node, leases)]
+
+    async def give_up(self, node: NodeId, leases: Sequence[Lease]) -> list[int]:
+        with self._db.transaction():
+            mine = self._mine(node, leases)
+            for group in mine:
+                self._db.groups.put(group.group, msgspec.structs.replace(group, owner=None))
+            return [group.group for group in mine]
+
+    async def nodes(self) -> list[NodeRow]:
+        with self._db.transaction():
+            return list(self._nodes())
+
+    async def groups(self) -> list[GroupRow]:
+        with self._db.transaction():
+            return self._groups()
+
+    async def note_suspect(self, lease: Lease, suspect: Suspect | None) -> None:
+        with self._db.transaction():
+            if not is_current(self._db, lease):
+                raise Fenced((lease.group,))
+            group = self._db.groups[lease.group]
+            self._db.groups.put(lease.group, msgspec.structs.replace(group, suspect=suspect))
+
+    async def calm(self, leases: Sequence[Lease]) -> None:
+        with self._db.transaction():
+            for lease in leases:
+                if is_current(self._db, lease):
+                    group = self._db.groups[lease.group]
+                    calmed = msgspec.structs.replace(group, falls=0, suspect=None)
+                    self._db.groups.put(lease.group, calmed)
+
+    # ------------------------------------------------------------------------------------------------- rows
+    def _nodes(self) -> tuple[NodeRow, ...]:
+        return tuple(self._db.nodes[node] for node in sorted(self._db.nodes))
+
+    def _groups(self) -> list[GroupRow]:
+        return [self._db.groups[group] for group in sorted(self._db.groups)]
+
+    def _owned(self, node: NodeId) -> list[GroupRow]:
+        return [each for each in self._groups() if each.owner == node]
+
+    def _mine(self, node: NodeId, leases: Iterable[Lease]) -> list[GroupRow]:
+        rows = (self._db.groups[lease.group] for lease in leases if is_current(self._db, lease))
+        return [row for row in rows if row.owner == node]
+
+    def _take(self, node: NodeId, group: GroupRow) -> Lease:
+        taken = msgspec.structs.replace(group, owner=node, generation=group.generation + 1)
+        self._db.groups.put(group.group, taken)
+        return Lease(taken.group, taken.generation)
+
+    def _free(self, group: GroupRow, falls: int) -> None:
+        freed = msgspec.structs.replace(
+            group, owner=None, generation=group.generation + 1, falls=falls, suspect=None
+        )
+        self._db.groups.put(group.group, freed)
+
+    def _let_go(self, node: NodeId, now: int) -> None:
+        """Nobody reads what was sent to the node, and others may have the pool work that it took."""
+        for number in list(self._db.messages_to[node]):
+            self._db.messages.pop(number)
+        for attempt in list(self._db.work):
+            work = self._db.work[attempt]
+            if work.taken_by == node:
+                self._db.work.put(attempt, msgspec.structs.replace(work, taken_by=None, since=now))
+
+    def _quarantine(self, suspects: Iterable[Suspect | None]) -> list[RunKey]:
+        rows = [self._db.runs.get(each) for each in suspects if isinstance(each, RunKey)]
+        found = [row for row in rows if row is not None]
+        for row in found:
+            aside = msgspec.structs.replace(row, quarantined="owners of its group died at it")
+            self._db.runs.put(row.key, aside)
+        return [row.key for row in found]
+
+    def _park(self, suspects: Iterable[Suspect | None]) -> list[int]:
+        rows = [self._db.messages.get(each) for each in suspects if isinstance(each, int)]
+        found = [row for row in rows if row is not None]
+        for row in found:
+            aside = msgspec.structs.replace(row, parked="owners of its group died at it")
+            self._db.messages.put(row.id, aside)
+        return [row.id for row in found]

@@ -1,0 +1,35 @@
+"""Attempts that a pool on some node may take."""
+
+import msgspec
+
+from stretto.engine.records import AttemptKey
+from stretto.ports.groups import NodeState
+from stretto.ports.paging import Cut, Slice
+from stretto.ports.rows import NodeId
+from stretto.ports.work import Work
+from stretto.store.memory.database import Part
+from stretto.store.memory.paging import select, slice_of
+
+
+class MemoryPools(Part):
+    """See `ports.work`."""
+
+    async def take_work(self, node: NodeId, pool: str, attempt: AttemptKey | None = None) -> Work | None:
+        with self._db.transaction():
+            taker = self._db.nodes.get(node)
+            free = [key for _since, key in self._db.free_work[pool] if attempt in {None, key}]
+            if taker is None or taker.state is not NodeState.ALIVE or not free:
+                return None
+            work = self._db.work[free[0]]
+            taken = msgspec.structs.replace(work, taken_by=node, take=work.take + 1)
+            self._db.work.put(free[0], taken)
+            return taken
+
+    async def free_work(self, pool: str, *, before: int, most: int = 100) -> list[Work]:
+        with self._db.transaction():
+            free = [key for since, key in self._db.free_work[pool] if since < before]
+            return [self._db.work[key] for key in free[:most]]
+
+    async def pool_work(self, pool: str, cut: Cut) -> Slice[Work]:
+        with self._db.transaction():
+            return slice_of(select(self._db.work_of_pool[pool], cut), self._db.work.__getitem__)
