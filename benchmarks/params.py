@@ -1,15 +1,14 @@
 """How fast parameters are merged, interpolated and evaluated, beside plain Python in the same run.
 
-`python -m benchmarks.params` prints the rows.
+`python -m benchmarks params` prints the rows.
 """
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from string import Template
-from time import process_time
-from typing import Any, NamedTuple
+from typing import Any
 from zoneinfo import ZoneInfo
 
+from benchmarks.row import Row, rate
 from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource, ParamType
 from stretto.params import (
     STEP_DEFAULTS,
@@ -34,33 +33,6 @@ from stretto.sel import Environment, evaluate_maestro
 NOW = 1_569_018_000_123
 ZONE = "America/Los_Angeles"
 RUN = RunFacts(workflow_id="daily", instance_id=1, owner="ann", initiator="TIME", initiator_timezone=ZONE)
-SECONDS = 0.5  # of each of the rounds, of which the best counts
-ROUNDS = 3
-
-
-class Row(NamedTuple):
-    """One measurement. `ratio` says how many times the rate of `beside` it is."""
-
-    name: str
-    value: float
-    unit: str
-    target: float | None
-    ratio: float
-    beside: str
-
-
-def rate(work: Callable[[], object]) -> float:
-    """How often some work can be done in a second of one core, whoever else uses the machine."""
-    work()
-    best = 0.0
-    for _ in range(ROUNDS):
-        count, start = 0, process_time()
-        while (spent := process_time() - start) < SECONDS:
-            for _ in range(100):
-                work()
-            count += 100
-        best = max(best, count / spent)
-    return best
 
 
 def run() -> list[Row]:
@@ -157,16 +129,3 @@ def _step() -> Row:
     return Row(
         "a step's parameters: 4 defaults, 2 own", value, "steps/s", None, value / beside, "a dict by hand"
     )
-
-
-def main() -> None:
-    """Print all rows; say where a target is missed."""
-    for row in run():
-        target = f"target {row.target:,.0f}" if row.target else ""
-        missed = "  MISSED" if row.target and row.value < row.target else ""
-        ratio = f"{row.ratio:.3g} x {row.beside}"
-        print(f"{row.name:42} {row.value:12,.0f} {row.unit:9} {ratio:40} {target}{missed}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,48 +1,20 @@
 """How fast expressions are compiled and evaluated, beside plain Python in the same run.
 
-`python -m benchmarks.sel` prints the rows.
+`python -m benchmarks sel` prints the rows.
 """
 
 import itertools
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from string import Template
-from time import process_time
-from typing import NamedTuple
 
+from benchmarks.row import Row, rate
 from stretto.sel import Environment, compile_expression, compile_template, evaluate_maestro
 from stretto.sel.expression import Expression
 
 NOW = 1_569_018_000_123
-SECONDS = 0.5  # of each of the rounds, of which the best counts
-ROUNDS = 3
 ENVIRONMENT = Environment(now_millis=NOW)
 LOOP = "n = 0; for (i = 0; i < 1000; i += 1) { if (i % 3 == 0) n += i; } return n;"
-
-
-class Row(NamedTuple):
-    """One measurement. `ratio` says how many times the rate of `beside` it is."""
-
-    name: str
-    value: float
-    unit: str
-    target: float | None
-    ratio: float
-    beside: str
-
-
-def rate(work: Callable[[], object]) -> float:
-    """How often some work can be done in a second of one core, whoever else uses the machine."""
-    work()
-    best = 0.0
-    for _ in range(ROUNDS):
-        count, start = 0, process_time()
-        while (spent := process_time() - start) < SECONDS:
-            for _ in range(100):
-                work()
-            count += 100
-        best = max(best, count / spent)
-    return best
 
 
 def row(
@@ -125,9 +97,3 @@ def run() -> list[Row]:
         ),
         row("compiling a new a + n", None, fresh(), "compile()", fresh_python()),
     ]
-
-
-if __name__ == "__main__":
-    for each in run():
-        target = f" (target {each.target:,.0f})" if each.target else ""
-        print(f"{each.name}: {each.value:,.0f} {each.unit}{target}, {each.ratio:.2f} times {each.beside}")

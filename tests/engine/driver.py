@@ -1,93 +1,146 @@
-"""Runs a workflow in virtual time: carries out effects against scripted runtimes, permits and signals."""
+"""Runs a workflow in virtual time: carries out effects against scripted runtimes, checks each decision."""
 
-import heapq
-from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import msgspec
+from tests.engine.invariants import Watchman
+from tests.engine.reading import Reading
+from tests.engine.world import NOW, World
 
 from stretto.definition.parse import Options, load
 from stretto.engine import effects as todo
 from stretto.engine import events as happened
 from stretto.engine.decide import Decision, decide
-from stretto.engine.events import Reported, ResultState
+from stretto.engine.events import Reported, ResultState, RunActed, RunAction, StepActed
 from stretto.engine.flow import Flow, Tree
-from stretto.engine.permits import Waiter, granted
 from stretto.engine.plan import Plan
-from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord, WakeReason
+from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
-from stretto.model.initiator import Initiator, ManualInitiator
-from stretto.model.param import Parameter, Params
+from stretto.model.actions import StepAction
+from stretto.model.artifact import Artifacts
+from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, SubworkflowInitiator
+from stretto.model.param import Parameter, Params, ParamSource
+from stretto.model.status import RunStatus
+from stretto.model.step import AnyStep
 from stretto.model.user import User
-from stretto.model.workflow import Criticality, Definition
+from stretto.model.workflow import Definition, Workflow
 from stretto.params import Evaluated, Moment, RunFacts, Scope, evaluate, workflow_params
 from stretto.params.context import Alone
 
-Script = Callable[[todo.StartWork], list[Reported] | None]
+
+class Work(msgspec.Struct, frozen=True):
+    """How the work of an attempt goes: after some milliseconds it is in a state; None: it never ends."""
+
+    state: Any = ResultState.DONE
+    after: int | None = 0
+    message: str | None = None
+    outputs: Mapping[str, Parameter] = {}
+    artifacts: Artifacts = {}
+    added: tuple[AnyStep, ...] = ()
+    tolerance: float = 0.0
+    redirect: str | None = None
 
 
-def done(effect: todo.StartWork) -> list[Reported]:
-    return [Reported(attempt=effect.attempt, launch=effect.launch, state=ResultState.DONE)]
+Script = Callable[[todo.StartWork], Work | None]
+FOREVER = Work(after=None)
 
 
-class Driver:
-    """One root run and everything inside it."""
+def scripted(**scripts: list[Work | str]) -> Script:
+    """What each step does in its attempts, one after the other; the last counts for all that follow."""
+
+    def play(effect: todo.StartWork) -> Work:
+        script = scripts.get(effect.attempt.step_id, ["DONE"])
+        chosen = script[min(effect.attempt.number, len(script)) - 1]
+        return Work(ResultState(chosen)) if isinstance(chosen, str) else chosen
+
+    return play
+
+
+ALL_DONE = scripted()
+
+
+def definition_of(given: Definition | Workflow | str) -> Workflow:
+    if isinstance(given, str):
+        (given,) = load(given, Options())
+    return given.workflow if isinstance(given, Definition) else given
+
+
+class Driver(Reading):
+    """One root run and everything inside it, and the runs that its subworkflow steps start."""
 
     def __init__(
         self,
-        definition: Definition | str,
+        definition: Definition | Workflow | str,
         *,
         run_params: Params | None = None,
-        runtime: Script = done,
+        runtime: Script = ALL_DONE,
         settings: EngineSettings | None = None,
         limits: Mapping[str, int] | None = None,
-        now: int = 1_700_000_000_000,
+        library: Mapping[str, Definition | Workflow | str] | None = None,
         breakpoints: frozenset[str] = frozenset(),
+        world: World | None = None,
+        initiator: Initiator | None = None,
+        run: Mapping[str, Any] | None = None,
+        plan: Plan | None = None,
+        check: bool = True,
+        now: int = NOW,
     ) -> None:
-        if isinstance(definition, str):
-            (definition,) = load(definition, Options())
-        self.now = now
+        self.world = world or World(now)
+        self.world.limits.update(limits or {})
         self.runtime = runtime
-        self.limits: dict[str, int | None] = dict(limits or {})
-        self.workflow = definition.workflow
+        self.library = dict(library or {})
+        self.workflow = definition_of(definition)
         self.tree = Tree(self.workflow, settings or EngineSettings(), internal_id=12345)
-        self.tree.breakpoints = breakpoints
-        self.flow = self._flow(run_params or {})
-        self.timers: list[tuple[int, int, happened.Event]] = []
-        self.queue: deque[happened.Event] = deque()
-        self.waiters: dict[AttemptKey, Waiter] = {}
-        self.held: Counter[str] = Counter()
-        self.holders: dict[AttemptKey, tuple[str, ...]] = {}
+        self.standing = set(breakpoints)
+        self.tree.breakpoints = self.standing
+        self.stubborn = False  # work that does not end when it is asked to
+        self.fetching = True  # what is missing is fetched at once
         self.effects: list[todo.Effect] = []
-        self.decisions = 0
-        self.records: dict[Any, Any] = {}
+        self.records: dict[tuple[type, Any], Any] = {}
         self.fetched: dict[object, Any] = {}
-        self._ticket = 0
+        self.fetches: list[object] = []
+        self.templates: dict[object, Any] = {}
+        self.decisions = 0
+        self.check = check
+        self.initiator = initiator or ManualInitiator(user=User(name="tester"))
+        self.flow = self._flow(run_params or {}, dict(run or {}), plan)
+        self.watchman = Watchman(self)
 
-    def _flow(self, run_params: Params) -> Flow:
-        key = RunKey(self.workflow.id, 1, 1)
-        initiator: Initiator = ManualInitiator(user=User(name="tester"))
-        facts = RunFacts(workflow_id=self.workflow.id, owner="tester", runner="tester", run_policy="START_FRESH_NEW_RUN")
-        merged = workflow_params(self.workflow.params or {}, run_params)
-        params = evaluate(merged, Scope(context=Alone(facts), moment=Moment(self.now)))
-        assert isinstance(params, Evaluated)
-        run = RunRecord(
+    def _flow(self, run_params: Params, given: dict[str, Any], plan: Plan | None) -> Flow:
+        self.world.instances[self.workflow.id] += 1
+        key = given.pop("key", None) or RunKey(self.workflow.id, self.world.instances[self.workflow.id], 1)
+        if "params" not in given:
+            facts = RunFacts(workflow_id=self.workflow.id, owner="tester", runner="tester")
+            nested = isinstance(self.initiator, SubworkflowInitiator)
+            source = ParamSource.SUBWORKFLOW if nested else ParamSource.LAUNCH
+            merged = workflow_params(self.workflow.params or {}, run_params, source)
+            found = evaluate(merged, Scope(context=Alone(facts), moment=Moment(self.now)))
+            assert isinstance(found, Evaluated)
+            given["params"] = found
+        record = RunRecord(
             key=key,
-            uuid="00000000-0000-0000-0000-000000000001",
+            uuid=f"00000000-0000-0000-0000-{key.instance_id:012}",
             version_id=1,
-            initiator=initiator,
-            correlation_id=f"{self.workflow.id}:1:1",
+            initiator=self.initiator,
+            correlation_id=f"{self.workflow.id}:{key.instance_id}:1",
             owner="tester",
-            params=params,
             create_time=self.now,
+            **given,
         )
-        return Flow(run, Plan(self.workflow.steps), self.tree)
+        self.records[RunRecord, key] = record
+        return Flow(record, plan or Plan(self.workflow.steps), self.tree)
 
     # --------------------------------------------------------------------------------------------- driving
     def send(self, event: happened.Event) -> Decision:
+        if self.check:
+            self.watchman.before()
         decision = decide(self.flow, event, self.now)
         self.decisions += 1
         for record in decision.changes:
-            self.records[(type(record).__name__, record.key)] = record
+            self.records[type(record), record.key] = record
+        if self.check:
+            self.watchman.after(decision)
         for effect in decision.effects:
             self.effects.append(effect)
             self._carry_out(effect)
@@ -97,103 +150,157 @@ class Driver:
         self.send(happened.Launched(run=self.flow.run.key))
         return self
 
-    def drain(self) -> None:
-        while self.queue:
-            self.send(self.queue.popleft())
-
-    def run(self, until: int | None = None, most: int = 1_000_000) -> "Driver":
-        """Go on until nothing is left, or until a time (milliseconds from now)."""
-        end = None if until is None else self.now + until
-        for _ in range(most):
-            self.drain()
-            if not self.timers or (end is not None and self.timers[0][0] > end) or self.flow.is_over:
-                break
-            due, _, event = heapq.heappop(self.timers)
-            self.now = max(self.now, due)
-            self.send(event)
-        else:
-            raise AssertionError("the run does not come to an end")
-        if end is not None:
-            self.now = end
+    def run(self, until: int | None = None) -> "Driver":
+        self.world.run(until)
         return self
 
     def finish(self) -> "Driver":
-        return self.start().run()
+        self.start().run()
+        assert self.flow.is_over, self.statuses()
+        assert self.world.no_permit_is_left
+        return self
+
+    def act(self, action: RunAction, *steps: str, run: RunKey | None = None) -> "Driver":
+        key = run or self.flow.run.key
+        self.send(RunActed(run=key, action=action, user="ann", steps=steps))
+        return self
+
+    def step(self, step_id: str, action: StepAction, run: RunKey | None = None, **params: Any) -> "Driver":
+        key = AttemptKey(run or self.flow.run.key, step_id, 0)
+        self.send(StepActed(attempt=key, action=action, user="ann", **params))
+        return self
+
+    def report(self, step_id: str, state: ResultState = ResultState.DONE, **more: Any) -> "Driver":
+        attempt = self.attempt(step_id)
+        self.send(Reported(attempt=attempt.key, launch=attempt.launch or 0, state=state, **more))
+        return self
 
     # ------------------------------------------------------------------------------------------- effects
     def _carry_out(self, effect: todo.Effect) -> None:
-        match effect:
-            case todo.StartWork():
-                self.queue.extend(self.runtime(effect) or [])
-            case todo.SetTimer(attempt=attempt, run=run, due=due, reason=reason):
-                self._timer(attempt, run, due, reason)
-            case todo.AskPermits():
-                self._ask(effect)
-            case todo.ReleasePermits(attempt=attempt):
-                self._release(attempt)
-            case todo.ResumeLoop(attempt=attempt):
-                self.queue.append(happened.Resumed(attempt=attempt))
-            case todo.Fetch(attempt=attempt, keys=keys):
-                values = {key: self.fetched[key] for key in keys}
-                self.queue.append(happened.Fetched(attempt=attempt, values=values))
-            case _:
-                pass
+        handle = getattr(self, f"_{type(effect).__name__}", None)
+        if handle is not None:  # the tests that need the others answer themselves
+            handle(effect)
 
-    def _timer(self, attempt: AttemptKey | None, run: RunKey, due: int, reason: WakeReason | None) -> None:
+    def _StartWork(self, effect: todo.StartWork) -> None:  # noqa: N802 - named like the effect
+        self._work(effect)
+
+    def _TerminateWork(self, effect: todo.TerminateWork) -> None:  # noqa: N802
+        if not self.stubborn:
+            state = ResultState.STOPPED
+            self.world.soon(self, Reported(attempt=effect.attempt, launch=effect.launch, state=state))
+
+    def _SetTimer(self, effect: todo.SetTimer) -> None:  # noqa: N802
+        self._timer(effect)
+
+    def _AskPermits(self, effect: todo.AskPermits) -> None:  # noqa: N802
+        self.world.ask(self, effect)
+
+    def _ReleasePermits(self, effect: todo.ReleasePermits) -> None:  # noqa: N802
+        self.world.release(effect.attempt)
+
+    def _WatchSignals(self, effect: todo.WatchSignals) -> None:  # noqa: N802
+        self.world.watch(self, effect)
+
+    def _AnnounceSignals(self, effect: todo.AnnounceSignals) -> None:  # noqa: N802
+        for output in effect.outputs:
+            self.world.announce(output["name"], **output["params"])
+
+    def _ResumeLoop(self, effect: todo.ResumeLoop) -> None:  # noqa: N802
+        self.world.soon(self, happened.Resumed(attempt=effect.attempt))
+
+    def _Fetch(self, effect: todo.Fetch) -> None:  # noqa: N802
+        self.fetches += effect.keys
+        if self.fetching:
+            values = {key: self.look_up(effect.attempt, key) for key in effect.keys}
+            self.world.soon(self, happened.Fetched(attempt=effect.attempt, values=values))
+
+    def _LookForBreakpoint(self, effect: todo.LookForBreakpoint) -> None:  # noqa: N802
+        if effect.attempt.step_id not in self.standing:
+            self.world.soon(self, happened.BreakpointGone(attempt=effect.attempt))
+
+    def _StartChild(self, effect: todo.StartChild) -> None:  # noqa: N802
+        self._start_child(effect)
+
+    def _StopChild(self, effect: todo.StopChild) -> None:  # noqa: N802
+        driver = self.world.children.get(effect.child) if effect.child else None
+        if driver is not None and not driver.flow.is_over:
+            key = driver.flow.run.key
+            self.world.soon(driver, RunActed(run=key, action=RunAction.STOP, user="parent"))
+
+    def _RunEnded(self, effect: todo.RunEnded) -> None:  # noqa: N802
+        self._tell_parent(effect.status)
+
+    def _work(self, effect: todo.StartWork) -> None:
+        work = self.runtime(effect)
+        if work is None or work.after is None:
+            return
+        fields = {name: getattr(work, name) for name in Work.__struct_fields__ if name != "after"}
+        answer = Reported(attempt=effect.attempt, launch=effect.launch, **fields)
+        if not work.after:
+            self.world.soon(self, answer)
+            return
+        begun = Reported(attempt=effect.attempt, launch=effect.launch, state=ResultState.CONTINUE)
+        self.world.soon(self, begun)
+        self.world.at(self.now + work.after, self, answer)
+
+    def _timer(self, effect: todo.SetTimer) -> None:
         event: happened.Event
-        if attempt is None:
-            event = happened.RunTimeDue(run=run, due=due)
-        elif reason is None:
-            event = happened.StepTimeDue(attempt=attempt, due=due)
+        if effect.attempt is None:
+            event = happened.RunTimeDue(run=effect.run, due=effect.due)
+        elif effect.reason is None:
+            event = happened.StepTimeDue(attempt=effect.attempt, due=effect.due)
         else:
-            event = happened.Woken(attempt=attempt, reason=reason, due=due)
-        self._ticket += 1
-        heapq.heappush(self.timers, (due, self._ticket, event))
+            event = happened.Woken(attempt=effect.attempt, reason=effect.reason, due=effect.due)
+        self.world.at(effect.due, self, event)
 
-    def _ask(self, effect: todo.AskPermits) -> None:
-        self._ticket += 1
-        for tag, limit in effect.limits.items():
-            self.limits.setdefault(tag, limit)
-        criticality = Criticality(effect.criticality) if effect.criticality else None
-        tags = tuple(effect.limits)
-        self.waiters[effect.attempt] = Waiter(str(effect.attempt), tags, criticality, effect.since, self._ticket)
-        self._grant()
+    # ------------------------------------------------------------------------------------------ children
+    def _start_child(self, effect: todo.StartChild) -> None:
+        if effect.workflow_id not in self.library:
+            refused = happened.ChildRefused(
+                attempt=effect.attempt, message=f"no workflow {effect.workflow_id}"
+            )
+            self.world.soon(self, refused)
+            return
+        child = Driver(
+            self.library[effect.workflow_id],
+            run_params=dict(effect.params),
+            runtime=self.runtime,
+            settings=self.tree.settings,
+            library=self.library,
+            world=self.world,
+            initiator=self._initiator(effect),
+        )
+        key = child.flow.run.key
+        self.world.children[key] = child
+        started = happened.ChildStarted(attempt=effect.attempt, child=key, version_id=1, uuid=f"uuid-{key}")
+        self.world.soon(self, started)
+        self.world.soon(child, happened.Launched(run=key))
+        child.parent = (self, effect.attempt)
 
-    def _release(self, attempt: AttemptKey) -> None:
-        self.waiters.pop(attempt, None)
-        for tag in self.holders.pop(attempt, ()):
-            self.held[tag] -= 1
-        self._grant()
+    def _initiator(self, effect: todo.StartChild) -> SubworkflowInitiator:
+        run, step_id, number = effect.attempt
+        above = self.tree.live[run].run.initiator
+        own = Ancestor(
+            workflow_id=run.workflow_id,
+            instance_id=run.instance_id,
+            run_id=run.run_id,
+            step_id=step_id,
+            step_attempt_id=number,
+            sync=effect.sync,
+        )
+        return SubworkflowInitiator(ancestors=(*getattr(above, "ancestors", ()), own))
 
-    def _grant(self) -> None:
-        by_name = {str(key): key for key in self.waiters}
-        for waiter in granted(self.waiters.values(), self.held, self.limits):
-            key = by_name[waiter.attempt]
-            self.holders[key] = self.waiters.pop(key).tags
-            self.held.update(waiter.tags)
-            for tag in waiter.tags:
-                limit = self.limits.get(tag)
-                assert limit is None or self.held[tag] <= limit
-            self.queue.append(happened.Granted(attempt=key))
+    parent: "tuple[Driver, AttemptKey] | None" = None
 
-    # ------------------------------------------------------------------------------------------- looking
-    @property
-    def status(self) -> str:
-        return self.flow.run.status.value
+    def _tell_parent(self, status: RunStatus) -> None:
+        if self.parent is not None:
+            driver, attempt = self.parent
+            ended = happened.ChildEnded(attempt=attempt, child=self.flow.run.key, status=status)
+            self.world.soon(driver, ended)
 
-    def attempt(self, step_id: str, flow: Flow | None = None) -> AttemptRecord | None:
-        flow = flow or self.flow
-        return flow.attempts[flow.plan.numbers[step_id]]
 
-    def statuses(self, flow: Flow | None = None) -> dict[str, str]:
-        flow = flow or self.flow
-        return {
-            step.id: record.status.value if (record := flow.attempts[step.index]) else "NOT_CREATED"
-            for step in flow.plan.steps
-        }
-
-    def value(self, step_id: str, name: str) -> Any:
-        record = self.attempt(step_id)
-        assert record is not None
-        param: Parameter = (record.params or {})[name]
-        return param.evaluated_result
+def attempts_of(driver: Driver, step_id: str) -> list[AttemptRecord]:
+    """Every attempt that a step has had, in all iterations."""
+    found = [each for (kind, _), each in driver.records.items() if kind is AttemptRecord]
+    mine = [each for each in found if each.key.step_id == step_id]
+    return sorted(mine, key=lambda each: each.key)

@@ -9,6 +9,7 @@ import stretto
 
 # name -> (module with a click command called `command`, what `stretto --help` says of it)
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "convert": ("stretto.cli.convert", "Write a definition as JSON or YAML, whatever form it has."),
     "graph": ("stretto.cli.graph", "Draw a workflow's steps: a tree, Mermaid, DOT, SVG or JSON."),
     "schema": ("stretto.cli.schema", "Print the JSON Schema of a definition."),
     "sel": ("stretto.cli.sel", "Evaluate an expression, a file of cases, or start a prompt."),

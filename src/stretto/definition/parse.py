@@ -1,8 +1,9 @@
 """Text -> definitions, with every problem placed in the text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from stretto.definition.findings import Enough, Findings
 from stretto.definition.forms.normalise import normalise
 from stretto.definition.limits import Limits
-from stretto.definition.reading.located import spot_of
+from stretto.definition.reading.located import Spot, spot_of
 from stretto.definition.reading.read import Format, Source, Unreadable
 from stretto.definition.validate import DEFAULT_LIMITS, validate
 from stretto.model.errors import InvalidDefinition
@@ -54,19 +55,23 @@ def check(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> Checked:
         source = Source(text, options.limits, options.form)
         if all(document is None for document in source.documents):
             return Checked((), (EMPTY,))
-        checked = _checked(source.documents, options)
+        checked = _checked(source.documents, repeat(None), options)
         if checked.problems:
             # Only now are the spots worth their price: read again, with them.
-            checked = _checked(source.located(), options)
+            checked = _checked(source.located(), source.starts, options)
     except Unreadable as unreadable:
         return Checked((), unreadable.problems[: options.limits.problems])
     return checked
 
 
-def _checked(documents: Sequence[Any], options: Options) -> Checked:
+def _checked(documents: Sequence[Any], starts: Iterable[Spot | None], options: Options) -> Checked:
     """Documents that hold nothing (`---` at the end of a file) are passed over."""
     seen: set[str] = set()
-    read = [_Document(document, options, seen) for document in documents if document is not None]
+    read = [
+        _Document(document, start, options, seen)
+        for document, start in zip(documents, starts, strict=False)
+        if document is not None
+    ]
     definitions = tuple(made for document in read for made in document.definitions)
     if len(read) == 1:
         return Checked(definitions, tuple(read[0].problems))
@@ -101,7 +106,7 @@ def parse(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> Definition:
 class _Document:
     """One document of a text: its definitions and what is wrong with them."""
 
-    def __init__(self, document: Any, options: Options, seen: set[str]) -> None:
+    def __init__(self, document: Any, start: Spot | None, options: Options, seen: set[str]) -> None:
         self.definitions: list[Definition] = []
         self._options = options
         self._seen = seen  # ids of the definitions before, in this document and the others
@@ -110,9 +115,9 @@ class _Document:
         raws: list[dict[str, Any]] = []
         with suppress(Enough):
             raws = normalise(document, options.templates, found)
-        self.problems = _placed(found, document)
+        self.problems = _placed(found, document, start)
         for index, raw in enumerate(raws):
-            problems = _placed(self._read(raw), raw)
+            problems = _placed(self._read(raw), raw, start)
             self.problems += [_inside(index, each) for each in problems] if len(raws) > 1 else problems
         self.problems.sort(key=lambda each: (each.line or 0, each.column or 0))
         if len(self.problems) > limit:
@@ -171,12 +176,12 @@ def _is_echo(path: str, broken: AbstractSet[str]) -> bool:
     )
 
 
-def _placed(problems: Sequence[Problem], root: Any) -> list[Problem]:
+def _placed(problems: Sequence[Problem], root: Any, start: Spot | None) -> list[Problem]:
     """Each problem with the line and column of its path; a plain value has none and changes nothing."""
     placed = []
     for problem in problems:
-        spot = spot_of(root, keys_in(problem.path), problem.code) if problem.line is None else None
-        if spot is not None:
+        spot = spot_of(root, keys_in(problem.path), problem.code) or start
+        if spot is not None and problem.line is None:
             problem = msgspec.structs.replace(problem, line=spot.line, column=spot.column)  # noqa: PLW2901
         placed.append(problem)
     return placed

@@ -47,6 +47,7 @@ def merged_params(
     step, run = plan.step, flow.run
     kind = step.type if isinstance(step, TypedStep) else str(type(step).__struct_config__.tag)
     restart = (run.restart.step_restart_params or {}).get(plan.id) if run.restart is not None else None
+    restarting = run.restart is not None or attempt.manual
     layers = StepLayers(
         definition=step.params or {},
         defaults=STEP_DEFAULTS,
@@ -55,7 +56,7 @@ def merged_params(
         workflow=run.params,
         run={**run.step_run_params.get(plan.id, {}), **attempt.step_run_params},
         restart=restart or {},
-        source=ParamSource.LAUNCH if run.restart is None else ParamSource.RESTART,
-        restarting=run.restart is not None or attempt.manual,
+        source=ParamSource.RESTART if restarting else ParamSource.LAUNCH,
+        restarting=restarting,
     )
     return step_params(layers)

@@ -6,7 +6,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from stretto.engine.flow import Flow
 from stretto.engine.records import NO_PARAMS, AttemptRecord
-from stretto.model.initiator import ManualInitiator, SignalInitiator, TimeInitiator
+from stretto.model.initiator import Initiator, ManualInitiator, SignalInitiator, TimeInitiator
 from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.model.step import TypedStep
 from stretto.model.trigger import IntervalTrigger
@@ -49,11 +49,15 @@ class FlowContext:
         return self._flow.earlier.get(step_id)
 
     def foreach(self, foreach_step: str, step_id: str, param: str) -> Collected | Missing | None:
-        found: Collected | Missing | None = self._look("foreach", *self._attempt_of(foreach_step), step_id, param)
+        found: Collected | Missing | None = self._look(
+            "foreach", *self._attempt_of(foreach_step), step_id, param
+        )
         return found
 
     def subworkflow(self, subworkflow_step: str, step_id: str, param: str) -> Parameter | Missing | None:
-        found: Parameter | Missing | None = self._look("subworkflow", *self._attempt_of(subworkflow_step), step_id, param)
+        found: Parameter | Missing | None = self._look(
+            "subworkflow", *self._attempt_of(subworkflow_step), step_id, param
+        )
         return found
 
     def signal(self, name: str, param: str) -> str | int | Missing | None:
@@ -105,10 +109,16 @@ def run_facts(flow: Flow) -> RunFacts:
         initiator_timezone=initiator.timezone if isinstance(initiator, TimeInitiator) else None,
         first_trigger_timezone=triggers[0].timezone if triggers else None,
         run_policy=run.policy.value,
+        signal_params=_signal_params(initiator),
         trigger_signals=frozenset(
             name for each in workflow.signal_triggers or () for name in each.definitions
         ),
     )
+
+
+def _signal_params(initiator: Initiator) -> Mapping[str, Any]:
+    given = initiator.params if isinstance(initiator, SignalInitiator) else None
+    return {name: param.evaluated_result for name, param in (given or {}).items()}
 
 
 def step_uuid(flow: Flow, record: AttemptRecord) -> str:

@@ -7,9 +7,10 @@ import msgspec
 
 from stretto.engine import events as happened
 from stretto.engine.effects import Effect, SetTimer
-from stretto.engine.flow import Flow
-from stretto.engine.kinds.batch import run_batch
-from stretto.engine.kinds.foreach import run_foreach
+from stretto.engine.elsewhere import keep_answer
+from stretto.engine.flow import Flow, is_active
+from stretto.engine.kinds.batch import run_batch, sum_up
+from stretto.engine.kinds.foreach import iteration_failed, run_foreach
 from stretto.engine.kinds.loops import count_iteration
 from stretto.engine.kinds.subworkflow import child_ended, child_refused, child_started
 from stretto.engine.kinds.whiles import carry_over, run_while
@@ -17,25 +18,24 @@ from stretto.engine.machine.advance import advance
 from stretto.engine.machine.ask import (
     breakpoint_gone,
     called_back,
-    end_from_above,
     end_from_outside,
-    run_acted,
     step_acted,
     step_timed_out,
 )
+from stretto.engine.machine.ask_run import end_from_above, run_acted
 from stretto.engine.machine.begin import begin, begin_again
-from stretto.engine.machine.finish import end_step, fail_internally, look
-from stretto.engine.machine.report import conclude, look_again, report, retry
+from stretto.engine.machine.finish import end_run, fail_internally, look
+from stretto.engine.machine.report import conclude, end_as_asked, look_again, report, work_lost
 from stretto.engine.machine.undo import UNDO, compensated
-from stretto.engine.opening import restarted_step
 from stretto.engine.plan import Kind
 from stretto.engine.policies import timeout_of
 from stretto.engine.records import AttemptKey, Record, RunKey, WakeReason
 from stretto.engine.turn import Task, Turn
-from stretto.model.errors import StrettoError
-from stretto.model.run_config import RunPolicy
+from stretto.model.errors import StrettoError, WrongState
 from stretto.model.signal_instance import SignalDependencies, SignalDependencyStatus
 from stretto.model.status import RunStatus, StepStatus
+from stretto.model.timeline import LogLevel
+from stretto.params import MissingKeys
 
 S = StepStatus
 
@@ -47,23 +47,26 @@ class Decision(msgspec.Struct, frozen=True):
     effects: list[Effect]
 
 
+COMMANDS: Final = (happened.StepActed, happened.RunActed, happened.CalledBack)
+
+
 def decide(flow: Flow, event: happened.Event, now: int) -> Decision:
     """Apply an event to a run and run it to quiescence.
 
     An event for something that is no longer there changes nothing. What a user may not ask is refused with
-    an error, and nothing is changed. A fault of our own fails the step that the event is about, with the
-    reason on its timeline; the run goes on without it.
+    an error, and nothing is changed. A fault of our own fails the step that it happened in, or that the
+    event is about, with the reason on its timeline; the run goes on without it.
     """
     turn = Turn(flow, now)
     try:
         _apply(turn, flow, event)
-    except StrettoError:
+    except BaseException as fault:
         turn.undo()
-        raise
-    except Exception as fault:
-        turn.undo()
+        refused = isinstance(event, COMMANDS) and isinstance(fault, StrettoError)
+        if refused or not isinstance(fault, Exception):
+            raise
         turn = Turn(flow, now)
-        if not _contain(turn, flow, event, fault):
+        if not _contained(turn, flow, event, fault):
             raise
     return Decision(turn.changes(), turn.effects)
 
@@ -71,6 +74,8 @@ def decide(flow: Flow, event: happened.Event, now: int) -> Decision:
 def _apply(turn: Turn, flow: Flow, event: happened.Event) -> None:
     target = _target(flow, event)
     if target is None or target.is_over:
+        if isinstance(event, COMMANDS):
+            raise _too_late(target, event)
         return
     HANDLERS[type(event)](turn, target, event)
     turn.settle(WORKERS)
@@ -81,33 +86,54 @@ def _target(flow: Flow, event: Any) -> Flow | None:
     return flow.tree.live.get(key)
 
 
-def _contain(turn: Turn, flow: Flow, event: Any, fault: Exception) -> bool:
+def _too_late(target: Flow | None, event: Any) -> WrongState:
+    key: RunKey = event.run if hasattr(event, "run") else event.attempt.run
+    how = f" {target.run.status}" if target is not None else ", or it never began"
+    return WrongState(f"Nothing can be asked of run {key}: it has ended{how}", hint="restart it")
+
+
+def _contained(turn: Turn, flow: Flow, event: Any, fault: Exception) -> bool:
     """Fail the step that an event is about, and nothing else. False if it is about no step."""
     target = _target(flow, event)
     key: AttemptKey | None = getattr(event, "attempt", None)
     attempt = target.attempt(key) if target is not None and key is not None else None
-    if target is None or attempt is None or attempt.status.is_terminal:
+    if target is None or attempt is None or not is_active(attempt):
         return False
-    plan = target.plan.steps[target.plan.numbers[attempt.key.step_id]]
-    fail_internally(turn, target, plan, attempt, f"internal error: {type(fault).__name__}: {fault}")
-    turn.settle(WORKERS)
+    index = target.plan.numbers[attempt.key.step_id]
+    text = (
+        str(fault) if isinstance(fault, StrettoError) else f"internal error: {type(fault).__name__}: {fault}"
+    )
+    try:
+        if attempt.ending is None:
+            turn.later(Task.END_STEP, target, index, S.INTERNALLY_FAILED, text)
+        else:  # its work was asked to end, and this is the answer
+            fail_internally(turn, target, target.plan.steps[index], attempt, text)
+        turn.settle(WORKERS)
+    except BaseException:
+        turn.undo()
+        raise
     return True
 
 
 # ------------------------------------------------------------------------------------------------- handlers
 def _launched(turn: Turn, flow: Flow, _event: happened.Launched) -> None:
     run = flow.run
-    if run.status is not RunStatus.CREATED:
+    if run.start_time is not None:
         return
-    turn.move_run(flow, RunStatus.IN_PROGRESS)
+    turn.touch(run, flow)
+    if not run.paused:  # paused while it was queued: its steps are held until it is resumed
+        turn.move_run(flow, RunStatus.IN_PROGRESS)
     run.start_time = turn.now
     turn.note(flow, run, "Workflow instance is dequeued.")
-    run.timeout_at = turn.now + timeout_of(flow, flow.tree.workflow.timeout, turn.now)
+    try:
+        run.timeout_at = turn.now + timeout_of(flow, flow.tree.workflow.timeout, turn.now)
+    except StrettoError as error:
+        turn.note(flow, run, str(error), LogLevel.ERROR)
+        end_run(turn, flow, RunStatus.FAILED)
+        return
     turn.act(SetTimer(attempt=None, run=run.key, due=run.timeout_at, reason=None))
-    # In a run that restarts a specific step, other roots wait for a user.
-    restarted = restarted_step(run.restart) if run.policy is RunPolicy.RESTART_FROM_SPECIFIC else None
     for source in flow.plan.sources:
-        if restarted is None or flow.plan.steps[source].id == restarted:
+        if flow.begins_itself(flow.plan.steps[source]):
             turn.schedule(flow, source)
     turn.later(Task.LOOK, flow)
 
@@ -118,10 +144,13 @@ def _woken(turn: Turn, flow: Flow, event: happened.Woken) -> None:
         return
     index = flow.plan.numbers[event.attempt.step_id]
     if event.reason is WakeReason.BACK_OFF:
-        if flow.run.paused:
-            flow.held.append(index)
-            return
-        begin_again(turn, flow, index)
+        # If it is held back, letting it go sets the timer again.
+        if (
+            attempt.decided is None
+            and flow.run.ending is None
+            and not flow.holds_back(flow.plan.steps[index])
+        ):
+            begin_again(turn, flow, index)
         return
     turn.touch(attempt, flow)
     attempt.wake_at = attempt.wake_reason = None
@@ -173,10 +202,30 @@ def _fetched(turn: Turn, flow: Flow, event: happened.Fetched) -> None:
             flow.tree.templates[key[1]] = value
         else:
             flow.fetched[key] = value
-    index = flow.plan.numbers.get(event.attempt.step_id)
-    if index is None or flow.attempt(event.attempt) is None:
+    _look_again(turn, flow, event.attempt)
+
+
+def _look_again(turn: Turn, flow: Flow, key: AttemptKey) -> None:
+    """What an attempt was missing is here."""
+    attempt = flow.attempt(key)
+    if attempt is not None:
+        in_loop = attempt.status is S.RUNNING and attempt.decided is None
+        turn.later(Task.LOOP if in_loop else Task.ADVANCE, flow, flow.plan.numbers[key.step_id])
+
+
+def _evaluated(turn: Turn, flow: Flow, event: happened.Evaluated) -> None:
+    """An answer from elsewhere: values to go on with, values that are missing there, too, or a failure."""
+    attempt = flow.attempt(event.attempt)
+    if attempt is None or attempt.asked_at is None:
         return
-    turn.later(Task.LOOP if index in flow.loops else Task.ADVANCE, flow, index)
+    if event.error is not None:
+        plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
+        fail_internally(turn, flow, plan, attempt, event.error)
+    elif event.missing:
+        turn.fetch(flow, attempt, MissingKeys(event.missing))
+    else:
+        keep_answer(flow, attempt, event.params)
+        _look_again(turn, flow, event.attempt)
 
 
 def _resumed(turn: Turn, flow: Flow, event: happened.Resumed) -> None:
@@ -188,11 +237,13 @@ HANDLERS: Final[Mapping[type, Callable[[Turn, Flow, Any], None]]] = {
     happened.Launched: _launched,
     happened.Reported: report,
     happened.Woken: _woken,
+    happened.WorkLost: work_lost,
     happened.StepTimeDue: _step_time_due,
     happened.RunTimeDue: _run_time_due,
     happened.Granted: _granted,
     happened.SignalCame: _signal_came,
     happened.Fetched: _fetched,
+    happened.Evaluated: _evaluated,
     happened.BreakpointGone: breakpoint_gone,
     happened.ChildStarted: child_started,
     happened.ChildRefused: child_refused,
@@ -207,31 +258,38 @@ HANDLERS: Final[Mapping[type, Callable[[Turn, Flow, Any], None]]] = {
 # -------------------------------------------------------------------------------------------------- workers
 def _conclude(turn: Turn, flow: Flow, index: int, state: happened.ResultState, message: str | None) -> None:
     attempt, plan = flow.attempts[index], flow.plan.steps[index]
-    if attempt is None or attempt.status not in {S.STARTING, S.RUNNING}:
+    if attempt is None or attempt.status not in {S.STARTING, S.RUNNING} or attempt.decided is not None:
         return  # a loop may have been looked at twice
     turn.touch(attempt, flow)
-    if attempt.ending is S.TIMEOUT_FAILED:
-        retry(turn, flow, plan, attempt, S.TIMEOUT_FAILED, attempt.reason)
-    elif attempt.ending is not None:
-        end_step(turn, flow, plan, attempt, attempt.ending)
+    if attempt.ending is not None:
+        end_as_asked(turn, flow, plan, attempt)
     else:
         conclude(turn, flow, plan, attempt, state, message)
 
 
 def _iteration_ended(turn: Turn, child: Flow) -> None:
-    if child.parent is not None and child.parent[1] == UNDO:
+    assert child.parent is not None  # noqa: S101 - only iterations come here
+    flow, index = child.parent
+    if index == UNDO:
         compensated(turn, child)
         return
-    flow, plan, attempt, loop = count_iteration(turn, child)
+    plan, attempt, loop = flow.plan.steps[index], flow.attempts[index], flow.loops.get(index)
+    if attempt is None or loop is None:
+        child.drop()  # its loop was given up
+        return
     if plan.kind is Kind.WHILE:
         carry_over(turn, flow, loop, child)
-    if attempt is not None and not attempt.status.is_terminal:
-        turn.later(Task.LOOP, flow, plan.index)
+    elif plan.kind is Kind.WORK:
+        sum_up(turn, flow, attempt, child)
+    elif plan.kind is Kind.FOREACH and child.run.status is RunStatus.FAILED:
+        iteration_failed(turn, flow, plan, loop)
+    count_iteration(turn, flow, loop, child)
+    turn.later(Task.LOOP, flow, index)
 
 
 def _loop(turn: Turn, flow: Flow, index: int) -> None:
     attempt, plan, loop = flow.attempts[index], flow.plan.steps[index], flow.loops.get(index)
-    if attempt is None or loop is None or attempt.status is not S.RUNNING:
+    if attempt is None or loop is None or attempt.status is not S.RUNNING or attempt.decided is not None:
         return
     {Kind.FOREACH: run_foreach, Kind.WHILE: run_while}.get(plan.kind, run_batch)(
         turn, flow, plan, attempt, loop

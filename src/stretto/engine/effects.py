@@ -85,6 +85,12 @@ class Fetch(Effect, frozen=True, kw_only=True):
     keys: tuple[object, ...]
 
 
+class EvaluateElsewhere(Effect, frozen=True, kw_only=True):
+    """An expression is too long for a decision: evaluate `elsewhere.question_of` where it can be killed."""
+
+    attempt: AttemptKey
+
+
 class LookForBreakpoint(Effect, frozen=True, kw_only=True):
     """The attempt is PAUSED: does a breakpoint (still) stand?"""
 

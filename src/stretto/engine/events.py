@@ -71,6 +71,13 @@ class Reported(Event, frozen=True, kw_only=True):
     redirect: str | None = None  # go back to an earlier step instead of on
 
 
+class WorkLost(Event, frozen=True, kw_only=True):
+    """Nobody knows of a launch any more: whoever did the work is gone."""
+
+    attempt: AttemptKey
+    launch: int
+
+
 class Woken(Event, frozen=True, kw_only=True):
     """The time of an attempt has come."""
 
@@ -112,6 +119,15 @@ class Fetched(Event, frozen=True, kw_only=True):
 
     attempt: AttemptKey
     values: Mapping[object, Any]
+
+
+class Evaluated(Event, frozen=True, kw_only=True):
+    """What was too long for a decision is evaluated: values by name, or what is missing, or why not."""
+
+    attempt: AttemptKey
+    params: Mapping[str, Parameter] = {}
+    missing: tuple[object, ...] = ()
+    error: str | None = None
 
 
 class BreakpointGone(Event, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from stretto.engine.timeouts import timeout_millis
 from stretto.model.errors import Unprocessable
 from stretto.model.retry import Number
 from stretto.model.step import TypedStep
+from stretto.model.tag import Tag
 from stretto.params import MissingKeys, Moment, Scope, evaluate_text
 
 LEAVES = frozenset({Kind.NOTHING, Kind.SLEEP, Kind.WAIT, Kind.WORK})
@@ -42,9 +43,15 @@ def timeout_of(flow: Flow, timeout: Number | None, now: int) -> int:
     return default if timeout is None else timeout_millis(timeout, interpolator(flow, now), default=default)
 
 
-def permits_for(flow: Flow, plan: StepPlan) -> dict[str, int | None]:
-    """The tags that a step must hold while it runs, with the limits that the definition knows."""
+def permits_for(flow: Flow, plan: StepPlan, more: tuple[Tag, ...] = ()) -> dict[str, int | None]:
+    """The tags that a step must hold while it runs, with the limits that the definition knows.
+
+    A step that only waits for others takes none of the engine's own: they would wait for what it holds.
+    """
     workflow, run = flow.tree.workflow, flow.run
+    tags = (*more, *(plan.step.tags or ()), *run.tags)
+    if flow.tree.unlimited or plan.kind not in LEAVES:
+        return permits_of(tags, {})
     settings = flow.tree.settings
     concurrency = Concurrency(workflow=settings.step_concurrency, instance=workflow.instance_step_concurrency)
     runtime = runtime_permits(
@@ -52,7 +59,7 @@ def permits_for(flow: Flow, plan: StepPlan) -> dict[str, int | None]:
         plan.id,
         run.correlation_id,
         concurrency,
-        leaf=plan.kind in LEAVES,
+        leaf=True,
         defaults=settings.permit_defaults,
     )
-    return permits_of((*(plan.step.tags or ()), *run.tags), runtime)
+    return permits_of(tags, runtime)

@@ -6,6 +6,7 @@ from typing import Any
 from stretto.engine.context import scope_of
 from stretto.engine.flow import Flow
 from stretto.engine.records import AttemptRecord
+from stretto.model.artifact import ArtifactKey, DynamicOutputArtifact
 from stretto.model.signal import SignalDependencyDefinition
 from stretto.model.signal_instance import SignalDependencies, SignalDependency
 from stretto.model.step import AnyStep
@@ -49,4 +50,22 @@ def announced_signals(
             return values
         params = {key: values[key].evaluated_result for key in output.params or {}}
         made.append({"name": name, "params": params, "payload": dict(output.payload or {})})
-    return tuple(made)
+    return (*made, *_found_out(attempt))
+
+
+def _found_out(attempt: AttemptRecord) -> list[Mapping[str, Any]]:
+    """Signals that the work itself asks to announce: texts and whole numbers can be matched on."""
+    artifact = attempt.artifacts.get(ArtifactKey.DYNAMIC_OUTPUT.value)
+    outputs = artifact.signal_outputs or () if isinstance(artifact, DynamicOutputArtifact) else ()
+    made: list[Mapping[str, Any]] = []
+    for output in outputs:
+        values = {**output.evaluated_result}
+        name = values.pop("name")
+        params = {key: value for key, value in values.items() if _can_match(value)}
+        payload = {key: value for key, value in values.items() if key not in params}
+        made.append({"name": name, "params": params, "payload": payload})
+    return made
+
+
+def _can_match(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)

@@ -6,13 +6,14 @@ from copy import copy
 from enum import Enum, auto
 from typing import Any, Final
 
-from stretto.engine.effects import Effect, ResumeLoop
+from stretto.engine.effects import Effect, EvaluateElsewhere, Fetch, ResumeLoop
 from stretto.engine.flow import Flow, is_active
 from stretto.engine.records import AttemptRecord, LoopRecord, Record, RunRecord
 from stretto.engine.timeline import appended
 from stretto.model.moves import RUN_MOVES, STEP_MOVES
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogEvent, LogLevel, TimelineEvent
+from stretto.params import MissingKeys
 
 S = StepStatus
 TIME_FIELDS: Final = {
@@ -129,6 +130,7 @@ class Turn:
         counts[status] = counts.get(status, 0) + 1
         was_active = is_active(attempt)
         attempt.status = status
+        attempt.asked_at = None  # what it waited for has come, or does not matter any more
         setattr(attempt, TIME_FIELDS[status], self.now)
         if was_active and not is_active(attempt):
             flow.active -= 1
@@ -157,6 +159,21 @@ class Turn:
     # ------------------------------------------------------------------------------------------- to do
     def act(self, effect: Effect) -> None:
         self.effects.append(effect)
+
+    def fetch(self, flow: Flow, attempt: AttemptRecord, missing: MissingKeys) -> None:
+        """An evaluation needs what is not here. It is repeated later, as if it were now."""
+        self._ask(flow, attempt)
+        self.act(Fetch(attempt=attempt.key, keys=missing.keys))
+
+    def evaluate_elsewhere(self, flow: Flow, attempt: AttemptRecord) -> None:
+        """An expression is too long for a decision."""
+        self._ask(flow, attempt)
+        self.act(EvaluateElsewhere(attempt=attempt.key))
+
+    def _ask(self, flow: Flow, attempt: AttemptRecord) -> None:
+        self.touch(attempt, flow)
+        if attempt.asked_at is None:
+            attempt.asked_at = self.now
 
     def resume_later(self, attempt: AttemptRecord) -> None:
         """A loop has more to do than fits into one commit: it goes on after this one."""

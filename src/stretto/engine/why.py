@@ -7,7 +7,7 @@ import msgspec
 
 from stretto.engine.flow import Flow
 from stretto.engine.plan import Kind, StepPlan
-from stretto.engine.records import AttemptRecord
+from stretto.engine.records import AttemptRecord, WakeReason
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.words import Word
 
@@ -107,10 +107,13 @@ def _under_way(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reaso
     if attempt.ending is not None:
         text = f"its work is being ended, then it is {attempt.ending}"
         return [Reason(cause=Cause.TERMINATION, subject=plan.id, text=text)]
+    if attempt.decided is not None:
+        text = f"a value is being fetched that decides what follows; then it is {attempt.decided}"
+        return [Reason(cause=Cause.VALUE, subject=plan.id, text=text, since=attempt.asked_at)]
     if attempt.status.is_terminal and attempt.wake_at is None:
         text = f"it ended {attempt.status}" + (f": {attempt.reason}" if attempt.reason else "")
         return [Reason(cause=Cause.NOTHING, subject=plan.id, text=text, since=attempt.end_time)]
-    if attempt.wake_at is not None:
+    if attempt.wake_at is not None and attempt.wake_reason is not WakeReason.POLL:
         verb = "it is tried again" if attempt.status.is_terminal else "it goes on"
         text = f"{verb} at {attempt.wake_at}" + (f": {attempt.reason}" if attempt.reason else "")
         return [
@@ -148,8 +151,8 @@ def _matching(wanted: Mapping[str, object] | None) -> str:
 
 
 def _for_values(_flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
-    text = "a value that its parameters read is being fetched"
-    return [Reason(cause=Cause.VALUE, subject=plan.id, text=text, since=attempt.evaluate_param_time)]
+    text = "a value that its expressions read is being fetched, or a long one is being evaluated"
+    return [Reason(cause=Cause.VALUE, subject=plan.id, text=text, since=attempt.asked_at)]
 
 
 def _for_permits(_flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
@@ -172,7 +175,7 @@ def _at_work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]
         case Kind.SUBWORKFLOW:
             subject = str(attempt.child) if attempt.child else plan.id
             cause, text = Cause.CHILD, f"its subworkflow {subject} runs"
-        case Kind.FOREACH | Kind.WHILE:
+        case Kind.FOREACH | Kind.WHILE | Kind.TEMPLATE:
             loop = flow.loops.get(plan.index)
             ended = sum(loop.ended.values()) if loop is not None else 0
             of = f" of {loop.total}" if loop is not None and loop.total is not None else ""
@@ -184,8 +187,10 @@ def _at_work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]
 
 
 _BY_STATUS: Final[Mapping[StepStatus, Callable[[Flow, StepPlan, AttemptRecord], list[Reason]]]] = {
+    S.CREATED: _for_values,
     S.PAUSED: _paused,
     S.WAITING_FOR_SIGNALS: _for_signals,
     S.EVALUATING_PARAMS: _for_values,
     S.WAITING_FOR_PERMITS: _for_permits,
+    S.FINISHING: _for_values,
 }

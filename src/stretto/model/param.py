@@ -115,7 +115,11 @@ VALUE_TYPES: Final[dict[ParamType, Any]] = {
     ParamType.BOOLEAN_ARRAY: tuple[bool, ...],
     ParamType.MAP: dict[str, ParamDefinition],
 }
-RESULT_TYPES: Final = {**VALUE_TYPES, ParamType.MAP: dict[str, Any]}
+RESULT_TYPES: Final[dict[ParamType, Any]] = {
+    **VALUE_TYPES,
+    ParamType.STRING_ARRAY: tuple[str | None, ...],  # what a loop collected may have gaps
+    ParamType.MAP: dict[str, Any],
+}
 TYPED_FIELDS: Final = {"value": VALUE_TYPES, "evaluated_result": RESULT_TYPES}
 PLAIN_FIELDS: Final[dict[str, Any]] = {
     "expression": str,
@@ -175,10 +179,10 @@ class ParamCodec:
         codecs = self._codecs(param.type)
         out: dict[str, Any] = {}
         for key in ("value", "type", *self._plain, "evaluated_result"):
-            item = getattr(param, key, None)
-            if item is not None:
-                codec = codecs.get(key)
-                out[key] = codec.encode(item) if codec is not None else item.value
+            codec = TYPE_CODEC if key == "type" else codecs.get(key)
+            item = None if codec is None else getattr(param, key)
+            if codec is not None and item is not None:
+                out[key] = codec.encode(item)
         out.update(param.meta)
         return out
 

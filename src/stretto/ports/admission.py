@@ -12,12 +12,12 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from stretto.engine.records import AttemptKey, RunKey, RunRecord
+from stretto.engine.records import RunKey, RunRecord
 from stretto.model.properties import RunStrategy
 from stretto.model.status import RunStatus
 from stretto.model.timeline import TimelineEvent
 from stretto.ports.messages import Letter
-from stretto.ports.rows import FailureMark, Lease, RunState
+from stretto.ports.rows import FailureMark, Lease, Parent, RunState
 
 A = TypeVar("A")
 
@@ -89,7 +89,7 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run to insert: ENDED if its status is terminal, ADMITTED if the verdict says so, else QUEUED."""
 
     record: RunRecord
-    parent: AttemptKey | None = None  # the step attempt that waits for it
+    parent: Parent | None = None
 
 
 class QueuedEnd(msgspec.Struct, frozen=True, kw_only=True):

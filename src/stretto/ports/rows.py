@@ -20,6 +20,13 @@ class Lease(NamedTuple):
     generation: int
 
 
+class Parent(NamedTuple):
+    """The step attempt that waits for a run, and the group where it is told of the run's end."""
+
+    group: int
+    attempt: AttemptKey
+
+
 class Phase(Word):
     """Who may write a run: its workflow's lock while QUEUED or ENDED, its group's owner in between.
 
@@ -77,7 +84,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     phase: Phase
     failure: FailureMark | None = None  # of a FAILED run
     root: RunKey  # the run whose flow holds it: itself, unless it is an iteration
-    parent: AttemptKey | None = None  # the step attempt that waits for it
+    parent: Parent | None = None
     due_at: int | None = None  # see `commit.Decided`
     quarantined: str | None = None  # why it was set aside
     summary: RunSummary = NO_SUMMARY
@@ -111,4 +118,4 @@ class RunState(msgspec.Struct, frozen=True, kw_only=True):
     status: RunStatus
     failure: FailureMark | None = None
     paused: bool = False
-    parent: AttemptKey | None = None
+    parent: Parent | None = None

@@ -33,8 +33,8 @@ class TimeTriggerRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Triggers(Protocol):
-    """Reads only. Triggers are replaced when a version is activated (`Workflows.change_workflow`); a time trigger
-    moves on in the workflow transaction that starts its run (`Runs.transact`).
+    """Reads only. Triggers are replaced when a version is activated (`Workflows.change_workflow`). A time
+    trigger moves on in the workflow transaction that starts its run (`Runs.transact`).
     """
 
     async def triggers_on(self, name: str) -> list[SignalTriggerRow]:

@@ -14,7 +14,7 @@ from stretto.sel.values import Array, Preset, Thrown, Unset, Uuid, Value, Void, 
 MAX_NESTING: Final = 100
 """Maps and arrays inside each other. A map can even contain itself."""
 
-PIECE: Final = 128
+PIECE: Final = 256
 """What each piece costs besides its characters: a map of maps can have very many very short ones."""
 
 Spend = Callable[[int], None]

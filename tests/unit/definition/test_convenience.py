@@ -42,7 +42,8 @@ class TestLoopParams:
         assert found(flow(body)) == [(Code.CONFLICT, "workflow.steps[0].foreach.loop_params")]
 
     def test_of_the_wrong_type(self) -> None:
-        text = "workflow:\n  id: a\n  steps:\n    - foreach: {id: f, loop_params: [5], steps: [step: {id: a, type: noop}]}\n"
+        steps = "[step: {id: a, type: noop}]"
+        text = f"workflow:\n  id: a\n  steps:\n    - foreach: {{id: f, loop_params: [5], steps: {steps}}}\n"
         assert spots(text) == [(Code.WRONG_TYPE, *place(text, "[5]"))]
 
     def test_params_that_are_no_object(self) -> None:

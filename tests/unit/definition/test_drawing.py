@@ -146,6 +146,9 @@ def test_outline() -> None:
     assert made["edges"][0] == {"from": "a", "to": "b", "condition": 'x > "1" | #'}
     assert [node["id"] for node in made["nodes"][3]["body"]["nodes"]] == ["e", "g"]
     assert made["nodes"][4] == {
-        "id": "s", "kind": "subworkflow", "label": "subworkflow child",
-        "name": "Child", "stage": "last",
+        "id": "s",
+        "kind": "subworkflow",
+        "label": "subworkflow child",
+        "name": "Child",
+        "stage": "last",
     }

@@ -56,8 +56,14 @@ class TestWorkflow:
             "step_concurrency": 20,
         }
         assert made["workflow"] == {
-            "id": "a", "name": "A", "description": "d", "tags": [{"name": "x"}], "timeout": "90",
-            "criticality": "HIGH", "params": {}, "steps": [],
+            "id": "a",
+            "name": "A",
+            "description": "d",
+            "tags": [{"name": "x"}],
+            "timeout": "90",
+            "criticality": "HIGH",
+            "params": {},
+            "steps": [],
         }
 
     def test_concurrency_without_strategy_is_ignored(self) -> None:
@@ -97,8 +103,14 @@ class TestJobs:
             " timeout: 1h, p: 1, job_params: {q: x}}"
         )
         assert one(item) == {
-            "id": "j", "type": "NoOp", "name": "n", "description": "d", "failure_mode": "IGNORE_FAILURE",
-            "tags": [{"name": "t"}], "timeout": "1h", "transition": {},
+            "id": "j",
+            "type": "NoOp",
+            "name": "n",
+            "description": "d",
+            "failure_mode": "IGNORE_FAILURE",
+            "tags": [{"name": "t"}],
+            "timeout": "1h",
+            "transition": {},
             "params": {"p": {"value": 1, "type": "LONG"}, "q": {"value": "x", "type": "STRING"}},
         }
 
@@ -284,6 +296,10 @@ class TestLoops:
         text = "foreach: {id: f, ranges: {i: {from: , to: 3}}, jobs: [job: {id: g, type: noop}]}"
         loop = one(text)["params"]["loop_params"]["value"]
         assert loop["i"]["expression"] == "Util.intsBetween(0, 3, 1);"
+
+    def test_a_while_without_condition(self) -> None:
+        text = jobs("while: {id: w, jobs: [job: {id: g, type: noop}]}")
+        assert found(text) == [(Code.MISSING_FIELD, "workflow.steps[0].while.condition")]
 
     def test_a_foreach_over_nothing(self) -> None:
         text = jobs("foreach: {id: f, jobs: [job: {id: g, type: noop}]}")

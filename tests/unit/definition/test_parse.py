@@ -49,6 +49,17 @@ def test_a_definition_is_an_object(text: str, word: str) -> None:
     assert word in problem.message
 
 
+@pytest.mark.parametrize(("text", "line", "column"), [("\n\n  5\n", 3, 3), ("  [1]", 1, 3), ('\n "x"', 2, 2)])
+def test_what_is_no_object_is_shown_where_it_is(text: str, line: int, column: int) -> None:
+    def spot(text: str, form: Format | None = None) -> tuple[int | None, int | None]:
+        [problem] = check(text, Options(form=form)).problems
+        assert problem.code == Code.WRONG_TYPE
+        return problem.line, problem.column
+
+    assert spot(text) == spot(text, Format.JSON) == spot(text, Format.YAML) == (line, column)
+    assert spot(f"workflow: {{id: a}}\n---\n{text}") == (line + 2, column)
+
+
 def test_problems_of_several_documents_say_which() -> None:
     assert found("workflow: {id: a}\n---\nworkflow: {id: '$'}\n---\n5\n") == [
         (Code.BAD_NAME, "[1].workflow.id"),

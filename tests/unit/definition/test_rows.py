@@ -12,7 +12,8 @@ TASKS = """\
 workflows:
   jobs: [{job_id: fetch, func_key: lib.fetch}]
   definitions:
-    - {workflow_id: first, tasks: [{task_id: a, job_id: fetch}, {task_id: b, job_id: fetch, dependencies: [a]}]}
+    - workflow_id: first
+      tasks: [{task_id: a, job_id: fetch}, {task_id: b, job_id: fetch, dependencies: [a]}]
     - {workflow_id: second, tasks: [{task_id: a, job_id: fetch}]}
 """
 

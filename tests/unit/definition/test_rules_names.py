@@ -79,7 +79,7 @@ def test_a_long_name_is_shown_in_part() -> None:
 @pytest.mark.parametrize("name", ["a", "a b", "${table}", "a.,:@&='(){}$+[]-/\\", "x" * 256, "9"])
 def test_tags_and_signals(name: str) -> None:
     signals = {"signal_dependencies": [{"name": name}], "signal_outputs": [{"name": name}]}
-    triggers = [{"definitions": {name: {}}}]
+    triggers: list[Any] = [{"definitions": {name: {}}}]
     assert found(flow(step("a", tags=[name], **signals), tags=[name], signal_triggers=triggers)) == []
 
 

@@ -53,7 +53,7 @@ class TestSuccessors:
         value = text_of(flow(*(step(f"step{n}", f"stop{n}") for n in range(5_000))))
         start = time.process_time()
         assert len(check(value).problems) == 1_001
-        assert time.process_time() - start < 10
+        assert time.process_time() - start < 20
 
 
 class TestCycles:

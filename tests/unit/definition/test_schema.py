@@ -38,7 +38,7 @@ GOOD = [
     flow(),
     flow(step("a"), foreach("f", [while_("w", [step("b")])])),
     {"Workflow": {"id": "a"}},
-    {"workflow": {"id": "a", "steps": [{"STEP": {"id": "a", "type": "anything"}}]}},
+    {"workflow": {"id": "a", "steps": [{"STEP": {"id": "a", "type": "nOOp"}}]}},
     flow(step("a", timeout="1h", failure_mode="ignore_failure", tags=["x", {"name": "y", "free": 1}])),
     flow(step("a", on_success="b", on_failure=["c"]), step("b"), step("c")),
     flow(params={"p": {"type": "double", "value": "1.5"}, "q": {"type": "Double_Array", "value": [1, "2"]}}),
@@ -64,8 +64,13 @@ GOOD = [
     "workflow: {id: a, jobs: [foreach: {id: j, ranges: {i: {to: n}}, jobs: [job: {id: b, type: noop}]}]}",
     "workflow: {id: a, stages: [{id: s, jobs: [subworkflow: {id: w, version: 1, sync: false}]}]}",
     "workflows: {definitions: [{workflow_id: a, tasks: ~}]}",
-    "workflows: {jobs: [{job_id: j, func_key: f, timeout: ~}], definitions: [{workflow_id: a, tasks: [{task_id: t,"
-    " job_id: j, callbacks: [{state: FAILED, func_key: g}], dependencies: ~}]}]}",
+    """
+    workflows:
+      jobs: [{job_id: j, func_key: f, timeout: ~}]
+      definitions:
+        - workflow_id: a
+          tasks: [{task_id: t, job_id: j, callbacks: [{state: FAILED, func_key: g}], dependencies: ~}]
+    """,
 ]
 
 

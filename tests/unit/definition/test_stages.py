@@ -142,7 +142,7 @@ def test_problems(stages: Any, code: str, path: str) -> None:
 
 
 def test_not_beside_steps() -> None:
-    value = {"workflow": {"id": "wf", "stages": [stage("s", step("a"))], "steps": [step("b")]}}
+    value: Raw = {"workflow": {"id": "wf", "stages": [stage("s", step("a"))], "steps": [step("b")]}}
     assert found(value) == [(Code.CONFLICT, "workflow.stages")]
     value["workflow"]["steps"] = None
     assert found(value) == []

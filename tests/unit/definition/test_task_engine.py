@@ -182,7 +182,10 @@ def test_a_cycle_is_shown_at_a_dependency() -> None:
 
 def test_problems_of_several_definitions_say_which() -> None:
     tasks = "tasks: [{task_id: 1x, job_id: j}]"
-    text = f"workflows:\n  jobs: [{{job_id: j, func_key: f}}]\n  definitions:\n    - {{workflow_id: a}}\n    - {{workflow_id: b, {tasks}}}\n"
+    text = (
+        "workflows:\n  jobs: [{job_id: j, func_key: f}]\n  definitions:\n    - {workflow_id: a}\n"
+        f"    - {{workflow_id: b, {tasks}}}\n"
+    )
     assert found(text) == [(Code.BAD_NAME, "[1].workflow.steps[0].step.id")]
     assert spots(text) == [(Code.BAD_NAME, *place(text, "1x"))]
 

@@ -14,11 +14,11 @@ from stretto.definition.reading.yaml_text import YamlProblem, YamlReader
 from stretto.model.problem import Code
 
 
-def read(text: str, *, located: bool = False, **limits: int) -> list[Any]:
+def read(text: str, *, located: bool = False, **limits: Any) -> list[Any]:
     return YamlReader(text, Limits(**limits), located=located).read()
 
 
-def stopped(text: str, **limits: int) -> tuple[str, int | None, int | None]:
+def stopped(text: str, **limits: Any) -> tuple[str, int | None, int | None]:
     """Code and spot of what ends the reading; both ways of reading must agree on it."""
     problems = []
     for located in (False, True):

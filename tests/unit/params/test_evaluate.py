@@ -40,6 +40,7 @@ from stretto.params import (
     evaluate_one,
     evaluate_text,
     references_of,
+    workflow_params,
 )
 from stretto.sel import Limits, Missing
 
@@ -323,6 +324,18 @@ def test_a_set_can_be_too_large() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- limits
+def test_row_59_expressions_give_months_dates_and_flags() -> None:
+    params = {
+        "month": expression("STRING", "new DateTime(RUN_TS).monthOfYear().getAsText()"),
+        "day": expression("STRING", "new DateTime(RUN_TS).plusDays(7).toString('yyyy-MM-dd')"),
+        "late": expression("BOOLEAN", "new DateTime(RUN_TS).getHourOfDay() > 20"),
+        "path": text("s3://lake/${month}/${day}"),
+    }
+    found = results(workflow_params(params))
+    assert (found["month"], found["day"], found["late"]) == ("September", "2019-09-27", True)
+    assert found["path"] == "s3://lake/September/2019-09-27"
+
+
 def test_row_60_an_endless_expression_ends_in_an_error_of_its_parameter() -> None:
     moment = Moment(NOW, limits=Limits(visit=10_000))
     error = fault_of({"p": expression("LONG", "while (true) { 1; }")}, Scope(context=World(), moment=moment))

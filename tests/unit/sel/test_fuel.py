@@ -1,4 +1,4 @@
-"""Row 60 with the default limits: the right error, soon, and without much memory. Each in a process of its own."""
+"""Row 60 with the default limits: the right error, soon, and in little memory; each in its own process."""
 
 import subprocess
 import sys
@@ -51,7 +51,7 @@ class Used(NamedTuple):
 
 
 def measured(script: str) -> Used:
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", MEASURE], input=script, capture_output=True, text=True, check=True
     )
     limit, seconds, megabytes = done.stdout.split()

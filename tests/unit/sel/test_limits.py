@@ -114,10 +114,11 @@ def test_strings_have_a_limit_of_their_own() -> None:
         "s = 'aaaaaaaaaa'; m = new Map(); for (i = 0; i < 50; i += 1) m.put('k' + i, s);",
     ):
         error = failure(script, limits=limits)
-        assert (error.kind, error.limit) == (Kind.ILLEGAL_STATE, "string")
+        assert (error.kind, error.limit, error.line) == (Kind.ILLEGAL_STATE, "string", 1)
 
 
 SMALL = Limits(visit=1_000_000, memory=5_000_000, string=500_000)
+LONG_STRING = "s = 'aaaaaaaaaaaaaaaa'; for (i = 0; i < 14; i += 1) s += s; "
 BOMB = "a = new Map(); for (i = 0; i < 60; i += 1) { b = new Map(); b.put('x', a); b.put('y', a); a = b; } "
 
 
@@ -131,6 +132,10 @@ BOMB = "a = new Map(); for (i = 0; i < 60; i += 1) { b = new Map(); b.put('x', a
         ("s = 'a'; while (true) s = s.replace('a', 'aa');", "string"),
         ("s = 'a'; while (true) s = s.replaceAll('a', 'aa');", "visit"),
         ("s = 'a'; while (true) s = String.join(s, s, s, s);", "memory"),
+        (LONG_STRING + "while (true) s == s + '';", "memory"),
+        (LONG_STRING + "while (true) s.length();", "visit"),
+        (LONG_STRING + "while (true) s == s;", "visit"),
+        (LONG_STRING + "while (true) s += '';", "visit"),
         ("new int[2000000000];", "array"),
         ("m = new Map(); for (i = 0; i < 25000; i += 1) m.put('k' + i, new int[25000]);", "memory"),
         ("Util.intsBetween(0, 2147483647, 1);", "memory"),

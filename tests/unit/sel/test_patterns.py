@@ -98,7 +98,7 @@ def test_reading(pattern: str, text: str, moment: str) -> None:
         ("z", "XYZ"),
         ("b", "1"),
         ("", ""),
-        ("y" * 101, "1"),
+        ("y" * 501, "1"),
     ],
 )
 def test_what_can_not_be_read(pattern: str, text: str) -> None:

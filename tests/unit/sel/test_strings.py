@@ -176,6 +176,7 @@ def test_what_the_engine_can_not_do_is_refused_by_name(pattern: str) -> None:
         "'a'.replaceAll('\\ud83d', 'x');",
         "'\\ud83d'.replaceAll('a', 'x');",
         "'a'.replaceAll('((a{0,100}){0,100}){0,100}', 'x');",
+        f"'a'.replaceAll('{'a' * 2001}', 'x');",
     ],
 )
 def test_replacements_and_texts_that_make_no_sense(script: str) -> None:

@@ -49,6 +49,7 @@ class Source:
         self.text = _decoded(text, limits)
         self._guessed = form is None
         self.form = form or _guess(self.text)
+        self.starts: list[Spot] = []  # where the documents begin, once they are located
         self.documents = self._read()
         escaped = any(escape in self.text for escape in ESCAPES)
         for index, document in enumerate(self.documents):
@@ -87,6 +88,7 @@ class Source:
 
     def _yaml(self, *, located: bool) -> list[Any]:
         reader = YamlReader(self.text, self._limits, located=located)
+        self.starts = reader.starts
         try:
             documents = reader.read()
         except YamlProblem as stop:
@@ -101,6 +103,7 @@ class Source:
         """The same values, each knowing its spot."""
         if self.form is Format.YAML:
             return self._yaml(located=True)
+        self.starts = [_spot_at(self.text, len(self.text) - len(self.text.lstrip()))]
         return [LocatedJson(self.text).read()]
 
     def _too_deep(self) -> Problem:

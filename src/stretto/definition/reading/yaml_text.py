@@ -54,6 +54,7 @@ class YamlReader:
         self._count = 0
         self._expanded = 0
         self._documents: list[Any] = []
+        self.starts: list[Spot] = []  # of the documents, if located
         self.problems: list[Problem] = []
 
     def read(self) -> list[Any]:
@@ -163,6 +164,8 @@ class YamlReader:
         """Into the list or object at hand; the place where it went (only if located: it costs a bit)."""
         if not self._stack:
             self._documents.append(value)
+            if self._located:
+                self.starts.append(_spot(event))
             return None
         frame = self._stack[-1]
         name: str | int

@@ -38,12 +38,11 @@ def _count(scene: Scene) -> None:
 
 def _unique_ids(scene: Scene) -> None:
     """Over all levels: a reference names a step without saying which loop it is in."""
-    seen: set[str] = set()
     for visit in scene.visits:
         step_id = visit.step.id
-        if step_id and step_id in seen:
+        if step_id and step_id in scene.ids:
             scene.report((visit.at, "id"), Code.DUPLICATE_ID, f"the step id `{step_id}` is used twice")
-        seen.add(step_id)
+        scene.ids.add(step_id)
 
 
 def _successors(scene: Scene, visit: Visit, known: dict[str, None]) -> None:
@@ -58,7 +57,7 @@ def _successors(scene: Scene, visit: Visit, known: dict[str, None]) -> None:
 
 
 def _hint(scene: Scene, target: str, known: Collection[str]) -> str | None:
-    if any(visit.step.id == target for visit in scene.visits):
+    if target in scene.ids:
         return "it is on another level; an edge can not leave its loop"
     if len(scene.problems) > MOST_HINTS:
         return None  # a guess looks at every name: fine for a few typing errors, not for thousands

@@ -38,6 +38,7 @@ class Scene:
         self.workflow = definition.workflow
         self.limits = limits
         self.problems: list[Problem] = Findings(limits.problems)
+        self.ids: set[str] = set()  # of all steps, filled while they are checked
         self.fine_names: set[str] = set()  # checked already; parameters of many steps have the same names
         self.levels = list(_levels(definition.workflow.steps, (WORKFLOW, "steps"), ()))
         self.visits = [visit for level in self.levels for visit in level.visits]

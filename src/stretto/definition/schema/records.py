@@ -13,7 +13,7 @@ from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.step import LEAF_TYPES, ForeachStep, StepFields, StepTypeName, SubworkflowStep, WhileStep
 from stretto.model.tag import Tag
 from stretto.model.user import User
-from stretto.model.wire.codec import PLAIN, Shape, Wrapped
+from stretto.model.wire.codec import PLAIN, Shape
 from stretto.model.workflow import Workflow
 
 Schema = dict[str, Any]
@@ -59,11 +59,8 @@ class SchemaMaker:
         return {"$ref": f"#/$defs/{name}"}
 
     def _generic(self, origin: Any, args: tuple[Any, ...]) -> Schema:
-        if origin is Annotated:
-            members = get_args(args[0])
-            if any(isinstance(note, Wrapped) for note in args[1:]):
-                return {"oneOf": [self._wrapped(member) for member in members]}
-            return self.of(args[0])
+        if origin is Annotated:  # steps; the codecs of other annotated types are handled above
+            return {"oneOf": [self._wrapped(member) for member in get_args(args[0])]}
         if origin in {tuple, list}:
             return {"type": "array", "items": self.of(args[0])}
         if origin is dict:

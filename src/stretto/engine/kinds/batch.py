@@ -1,27 +1,39 @@
-"""A batch of steps inside a step: those of a template, those that running work added, those that undo a run.
+"""A batch of steps inside a step: those of a template, or those that its work added.
 
 A batch is one iteration of an inline workflow whose steps are given when it begins.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any, Final
 
 from stretto.definition.graph import Graph
-from stretto.engine.effects import Fetch
+from stretto.engine.effects import ReleasePermits
 from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
-from stretto.engine.inline_ids import Loop, is_inline
-from stretto.engine.kinds.loops import Body, ancestors_of, inline_id, loop_result, open_iteration, too_deep
+from stretto.engine.inline_ids import Loop
+from stretto.engine.kinds.loops import (
+    Body,
+    ancestors_of,
+    inline_id,
+    loop_result,
+    next_loop_run,
+    open_iteration,
+    too_deep,
+)
 from stretto.engine.plan import Plan, StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.turn import Task, Turn
 from stretto.model.artifact import DefaultArtifact
-from stretto.model.initiator import TemplateInitiator
+from stretto.model.initiator import TemplateInitiator, UpstreamFields
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep, TemplateStep
 from stretto.model.workflow import Workflow
+from stretto.params import MissingKeys
 
-SUBSTEPS = "maestro_substeps"
-_BAD = (StepStatus.COMPLETED_WITH_ERROR, StepStatus.FATALLY_FAILED, StepStatus.INTERNALLY_FAILED)
+S = StepStatus
+SUBSTEPS: Final = "maestro_substeps"  # the artifact that says how the steps ended
+_GOOD: Final = frozenset({S.SUCCEEDED, S.SKIPPED, S.UNSATISFIED, S.DISABLED})
 
 
 def launch_template(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
@@ -30,9 +42,9 @@ def launch_template(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptReco
     assert isinstance(step, TemplateStep)  # noqa: S101 - the kind says so
     key = ("workflow", step.sub_type, step.sub_type_version or "default")
     if key not in flow.fetched:
-        turn.act(Fetch(attempt=attempt.key, keys=(key,)))
+        turn.fetch(flow, attempt, MissingKeys((key,)))
         return False
-    turn.move(flow, attempt, StepStatus.RUNNING)
+    turn.move(flow, attempt, S.RUNNING)
     found: Workflow | None = flow.fetched[key]
     refused = too_deep(flow, plan)
     if found is None:
@@ -48,25 +60,40 @@ def add_steps(
     turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, steps: Sequence[AnyStep], tolerance: float
 ) -> None:
     """Steps that the work of a step asks for: all of them, or none and the step has failed."""
-    refused = _refusal(flow, steps)
+    refused = _refusal(flow, plan, steps)
     if refused is not None:
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
+        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, f"{refused}; none was added")
         return
-    if attempt.status is StepStatus.STARTING:
-        turn.move(flow, attempt, StepStatus.RUNNING)
+    if attempt.status is S.STARTING:
+        turn.move(flow, attempt, S.RUNNING)
     turn.note(flow, attempt, f"Added {len(steps)} sub-steps: {', '.join(step.id for step in steps)}")
+    if attempt.permits:
+        # The step's own work is over. What it holds, its sub-steps may be waiting for.
+        turn.act(ReleasePermits(attempt=attempt.key, tags=attempt.permits))
+        attempt.permits, attempt.granted = (), False
     _open(turn, flow, plan, attempt, steps, Loop.SUBSTEPS, tolerance)
 
 
-def _refusal(flow: Flow, steps: Sequence[AnyStep]) -> str | None:
-    ids = [step.id for step in steps]
-    if is_inline(flow.run.key.workflow_id) and Loop.SUBSTEPS.tag in flow.run.key.workflow_id:
-        return "a sub-step can not add sub-steps; none was added"
-    taken = sorted({each for each in ids if each in flow.plan.numbers or ids.count(each) > 1})
+def _refusal(flow: Flow, plan: StepPlan, steps: Sequence[AnyStep]) -> str | None:
+    if _is_substep(flow):
+        return "a sub-step can not add sub-steps"
+    counts = Counter(step.id for step in steps)
+    taken = sorted(each for each, count in counts.items() if count > 1 or each in flow.plan.numbers)
     if taken:
-        return f"sub-step ids must be new in the run: {', '.join(taken)}; none was added"
+        return f"sub-step ids must be new in the run: {', '.join(taken)}"
     cycles = Graph.of(steps).cycles(1)
-    return f"the sub-steps form a cycle: {' -> '.join(cycles[0])}; none was added" if cycles else None
+    if cycles:
+        return f"the sub-steps form a cycle: {' -> '.join(cycles[0])}"
+    return too_deep(flow, plan)
+
+
+def _is_substep(flow: Flow) -> bool:
+    """Whether a run stands, at whatever depth, among the sub-steps of a step."""
+    initiator = flow.run.initiator
+    above = (
+        [each.workflow_id for each in initiator.ancestors] if isinstance(initiator, UpstreamFields) else ()
+    )
+    return any(each.startswith(Loop.SUBSTEPS.tag) for each in (flow.run.key.workflow_id, *above))
 
 
 def _open(
@@ -78,39 +105,50 @@ def _open(
     kind: Loop,
     tolerance: float = 0.0,
 ) -> None:
+    attempt.loop_run = next_loop_run(flow, attempt)
     loop = LoopRecord(
         key=attempt.key,
         inline_id=inline_id(flow, attempt, kind),
-        run_id=flow.run.key.run_id,
+        run_id=attempt.loop_run,
         total=1,
         next_index=1,
         steps=tuple(steps),
         tolerance=tolerance,
     )
-    flow.loops[plan.index] = loop
-    turn.add(loop, flow)
+    turn.add_loop(flow, plan.index, loop)
     initiator = TemplateInitiator(ancestors=ancestors_of(flow, attempt))
     body = Body(Plan(loop.steps), initiator, dict(attempt.params or {}))
     open_iteration(turn, flow, plan.index, loop, 0, body)
+
+
+def sum_up(turn: Turn, flow: Flow, attempt: AttemptRecord, child: Flow) -> None:
+    """Keep with a step how the steps ended that its work added, before they leave memory."""
+    results = [_result(child, plan) for plan in child.plan.steps]
+    good = sum(S(each["status"]) in _GOOD for each in results)
+    data = {"total": len(results), "succeeded": good, "failed": len(results) - good, "results": results}
+    turn.touch(attempt, flow)
+    attempt.artifacts = {**attempt.artifacts, SUBSTEPS: DefaultArtifact(data=data)}
+
+
+def _result(child: Flow, plan: StepPlan) -> dict[str, Any]:
+    record = child.attempts[plan.index]
+    params = (record.params if record is not None else None) or {}
+    return {
+        "step_id": plan.id,
+        "status": (S.NOT_CREATED if record is None else record.status).value,
+        "params": {name: params[name].evaluated_result for name in plan.step.params or () if name in params},
+    }
 
 
 def run_batch(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord) -> None:
     """When the batch has ended: how many of its steps failed, and is that too many?"""
     if flow.children.get(plan.index):
         return
-    if isinstance(plan.step, TemplateStep):
-        turn.later(Task.CONCLUDE, flow, plan.index, loop_result(loop), None)
-        return
-    total = len(loop.steps)
-    failed = sum(loop.leaves.get(status, 0) for status in _BAD)
-    turn.touch(attempt, flow)
-    summary = DefaultArtifact(data={"total": total, "failed": failed, "succeeded": total - failed})
-    attempt.artifacts = {**attempt.artifacts, SUBSTEPS: summary}
+    result, message = loop_result(loop), None
+    summary = attempt.artifacts.get(SUBSTEPS)
     stopped = loop.ended.get(RunStatus.STOPPED) or loop.ended.get(RunStatus.TIMED_OUT)
-    if stopped:
-        turn.later(Task.CONCLUDE, flow, plan.index, loop_result(loop), None)
-    elif failed <= loop.tolerance * total:
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.DONE, None)
-    else:
-        message = f"{failed} of {total} sub-steps failed, {loop.tolerance:.0%} may"
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, message)
+    if isinstance(summary, DefaultArtifact) and not isinstance(plan.step, TemplateStep) and not stopped:
+        total, failed = summary.data["total"], summary.data["failed"]
+        result = ResultState.DONE if failed <= loop.tolerance * total else ResultState.FATAL_ERROR
+        message = f"{failed} of {total} sub-steps failed, {loop.tolerance:.0%} may" if failed else None
+    turn.later(Task.CONCLUDE, flow, plan.index, result, message)

@@ -1,39 +1,55 @@
 """Foreach: its steps once for every combination of its loop parameters, some at a time."""
 
+from bisect import bisect_right
+
 from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
-from stretto.engine.kinds.loops import inline_id, launch_iteration, loop_result, too_deep
+from stretto.engine.iterations import check_iterations
+from stretto.engine.kinds.loops import (
+    earlier_loop,
+    inline_id,
+    launch_iteration,
+    loop_result,
+    next_loop_run,
+    too_deep,
+)
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.turn import Task, Turn
-from stretto.model.status import RunStatus, StepStatus
+from stretto.model.errors import StrettoError
+from stretto.model.status import StepStatus
 from stretto.model.step import FailureMode, ForeachStep
-from stretto.params import iteration_count, iteration_values
+from stretto.params import MissingKeys, iteration_count, iteration_values
 
 
 def launch_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
     """Count the iterations and begin; without any the step is done."""
+    earlier = earlier_loop(flow, plan, attempt)
+    if isinstance(earlier, MissingKeys):
+        turn.fetch(flow, attempt, earlier)
+        return False
     turn.move(flow, attempt, StepStatus.RUNNING)
-    refused = too_deep(flow, plan)
-    total = iteration_count((attempt.params or {})["loop_params"])
-    if total > flow.tree.settings.iterations:
-        limit = flow.tree.settings.iterations
-        refused = f"the foreach has {total:,} iterations, the limit is {limit:,}"
+    refused, total = too_deep(flow, plan), 0
+    try:
+        total = iteration_count((attempt.params or {})["loop_params"])
+        check_iterations(total, flow.tree.settings.iterations)
+    except StrettoError as error:
+        refused = str(error)
     if refused is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
         return False
-    earlier = flow.earlier_loops.get(plan.id)
+    attempt.loop_run = next_loop_run(flow, attempt, earlier)
+    attempt.loop_total = total
     loop = LoopRecord(
         key=attempt.key,
         inline_id=inline_id(flow, attempt, Loop.FOREACH),
-        run_id=earlier.run_id + 1 if earlier is not None else flow.run.key.run_id,
+        run_id=attempt.loop_run,
         total=total,
         kept=earlier.kept if earlier is not None else (),
         ended=dict(earlier.ended) if earlier is not None else {},
     )
-    flow.loops[plan.index] = loop
-    turn.add(loop, flow)
+    turn.add_loop(flow, plan.index, loop)
     turn.later(Task.LOOP, flow, plan.index)
     return False
 
@@ -43,8 +59,6 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
     step = plan.step
     assert isinstance(step, ForeachStep)  # noqa: S101 - the kind says so
     children = flow.children.setdefault(plan.index, {})
-    if loop.ended.get(RunStatus.FAILED) and not loop.stopped:
-        _stop_launching(turn, flow, plan, loop)
     total, limit = loop.total or 0, concurrency_of(flow, step)
     open_ended = not (
         loop.stopped or flow.run.paused or flow.run.ending is not None or attempt.ending is not None
@@ -64,10 +78,15 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
 
 def _pass_kept(turn: Turn, flow: Flow, loop: LoopRecord) -> None:
     """Go past iterations that an earlier run has done."""
-    for first, last in loop.kept:
-        if first <= loop.next_index + 1 <= last:
-            turn.touch(loop, flow)
-            loop.next_index = last
+    upcoming = loop.next_index + 1
+    at = bisect_right(loop.kept, upcoming, key=_first) - 1
+    if at >= 0 and upcoming <= loop.kept[at][1]:
+        turn.touch(loop, flow)
+        loop.next_index = loop.kept[at][1]
+
+
+def _first(row: tuple[int, int]) -> int:
+    return row[0]
 
 
 def concurrency_of(flow: Flow, step: ForeachStep) -> int:
@@ -80,12 +99,15 @@ def concurrency_of(flow: Flow, step: ForeachStep) -> int:
 def _running(step: ForeachStep, loop: LoopRecord, children: dict[int, Flow]) -> int:
     """Iterations that count as running: in strict order, all since the oldest that is not over."""
     if step.strict_ordering and children:
-        return loop.next_index - min(children) + 1
+        return loop.next_index - next(iter(children)) + 1  # they are in the order of their launch
     return len(children)
 
 
-def _stop_launching(turn: Turn, flow: Flow, plan: StepPlan, loop: LoopRecord) -> None:
-    """An iteration failed: the others may end, but none begins; or all are stopped, if that is the mode."""
+def iteration_failed(turn: Turn, flow: Flow, plan: StepPlan, loop: LoopRecord) -> None:
+    """The other iterations may end, but none begins; or all are stopped, if that is the mode.
+
+    Failures that an earlier run left behind do not count: they may be what this run is to put right.
+    """
     turn.touch(loop, flow)
     loop.stopped = True
     if plan.step.failure_mode is FailureMode.FAIL_IMMEDIATELY:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from stretto.engine.events import ResultState
-from stretto.engine.flow import Flow
+from stretto.engine.flow import EarlierLoop, Flow
 from stretto.engine.inline_ids import Loop, inline_workflow_id, is_inline, iteration_uuid, nearest_workflow
 from stretto.engine.plan import Plan, StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
@@ -12,13 +12,14 @@ from stretto.engine.turn import Task, Turn
 from stretto.model.initiator import (
     Ancestor,
     ForeachInitiator,
+    Initiator,
     UpstreamFields,
-    UpstreamInitiator,
     WhileInitiator,
 )
 from stretto.model.param import Parameter, ParamType
 from stretto.model.status import RunStatus
 from stretto.model.step import ForeachStep, WhileStep
+from stretto.params import MissingKeys
 
 RESULTS: Final = (
     (RunStatus.FAILED, ResultState.FATAL_ERROR),
@@ -85,12 +86,23 @@ def inline_id(flow: Flow, attempt: AttemptRecord, kind: Loop) -> str:
     )
 
 
-def plan_of(flow: Flow, step: ForeachStep | WhileStep) -> Plan:
-    """The plan of a loop's body, made once for all its iterations."""
-    plan = flow.tree.plans.get(step.id)
-    if plan is None:
-        plan = flow.tree.plans[step.id] = Plan(step.steps)
-    return plan
+def earlier_loop(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> EarlierLoop | MissingKeys | None:
+    """What a restarted loop takes over: from an earlier run, or, restarted by hand, from this one."""
+    if attempt.loop_run is None:
+        return flow.earlier_loops.get(plan.id)
+    if not attempt.manual:
+        return None  # a redirect: everything once more
+    key = ("iterations", plan.id, attempt.key.number)
+    found: EarlierLoop | None = flow.fetched.get(key)
+    return found if key in flow.fetched else MissingKeys((key,))
+
+
+def next_loop_run(flow: Flow, attempt: AttemptRecord, earlier: EarlierLoop | None = None) -> int:
+    """The run id of the iterations to come: above every one that an iteration of this step has had."""
+    used = [earlier.run_id] if earlier is not None else []
+    if attempt.loop_run is not None:
+        used.append(attempt.loop_run)
+    return max(used) + 1 if used else flow.run.key.run_id
 
 
 def launch_iteration(
@@ -107,17 +119,19 @@ def launch_iteration(
     index = loop.next_index
     turn.touch(loop, flow)
     loop.next_index = index + 1
+    sibling = next(iter(flow.children.get(plan.index, {}).values()), None)
     make = ForeachInitiator if isinstance(step, ForeachStep) else WhileInitiator
-    initiator = make(ancestors=ancestors_of(flow, attempt))
+    # All iterations of an attempt stand under the same step: one record says so for all that are alive.
+    initiator = make(ancestors=ancestors_of(flow, attempt)) if sibling is None else sibling.run.initiator
     own = _own_params(step, attempt, values, index, turn.now)
-    open_iteration(turn, flow, plan.index, loop, index, Body(plan_of(flow, step), initiator, own))
+    open_iteration(turn, flow, plan.index, loop, index, Body(plan.body, initiator, own))
 
 
 class Body(NamedTuple):
     """What an iteration is made of: its steps, who it stands under, and the parameters of its own."""
 
     plan: Plan
-    initiator: UpstreamInitiator
+    initiator: Initiator
     params: Mapping[str, Parameter]
 
 
@@ -130,11 +144,13 @@ def open_iteration(
     body: Body,
 ) -> Flow:
     """A run inside this run. It needs no strategy and no message: it lives in this decision."""
+    paused = flow.run.paused
     run = RunRecord(
         key=RunKey(loop.inline_id, index + 1, loop.run_id),
         uuid=iteration_uuid(loop.inline_id, loop.run_id, index),
         version_id=flow.run.version_id,
-        status=RunStatus.IN_PROGRESS,
+        status=RunStatus.PAUSED if paused else RunStatus.IN_PROGRESS,
+        paused=paused,
         initiator=body.initiator,
         correlation_id=flow.run.correlation_id,
         owner=flow.run.owner,
@@ -143,7 +159,7 @@ def open_iteration(
         start_time=turn.now,
     )
     child = Flow(run, body.plan, flow.tree, parent=(flow, parent))
-    turn.add(run, child)
+    turn.add_run(run, child)
     for source in body.plan.sources:
         turn.schedule(child, source)
     turn.later(Task.LOOK, child)
@@ -159,15 +175,16 @@ def _own_params(
     own["loop_index"] = Parameter(
         type=ParamType.LONG, value=index, evaluated_result=index, evaluated_time=now
     )
+    if isinstance(step, WhileStep):
+        own["condition"] = Parameter(
+            type=ParamType.BOOLEAN, value=True, evaluated_result=True, evaluated_time=now
+        )
     own.update(values)
     return own
 
 
-def count_iteration(turn: Turn, child: Flow) -> tuple[Flow, StepPlan, AttemptRecord | None, LoopRecord]:
+def count_iteration(turn: Turn, flow: Flow, loop: LoopRecord, child: Flow) -> None:
     """An iteration has ended: count it and its leaves, and let go of it."""
-    assert child.parent is not None  # noqa: S101 - only iterations come here
-    flow, index = child.parent
-    loop = flow.loops[index]
     turn.touch(loop, flow)
     loop.ended = {**loop.ended, child.run.status: loop.ended.get(child.run.status, 0) + 1}
     leaves = dict(loop.leaves)
@@ -175,7 +192,6 @@ def count_iteration(turn: Turn, child: Flow) -> tuple[Flow, StepPlan, AttemptRec
         leaves[status] = leaves.get(status, 0) + count
     loop.leaves = leaves
     child.drop()
-    return flow, flow.plan.steps[index], flow.attempts[index], loop
 
 
 def loop_result(loop: LoopRecord) -> ResultState:

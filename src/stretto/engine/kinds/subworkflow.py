@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from stretto.engine.effects import StartChild
+from stretto.engine.effects import StartChild, StopChild
 from stretto.engine.events import ChildEnded, ChildRefused, ChildStarted, ResultState
 from stretto.engine.flow import Flow
+from stretto.engine.kinds.loops import too_deep
 from stretto.engine.plan import StepPlan
-from stretto.engine.records import AttemptRecord
+from stretto.engine.records import AttemptKey, AttemptRecord
 from stretto.engine.turn import Task, Turn
 from stretto.model.artifact import ArtifactKey, SubworkflowArtifact
 from stretto.model.param import Params
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import SubworkflowStep
-from stretto.params.literals import literal_of
 
 OWN_PARAMS: Final = frozenset({"subworkflow_id", "subworkflow_version"})
 RESULTS: Final = {
@@ -27,10 +27,9 @@ def launch_subworkflow(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptR
     turn.move(flow, attempt, StepStatus.RUNNING)
     step = plan.step
     assert isinstance(step, SubworkflowStep)  # noqa: S101 - the kind says so
-    limit = flow.tree.settings.depth
-    if flow.depth + 1 >= limit:
-        message = f"the depth {flow.depth + 1} of step {plan.id} is not less than the depth limit: {limit}"
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, message)
+    refused = too_deep(flow, plan)
+    if refused is not None:
+        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
         return False
     params = attempt.params or {}
     turn.act(
@@ -49,16 +48,16 @@ def passed_down(flow: Flow, step: SubworkflowStep, attempt: AttemptRecord) -> Pa
     """The parameters of the child's run: the step's own, and the run's unless only the step's are wanted."""
     params: Params = {}
     if not step.explicit_params:
-        params.update({name: literal_of(param) for name, param in flow.run.params.items()})
+        params.update(flow.run.params)
     own = attempt.params or {}
     defined = step.params or {}
-    params.update({name: literal_of(own[name]) for name in defined if name not in OWN_PARAMS and name in own})
+    params.update({name: own[name] for name in defined if name not in OWN_PARAMS and name in own})
     return params
 
 
 def child_started(turn: Turn, flow: Flow, event: ChildStarted) -> None:
     attempt = _waiting(flow, event.attempt)
-    if attempt is None:
+    if attempt is None or attempt.child is not None:
         return
     turn.touch(attempt, flow)
     attempt.child = event.child
@@ -73,8 +72,11 @@ def child_started(turn: Turn, flow: Flow, event: ChildStarted) -> None:
     turn.note(flow, attempt, f"Started a subworkflow with uuid: {event.uuid}")
     index = flow.plan.numbers[event.attempt.step_id]
     step = flow.plan.steps[index].step
-    if isinstance(step, SubworkflowStep) and not step.sync and attempt.ending is None:
+    if isinstance(step, SubworkflowStep) and not step.sync:
         turn.later(Task.CONCLUDE, flow, index, ResultState.DONE, None)
+    elif attempt.ending is not None:
+        # Asked to end before the child was known: now there is something to stop.
+        turn.act(StopChild(attempt=attempt.key, child=event.child, user=attempt.reason or ""))
 
 
 def child_refused(turn: Turn, flow: Flow, event: ChildRefused) -> None:
@@ -88,11 +90,13 @@ def child_ended(turn: Turn, flow: Flow, event: ChildEnded) -> None:
     attempt = _waiting(flow, event.attempt)
     if attempt is None or (attempt.child is not None and attempt.child != event.child):
         return
+    turn.touch(attempt, flow)
+    attempt.child = event.child
     index = flow.plan.numbers[event.attempt.step_id]
     message = f"the subworkflow run {event.child} ended {event.status}"
     turn.later(Task.CONCLUDE, flow, index, RESULTS[event.status], message)
 
 
-def _waiting(flow: Flow, key: object) -> AttemptRecord | None:
-    attempt = flow.attempt(key)  # type: ignore[arg-type]
-    return None if attempt is None or attempt.status.is_terminal else attempt
+def _waiting(flow: Flow, key: AttemptKey) -> AttemptRecord | None:
+    attempt = flow.attempt(key)
+    return attempt if attempt is not None and attempt.status is StepStatus.RUNNING else None

@@ -4,12 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from stretto.engine.context import condition_holds
-from stretto.engine.effects import Fetch
 from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
 from stretto.engine.iterations import TooManyIterations, check_iteration
-from stretto.engine.kinds.loops import inline_id, launch_iteration, loop_result, too_deep
+from stretto.engine.kinds.loops import (
+    earlier_loop,
+    inline_id,
+    launch_iteration,
+    loop_result,
+    next_loop_run,
+    too_deep,
+)
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.turn import Task, Turn
@@ -21,21 +27,24 @@ from stretto.sel import SelError
 
 
 def launch_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+    earlier = earlier_loop(flow, plan, attempt)
+    if isinstance(earlier, MissingKeys):
+        turn.fetch(flow, attempt, earlier)
+        return False
     turn.move(flow, attempt, StepStatus.RUNNING)
     refused = too_deep(flow, plan)
     if refused is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
         return False
-    earlier = flow.earlier_loops.get(plan.id)
+    attempt.loop_run = next_loop_run(flow, attempt, earlier)
     loop = LoopRecord(
         key=attempt.key,
         inline_id=inline_id(flow, attempt, Loop.WHILE),
-        run_id=earlier.run_id + 1 if earlier is not None else flow.run.key.run_id,
+        run_id=attempt.loop_run,
         next_index=earlier.first if earlier is not None else 0,
         carried=earlier.carried if earlier is not None else _first_values(attempt),
     )
-    flow.loops[plan.index] = loop
-    turn.add(loop, flow)
+    turn.add_loop(flow, plan.index, loop)
     turn.later(Task.LOOP, flow, plan.index)
     return False
 
@@ -58,11 +67,13 @@ def run_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, lo
     """Begin the next iteration if the last one is over and the condition holds."""
     step = plan.step
     assert isinstance(step, WhileStep)  # noqa: S101 - the kind says so
-    if flow.children.get(plan.index) or flow.run.paused:
+    if flow.children.get(plan.index):
         return
     bad_end = any(count for status, count in loop.ended.items() if status is not RunStatus.SUCCEEDED)
-    if bad_end or loop.stopped or attempt.ending is not None or flow.run.ending is not None:
+    if bad_end or attempt.ending is not None or flow.run.ending is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, loop_result(loop), None)
+        return
+    if flow.run.paused:
         return
     if turn.created >= flow.tree.settings.records_per_decision:
         turn.resume_later(attempt)
@@ -78,8 +89,11 @@ def _next(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: 
     assert isinstance(step, WhileStep)  # noqa: S101 - the kind says so
     holds = condition_holds(flow, attempt, "condition", step.condition, turn.now, loop.carried)
     if isinstance(holds, MissingKeys):
-        turn.act(Fetch(attempt=attempt.key, keys=holds.keys))
-    elif not holds:
+        turn.fetch(flow, attempt, holds)
+        return
+    turn.touch(attempt, flow)
+    attempt.asked_at = None
+    if not holds:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.DONE, None)
     else:
         check_iteration(loop.next_index + 1, flow.tree.settings.iterations, step.max_iterations)

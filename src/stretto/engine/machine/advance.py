@@ -3,30 +3,23 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from stretto.engine.context import scope_of
-from stretto.engine.effects import AskPermits, Fetch, LookForBreakpoint, SetTimer, WatchSignals
+from stretto.engine.attempt_params import evaluated_params, injected_by_template, needs_params
+from stretto.engine.context import answer_key, scope_of
+from stretto.engine.effects import AskPermits, LookForBreakpoint, SetTimer, WatchSignals
 from stretto.engine.flow import Flow
-from stretto.engine.job_templates import NOTHING, Injected, resolve, template_key, wanted
+from stretto.engine.job_templates import NOTHING
 from stretto.engine.kinds import launch
-from stretto.engine.machine.finish import complete, fail_internally, finish
+from stretto.engine.machine.finish import complete, fail_internally, finish, out_of_fuel
+from stretto.engine.machine.report import end_as_decided
 from stretto.engine.plan import StepPlan
 from stretto.engine.policies import permits_for, timeout_of
 from stretto.engine.records import AttemptRecord
 from stretto.engine.signals import wanted_signals
-from stretto.engine.skips import is_skipped
+from stretto.engine.skips import SKIPPED_MESSAGE, is_skipped
 from stretto.engine.turn import Turn
 from stretto.model.errors import StrettoError
-from stretto.model.param import ParamDefinition, ParamSource
 from stretto.model.status import StepStatus
-from stretto.model.step import TypedStep
-from stretto.params import (
-    STEP_DEFAULTS,
-    TYPE_DEFAULTS,
-    MissingKeys,
-    StepLayers,
-    evaluate,
-    step_params,
-)
+from stretto.params import MissingKeys, ParamError
 from stretto.sel import SelError
 
 S = StepStatus
@@ -37,28 +30,37 @@ def advance(turn: Turn, flow: Flow, index: int) -> None:
     """Move the newest attempt of a step as far as it can go. What can not be decided fails the step."""
     attempt = flow.attempts[index]
     plan = flow.plan.steps[index]
-    if attempt is None:
+    if attempt is None or (attempt.ending is not None and attempt.decided is None):
         return
     try:
+        if attempt.decided is not None:
+            end_as_decided(turn, flow, plan, attempt)
+            return
         while (go := _BY_STATUS.get(attempt.status)) is not None and go(turn, flow, plan, attempt):
             pass
     except (StrettoError, SelError) as error:
         fail_internally(turn, flow, plan, attempt, str(error))
+    except Exception as fault:
+        if attempt.status.is_terminal:  # then the fault is not this step's
+            raise
+        fail_internally(turn, flow, plan, attempt, f"internal error: {type(fault).__name__}: {fault}")
 
 
 def _created(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Goes:
+    turn.touch(attempt, flow)
     if not flow.satisfied[plan.index] and not attempt.manual:
         attempt.reason = "no incoming edge is taken"
         complete(turn, flow, plan, attempt, S.UNSATISFIED)
         return False
     if is_skipped(plan.id, flow.run.restart):
-        turn.note(flow, attempt, "Step is skipped because of a user skip action.")
+        turn.note(flow, attempt, SKIPPED_MESSAGE)
         complete(turn, flow, plan, attempt, S.SKIPPED)
         return False
     if attempt.signals is None and plan.step.signal_dependencies:
         found = wanted_signals(plan.step.signal_dependencies, scope_of(flow, attempt, turn.now))
         if isinstance(found, MissingKeys):
-            return _fetch(turn, attempt, found)
+            turn.fetch(flow, attempt, found)
+            return False
         attempt.signals = found
     turn.move(flow, attempt, S.INITIALIZED)
     return True
@@ -70,10 +72,15 @@ def _initialized(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord)
         turn.move(flow, attempt, S.PAUSED)
         turn.act(LookForBreakpoint(attempt=attempt.key))
         return False
+    wait_for_signals(turn, flow, attempt)
+    return True
+
+
+def wait_for_signals(turn: Turn, flow: Flow, attempt: AttemptRecord) -> None:
+    """No breakpoint holds the attempt, or no longer."""
     turn.move(flow, attempt, S.WAITING_FOR_SIGNALS)
     if attempt.signals is not None and not attempt.signals.is_satisfied:
         turn.act(WatchSignals(attempt=attempt.key, dependencies=attempt.signals))
-    return True
 
 
 def _waiting_for_signals(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> Goes:
@@ -84,21 +91,25 @@ def _waiting_for_signals(turn: Turn, flow: Flow, _plan: StepPlan, attempt: Attem
 
 
 def _evaluating(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Goes:
-    """Evaluated again with the time of the first try, so that waiting for a value changes no result."""
+    tags = NOTHING.tags
     if needs_params(flow, plan, attempt):
-        moment = attempt.evaluate_param_time or turn.now
-        template = injected_by_template(flow, plan)
-        found = (
-            template
-            if isinstance(template, MissingKeys)
-            else evaluate(merged_params(flow, plan, attempt, template), scope_of(flow, attempt, moment))
-        )
+        try:
+            known = flow.fetched.get(answer_key(attempt, ""))
+            found = evaluated_params(flow, plan, attempt, turn.now) if known is None else known
+        except ParamError as error:
+            if not out_of_fuel(error):
+                raise
+            turn.evaluate_elsewhere(flow, attempt)
+            return False
         if isinstance(found, MissingKeys):
-            return _fetch(turn, attempt, found)
+            turn.fetch(flow, attempt, found)
+            return False
         turn.touch(attempt, flow)
         attempt.params = found
+        template = injected_by_template(flow, plan)
+        tags = NOTHING.tags if isinstance(template, MissingKeys) else template.tags
     turn.move(flow, attempt, S.WAITING_FOR_PERMITS)
-    limits = permits_for(flow, plan)
+    limits = permits_for(flow, plan, tags)
     if limits:
         attempt.permits = tuple(limits)
         criticality = flow.tree.workflow.criticality
@@ -113,45 +124,6 @@ def _evaluating(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) 
     return True
 
 
-def needs_params(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
-    """Whether a step has parameters beyond the defaults, which are evaluated only if somebody reads them."""
-    step = plan.step
-    typed = not isinstance(step, TypedStep) or step.type in TYPE_DEFAULTS or step.sub_type is not None
-    return bool(step.params or attempt.step_run_params or plan.id in flow.run.step_run_params or typed)
-
-
-def injected_by_template(flow: Flow, plan: StepPlan) -> Injected | MissingKeys:
-    """What the job template of a step brings along, once all templates it inherits from are here."""
-    if not isinstance(plan.step, TypedStep):
-        return NOTHING
-    key = template_key(plan.step, flow.run.params)
-    missing = set() if key is None else wanted(key, flow.tree.templates)
-    if missing:
-        return MissingKeys(tuple(("template", each) for each in sorted(missing)))
-    return resolve(plan.step, key, flow.tree.templates)
-
-
-def merged_params(
-    flow: Flow, plan: StepPlan, attempt: AttemptRecord, template: Injected = NOTHING
-) -> Mapping[str, ParamDefinition]:
-    """The parameters of a step before evaluation, in their order."""
-    step, run = plan.step, flow.run
-    kind = step.type if isinstance(step, TypedStep) else str(type(step).__struct_config__.tag)
-    restart = (run.restart.step_restart_params or {}).get(plan.id) if run.restart is not None else None
-    layers = StepLayers(
-        definition=step.params or {},
-        defaults=STEP_DEFAULTS,
-        type_defaults=TYPE_DEFAULTS.get(kind, {}),
-        template=template.params,
-        workflow=run.params,
-        run={**run.step_run_params.get(plan.id, {}), **attempt.step_run_params},
-        restart=restart or {},
-        source=ParamSource.LAUNCH if run.restart is None else ParamSource.RESTART,
-        restarting=run.restart is not None,
-    )
-    return step_params(layers)
-
-
 def _waiting_for_permits(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Goes:
     if attempt.permits and not attempt.granted:
         return False
@@ -162,19 +134,16 @@ def _waiting_for_permits(turn: Turn, flow: Flow, plan: StepPlan, attempt: Attemp
 
 
 def _starting(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Goes:
+    if attempt.launch is not None:
+        return False  # its work is launched already: the value that came was for something else
     went_on = launch(turn, flow, plan, attempt)
-    if not attempt.status.is_terminal and attempt.timeout_at is not None:
+    if not went_on and attempt.timeout_at is not None:
         turn.act(SetTimer(attempt=attempt.key, run=flow.run.key, due=attempt.timeout_at, reason=None))
     return went_on
 
 
 def _finishing(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Goes:
     finish(turn, flow, plan, attempt)
-    return False
-
-
-def _fetch(turn: Turn, attempt: AttemptRecord, missing: MissingKeys) -> Goes:
-    turn.act(Fetch(attempt=attempt.key, keys=missing.keys))
     return False
 
 

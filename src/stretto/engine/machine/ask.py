@@ -1,4 +1,4 @@
-"""What users, timeouts and steps above ask: end a step, end a run, hold it, let it go on.
+"""What users and timeouts ask of a step: end it, let it go on, start it again.
 
 Work that others do is terminated first: the attempt keeps its status, with `ending` noted, until the answer
 comes. A result that was committed before wins.
@@ -10,39 +10,41 @@ from typing import Final
 import msgspec
 
 from stretto.engine.effects import StopChild, TerminateWork
-from stretto.engine.events import BreakpointGone, CalledBack, ResultState, RunActed, RunAction, StepActed
-from stretto.engine.flow import Flow
-from stretto.engine.machine.begin import begin_again
-from stretto.engine.machine.finish import end_run, end_step
-from stretto.engine.machine.report import conclude, may_retry, retry
+from stretto.engine.events import BreakpointGone, CalledBack, ResultState, RunAction, StepActed
+from stretto.engine.flow import Flow, is_active
+from stretto.engine.machine.advance import wait_for_signals
+from stretto.engine.machine.begin import begin_again, begin_anew
+from stretto.engine.machine.finish import end_step
+from stretto.engine.machine.report import conclude, fail_or_retry, may_retry
 from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.engine.turn import Task, Turn
-from stretto.model.actions import STEP_ACTIONS, StepAction
+from stretto.model.actions import ENDS_IN, STEP_ACTIONS, StepAction
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.signal_instance import SignalDependencies, SignalDependencyStatus
-from stretto.model.status import RunStatus, StepStatus
+from stretto.model.status import StepStatus
+from stretto.model.step import FailureMode, SubworkflowStep
 from stretto.model.timeline import LogEvent
 
 S = StepStatus
 _A = StepAction
-
-ENDS: Final = {_A.STOP: S.STOPPED, _A.KILL: S.FATALLY_FAILED, _A.SKIP: S.SKIPPED, _A.TIME_OUT: S.TIMED_OUT}
-RUN_ENDS: Final = {
-    RunAction.STOP: (S.STOPPED, RunStatus.STOPPED),
-    RunAction.KILL: (S.FATALLY_FAILED, RunStatus.FAILED),
-    RunAction.TIME_OUT: (S.TIMED_OUT, RunStatus.TIMED_OUT),
-}
+_AT_WORK: Final = frozenset({S.STARTING, S.RUNNING})
 
 
-# ---------------------------------------------------------------------------------------------------- steps
 def step_acted(turn: Turn, flow: Flow, event: StepActed) -> None:
     """Refused if the table of actions does not list it for the status that the step is in now."""
     plan = flow.step(event.attempt.step_id)
-    attempt = None if plan is None else flow.attempts[plan.index]
     where = f"[{flow.run.key.workflow_id}][{flow.run.key.instance_id}][{event.attempt.step_id}]"
+    if plan is None:
+        message = f"run {flow.run.key} has no step {event.attempt.step_id}"
+        raise NotFound(message)
+    attempt = flow.attempts[plan.index]
     action = event.action.value.lower()
-    if plan is None or attempt is None:
+    if attempt is None:
+        if event.action is _A.RESTART and _is_waiting_root(flow, plan):
+            _check_open(flow, plan)
+            begin_anew(turn, flow, plan.index, manual=True, params=dict(event.params))
+            return
         message = f"Cannot {action} step {where} before it is created. Please try it again."
         raise WrongState(message)
     if event.attempt.number not in {0, attempt.key.number}:
@@ -50,35 +52,66 @@ def step_acted(turn: Turn, flow: Flow, event: StepActed) -> None:
         raise WrongState(message)
     if event.action not in STEP_ACTIONS.get(attempt.status, ()):
         message = f"Cannot {action} step {where} because it is unsupported by the step action map"
-        hint = f"it is {attempt.status}"
-        raise WrongState(message, hint=hint)
+        raise WrongState(message, hint=f"it is {attempt.status}")
     turn.note(flow, attempt, f"User [{event.user}] take action [{event.action}] on the step")
     _BY_ACTION[event.action](turn, flow, plan, attempt, event)
 
 
-def _end(turn: Turn, flow: Flow, plan: StepPlan, _attempt: AttemptRecord, event: StepActed) -> None:
+def _is_waiting_root(flow: Flow, plan: StepPlan) -> bool:
+    """In a run that restarts another step, a root waits until a user starts it."""
+    return not plan.before and not flow.begins_itself(plan) and flow.run.start_time is not None
+
+
+def _end(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, event: StepActed) -> None:
+    if attempt.ending is not None:
+        message = f"step {plan.id} is being ended already, as {attempt.ending}"
+        raise WrongState(message)
     reason = f"{event.action.value.lower()} by {event.user}"
-    turn.later(Task.END_STEP, flow, plan.index, ENDS[event.action], reason)
+    turn.later(Task.END_STEP, flow, plan.index, ENDS_IN[event.action], reason)
 
 
 def _skip(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, event: StepActed) -> None:
+    """What has not ended ends so; what ended badly gets an attempt that is skipped before it does a thing."""
     if attempt.status.is_wakeable:
         _end(turn, flow, plan, attempt, event)
         return
-    message = f"step {plan.id} has ended {attempt.status}: skipping it needs a restart of the step"
-    raise WrongState(message, hint="restart the step with skip")
+    _check_restartable(flow, plan, attempt)
+    begin_again(turn, flow, plan.index, manual=True, skip=True)
 
 
 def _restart(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, event: StepActed) -> None:
     """The next attempt in the same run, for a step that ended badly for good."""
-    if not attempt.status.is_restartable:
-        message = f"step {plan.id} is {attempt.status}; only one that failed can be restarted in the same run"
-        raise WrongState(message, hint="restart the run from this step")
+    _check_restartable(flow, plan, attempt)
     begin_again(turn, flow, plan.index, manual=True, params=dict(event.params))
 
 
+def _check_restartable(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
+    if not attempt.status.is_restartable:
+        message = f"step {plan.id} is {attempt.status}; only one that failed can be restarted in the same run"
+        raise WrongState(message, hint="restart the run from this step")
+    mode = plan.step.failure_mode or FailureMode.FAIL_AFTER_RUNNING
+    if mode is not FailureMode.FAIL_AFTER_RUNNING:
+        message = f"step {plan.id} has the failure mode {mode}: it can not be restarted in the same run"
+        raise WrongState(message, hint="restart the run from this step, once it has ended")
+    _check_open(flow, plan)
+
+
+def _check_open(flow: Flow, plan: StepPlan) -> None:
+    if flow.run.ending is not None:
+        message = f"step {plan.id} can not be started: the run is being ended ({flow.run.ended_by})"
+        raise WrongState(message)
+    if flow.holds_back(plan):
+        message = f"step {plan.id} can not be started: the run is paused, or the step is suspended"
+        raise WrongState(message, hint="resume it first")
+
+
+def _pause(_turn: Turn, _flow: Flow, plan: StepPlan, _attempt: AttemptRecord, _event: StepActed) -> None:
+    message = f"step {plan.id} can not be paused by itself"
+    raise WrongState(message, hint="set a breakpoint, or suspend the step before it begins")
+
+
 def _resume(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, _event: StepActed) -> None:
-    turn.move(flow, attempt, S.WAITING_FOR_SIGNALS)
+    wait_for_signals(turn, flow, attempt)
     turn.later(Task.ADVANCE, flow, plan.index)
 
 
@@ -86,14 +119,13 @@ def _bypass(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, even
     """Wait for no more signals: what is pending counts as skipped."""
     message = f"Signal step dependencies have been bypassed by user [{event.user}]"
     turn.touch(attempt, flow)
-    attempt.signals = bypassed(attempt, LogEvent(timestamp=turn.now, message=message))
+    if attempt.signals is not None:
+        info = LogEvent(timestamp=turn.now, message=message)
+        attempt.signals = bypassed(attempt.signals, info)
     turn.later(Task.ADVANCE, flow, plan.index)
 
 
-def bypassed(attempt: AttemptRecord, info: LogEvent) -> SignalDependencies | None:
-    signals = attempt.signals
-    if signals is None:
-        return None
+def bypassed(signals: SignalDependencies, info: LogEvent) -> SignalDependencies:
     made = [
         each if each.status.is_done else msgspec.structs.replace(each, status=SignalDependencyStatus.SKIPPED)
         for each in signals.dependencies
@@ -102,6 +134,7 @@ def bypassed(attempt: AttemptRecord, info: LogEvent) -> SignalDependencies | Non
 
 
 _BY_ACTION: Final[Mapping[StepAction, Callable[[Turn, Flow, StepPlan, AttemptRecord, StepActed], None]]] = {
+    _A.PAUSE: _pause,
     _A.STOP: _end,
     _A.KILL: _end,
     _A.SKIP: _skip,
@@ -111,64 +144,64 @@ _BY_ACTION: Final[Mapping[StepAction, Callable[[Turn, Flow, StepPlan, AttemptRec
 }
 
 
+# ------------------------------------------------------------------------------------------------- ending
 def end_from_outside(turn: Turn, flow: Flow, index: int, status: StepStatus, reason: str) -> None:
     """Bring the newest attempt of a step to an end, after its work, if there is any, has ended."""
     attempt = flow.attempts[index]
     plan = flow.plan.steps[index]
-    if attempt is None or not attempt.status.is_wakeable or attempt.ending is not None:
-        return
-    if attempt.status.is_retryable and attempt.wake_at is None:
+    if attempt is None or not is_active(attempt) or attempt.ending is not None:
         return
     turn.touch(attempt, flow)
     attempt.reason = reason
-    if attempt.status in {S.STARTING, S.RUNNING} and _must_wait(turn, flow, plan, attempt, status, reason):
+    if _must_wait(turn, flow, plan, attempt, status):
         attempt.ending = status
-        return
-    end_step(turn, flow, plan, attempt, status)
+    else:
+        end_step(turn, flow, plan, attempt, status)
 
 
-def _must_wait(
-    turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus, reason: str
-) -> bool:
+def _must_wait(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> bool:
     """Ask whoever does the work to end it; True if an answer is to come."""
-    match plan.kind:
-        case Kind.WORK if not flow.children.get(plan.index):
-            turn.act(TerminateWork(attempt=attempt.key, launch=attempt.launch or 0))
-            return True
-        case Kind.SUBWORKFLOW:
+    if attempt.status not in _AT_WORK or attempt.decided is not None:
+        return False
+    reason = attempt.reason or ""
+    children = list(flow.children.get(plan.index, {}).values())
+    for child in children:
+        action = RunAction.TIME_OUT if status is S.TIMED_OUT else RunAction.STOP
+        turn.later(Task.END_RUN, child, action, reason)
+    if children:
+        return True
+    if attempt.launch is not None:
+        turn.act(TerminateWork(attempt=attempt.key, launch=attempt.launch))
+        return True
+    if plan.kind is Kind.SUBWORKFLOW and attempt.status is S.RUNNING:
+        # What runs on its own is not stopped with the step; but whether it exists must be known first.
+        if isinstance(plan.step, SubworkflowStep) and plan.step.sync:
             turn.act(StopChild(attempt=attempt.key, child=attempt.child, user=reason))
-            return True
-        case Kind.FOREACH | Kind.WHILE | Kind.TEMPLATE | Kind.WORK:
-            action = RunAction.TIME_OUT if status is S.TIMED_OUT else RunAction.STOP
-            children = list(flow.children.get(plan.index, {}).values())
-            for child in children:
-                turn.later(Task.END_RUN, child, action, reason)
-            return bool(children)
-        case _:
-            return False
+        return True
+    return False
 
 
 def step_timed_out(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
     """A step took too long: its work is ended before it is tried again."""
     turn.touch(attempt, flow)
     attempt.timeout_at = None
+    if attempt.ending is not None or attempt.decided is not None:
+        return
+    attempt.reason = "timed out"
+    # If a value is missing to decide on the retry, it is looked at once more when the work has ended.
     again = may_retry(turn, flow, plan, attempt, S.TIMEOUT_FAILED)
     status = S.TIMEOUT_FAILED if again else S.TIMED_OUT
-    if attempt.ending is not None:
-        return
-    if _must_wait(turn, flow, plan, attempt, status, "timed out"):
+    if _must_wait(turn, flow, plan, attempt, status):
         attempt.ending = status
-    elif again:
-        retry(turn, flow, plan, attempt, S.TIMEOUT_FAILED, "timed out")
     else:
-        attempt.reason = "timed out"
-        end_step(turn, flow, plan, attempt, S.TIMED_OUT)
+        fail_or_retry(turn, flow, plan, attempt, S.TIMEOUT_FAILED, attempt.reason)
 
 
+# ------------------------------------------------------------------------------------------------- answers
 def breakpoint_gone(turn: Turn, flow: Flow, event: BreakpointGone) -> None:
     attempt = flow.attempt(event.attempt)
     if attempt is not None and attempt.status is S.PAUSED:
-        turn.move(flow, attempt, S.WAITING_FOR_SIGNALS)
+        wait_for_signals(turn, flow, attempt)
         turn.later(Task.ADVANCE, flow, flow.plan.numbers[event.attempt.step_id])
 
 
@@ -176,7 +209,13 @@ def called_back(turn: Turn, flow: Flow, event: CalledBack) -> None:
     """A Wait step is answered. A refusal fails it for good: a person has decided."""
     attempt = flow.attempt(event.attempt)
     plan = flow.step(event.attempt.step_id)
-    if attempt is None or plan is None or attempt.status is not S.RUNNING or plan.kind is not Kind.WAIT:
+    if (
+        attempt is None
+        or plan is None
+        or plan.kind is not Kind.WAIT
+        or attempt.status is not S.RUNNING
+        or attempt.decided is not None
+    ):
         message = f"{event.attempt} does not wait for an answer"
         raise WrongState(message)
     turn.touch(attempt, flow)
@@ -185,104 +224,3 @@ def called_back(turn: Turn, flow: Flow, event: CalledBack) -> None:
     turn.note(flow, attempt, f"User [{event.user or 'unknown'}] {verb} the step")
     state = ResultState.DONE if event.approved else ResultState.FATAL_ERROR
     conclude(turn, flow, plan, attempt, state, event.message)
-
-
-# ----------------------------------------------------------------------------------------------------- runs
-def run_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
-    if flow.is_over:
-        message = f"Cannot {event.action.value.lower()} run {flow.run.key}: it has ended {flow.run.status}"
-        raise WrongState(message)
-    if event.steps:
-        some_acted(turn, flow, event)
-    elif event.action is RunAction.PAUSE:
-        _pause(turn, flow)
-    elif event.action is RunAction.RESUME:
-        _go_on(turn, flow)
-    else:
-        end_from_above(
-            turn, flow, event.action, event.reason or f"{event.action.value.lower()} by {event.user}"
-        )
-
-
-def some_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
-    """Suspend, resume or shut down single steps, or those of a stage."""
-    unknown = [step_id for step_id in event.steps if step_id not in flow.plan.numbers]
-    if unknown:
-        message = f"run {flow.run.key} has no step {', '.join(unknown)}"
-        raise NotFound(message)
-    wanted = frozenset(event.steps)
-    run = flow.run
-    turn.touch(run, flow)
-    if event.action is RunAction.PAUSE:
-        run.suspended |= wanted
-    elif event.action is RunAction.RESUME:
-        run.suspended -= wanted
-        free = [index for index in flow.held if flow.plan.steps[index].id in wanted and not run.paused]
-        flow.held = [index for index in flow.held if index not in free]
-        for index in free:
-            turn.schedule(flow, index)
-    else:
-        _shut_down(turn, flow, event, wanted)
-    turn.later(Task.LOOK, flow)
-
-
-def _shut_down(turn: Turn, flow: Flow, event: RunActed, wanted: frozenset[str]) -> None:
-    """Stop what runs of these steps; what has not begun never will."""
-    run = flow.run
-    run.suspended |= wanted
-    flow.held = [index for index in flow.held if flow.plan.steps[index].id not in wanted]
-    reason = event.reason or f"{event.action.value.lower()} by {event.user}"
-    status, _ = RUN_ENDS[event.action]
-    for step_id in event.steps:
-        turn.later(Task.END_STEP, flow, flow.plan.numbers[step_id], status, reason)
-
-
-def _pause(turn: Turn, flow: Flow) -> None:
-    """Nothing new begins, here and in the iterations; what runs goes on, and its result is kept."""
-    run = flow.run
-    if run.paused:
-        return
-    turn.move_run(flow, RunStatus.PAUSED)
-    run.paused = True
-    for children in flow.children.values():
-        for child in children.values():
-            _pause(turn, child)
-
-
-def _go_on(turn: Turn, flow: Flow) -> None:
-    run = flow.run
-    if not run.paused:
-        return
-    turn.move_run(flow, RunStatus.IN_PROGRESS if run.start_time is not None else RunStatus.CREATED)
-    run.paused = False
-    held, flow.held = flow.held, []
-    for index in held:
-        turn.schedule(flow, index)
-    for index, children in list(flow.children.items()):
-        for child in list(children.values()):
-            _go_on(turn, child)
-        turn.later(Task.LOOP, flow, index)
-    turn.later(Task.LOOK, flow)
-
-
-def end_from_above(turn: Turn, flow: Flow, action: RunAction, reason: str) -> None:
-    """End every step of a run that has not ended; the run ends with the last of them."""
-    run = flow.run
-    if flow.is_over or run.ending is not None:
-        return
-    step_status, run_status = RUN_ENDS[action]
-    turn.touch(run, flow)
-    run.ending, run.ended_by = run_status, reason
-    turn.note(flow, run, reason)
-    flow.held = []
-    if run.status is RunStatus.CREATED or (run.status is RunStatus.PAUSED and run.start_time is None):
-        end_run(turn, flow, run_status)
-        return
-    for plan in flow.plan.steps:
-        attempt = flow.attempts[plan.index]
-        if attempt is not None and attempt.status.is_wakeable:
-            if action is RunAction.KILL:
-                turn.touch(attempt, flow)
-                attempt.heedless = True
-            turn.later(Task.END_STEP, flow, plan.index, step_status, reason)
-    turn.later(Task.LOOK, flow)

@@ -2,41 +2,60 @@
 
 from stretto.engine.flow import Flow
 from stretto.engine.machine.advance import advance
-from stretto.engine.machine.finish import free_successors
+from stretto.engine.machine.finish import complete, free_successors
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptKey, AttemptRecord
+from stretto.engine.skips import SKIPPED_MESSAGE
 from stretto.engine.turn import Task, Turn
 from stretto.model.param import Params
 from stretto.model.status import StepStatus
 
 
 def begin(turn: Turn, flow: Flow, index: int) -> None:
-    """All predecessors of a step are complete: make its first attempt, unless the run is held or ending."""
+    """All predecessors of a step are complete: make an attempt, unless the run is held or ending."""
     run = flow.run
     flow.active -= 1  # counted since it was scheduled
-    if run.ending is not None or flow.is_over:
+    plan = flow.plan.steps[index]
+    if run.ending is not None or plan.id in run.shut:
         turn.later(Task.LOOK, flow)
         return
-    plan = flow.plan.steps[index]
-    if run.paused or plan.id in run.suspended:
+    if flow.holds_back(plan):
         flow.held.append(index)
         return
+    if plan.plain and flow.satisfied[index] and flow.attempts[index] is None and _passes_freely(flow, plan):
+        _pass_through(turn, flow, plan)
+    else:
+        begin_anew(turn, flow, index)
+
+
+def begin_anew(
+    turn: Turn, flow: Flow, index: int, *, manual: bool = False, params: Params | None = None
+) -> None:
+    """An attempt that owes nothing to one before it: there is none, or a redirect made it run again."""
+    run = flow.run
     turn.touch(run, flow)
     run.sequence += 1
     before = flow.attempts[index]
-    number = 1 if before is None else before.key.number + 1  # a redirect made it run again
-    if plan.plain and flow.satisfied[index] and number == 1 and _passes_freely(flow, plan):
-        _pass_through(turn, flow, plan)
-        return
     attempt = AttemptRecord(
-        key=AttemptKey(run.key, plan.id, number), sequence=run.sequence, create_time=turn.now
+        key=AttemptKey(run.key, flow.plan.steps[index].id, 1 if before is None else before.key.number + 1),
+        sequence=run.sequence,
+        create_time=turn.now,
+        manual=manual,
+        step_run_params=params or {},
+        loop_run=None if before is None else before.loop_run,
     )
     turn.add_attempt(flow, index, attempt)
     advance(turn, flow, index)
 
 
 def begin_again(
-    turn: Turn, flow: Flow, index: int, *, manual: bool = False, params: Params | None = None
+    turn: Turn,
+    flow: Flow,
+    index: int,
+    *,
+    manual: bool = False,
+    params: Params | None = None,
+    skip: bool = False,
 ) -> None:
     """The next attempt of a step. Signals that were matched stay matched; a user's restart is not retried."""
     before = flow.attempts[index]
@@ -57,29 +76,36 @@ def begin_again(
         manual=manual or before.manual,
         signals=before.signals,
         step_run_params=before.step_run_params if params is None else params,
+        loop_run=before.loop_run,
     )
     turn.add_attempt(flow, index, attempt)
-    advance(turn, flow, index)
+    if skip:
+        turn.note(flow, attempt, SKIPPED_MESSAGE)
+        complete(turn, flow, flow.plan.steps[index], attempt, StepStatus.SKIPPED)
+    else:
+        advance(turn, flow, index)
 
 
 def _passes_freely(flow: Flow, plan: StepPlan) -> bool:
     """Whether a plain step has nothing added to it by this run."""
     run, tree = flow.run, flow.tree
     return (
-        plan.id not in tree.breakpoints
-        and plan.id not in run.step_run_params
-        and not run.tags
+        tree.unlimited
         and run.restart is None
-        and tree.workflow.instance_step_concurrency is None
+        and not run.tags
+        and plan.id not in tree.breakpoints
+        and plan.id not in run.step_run_params
     )
 
 
 def _pass_through(turn: Turn, flow: Flow, plan: StepPlan) -> None:
     """All statuses at once, each with its time: what `advance` does one by one, at a tenth of the cost."""
-    now = turn.now
+    now, run = turn.now, flow.run
+    turn.touch(run, flow)
+    run.sequence += 1
     attempt = AttemptRecord(
-        key=AttemptKey(flow.run.key, plan.id, 1),
-        sequence=flow.run.sequence,
+        key=AttemptKey(run.key, plan.id, 1),
+        sequence=run.sequence,
         status=StepStatus.SUCCEEDED,
         create_time=now,
         initialize_time=now,

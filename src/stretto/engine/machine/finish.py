@@ -1,13 +1,18 @@
 """Endings: a step that is complete frees its successors; a step that failed for good ends its branch."""
 
+from typing import Final
+
+from stretto.engine.attempt_params import evaluated_params, needs_params
 from stretto.engine.context import condition_holds
-from stretto.engine.effects import AnnounceSignals, Fetch, ReleasePermits, RunEnded
+from stretto.engine.effects import AnnounceSignals, ReleasePermits, RunEnded
 from stretto.engine.flow import Flow
 from stretto.engine.machine.undo import compensate
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.engine.signals import announced_signals
 from stretto.engine.turn import Task, Turn
+from stretto.model.errors import StrettoError
+from stretto.model.moves import STEP_MOVES
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
 from stretto.model.timeline import LogLevel
@@ -15,6 +20,7 @@ from stretto.params import MissingKeys, ParamError, merge_outputs
 from stretto.sel import SelError
 
 S = StepStatus
+FUEL: Final = "visit"  # the limit of an expression that may have more of it elsewhere
 
 
 def finish(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
@@ -25,21 +31,35 @@ def finish(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> No
         attempt.outputs = {}
     outputs = announced_signals(flow, plan.step, attempt, turn.now)
     if isinstance(outputs, MissingKeys):
-        turn.act(Fetch(attempt=attempt.key, keys=outputs.keys))
+        turn.fetch(flow, attempt, outputs)
         return
     if complete(turn, flow, plan, attempt, S.SUCCEEDED) and outputs:
         turn.act(AnnounceSignals(attempt=attempt.key, outputs=outputs))
 
 
 def complete(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> bool:
-    """End an attempt well, once all its edges are decided; False if that must wait for a value."""
-    edges = _decided_edges(turn, flow, plan, attempt, status)
+    """End an attempt well, once all its edges are decided; False if that must wait, or went wrong."""
+    try:
+        edges = _decided_edges(turn, flow, plan, attempt, status)
+    except (StrettoError, SelError) as error:
+        if not out_of_fuel(error):
+            fail_internally(turn, flow, plan, attempt, str(error))
+            return False
+        turn.evaluate_elsewhere(flow, attempt)
+        edges = None
     if edges is None:
+        if status is not S.SUCCEEDED:  # FINISHING comes here again by itself
+            attempt.decided = status
         return False
-    _end(turn, flow, attempt, status)
+    end_attempt(turn, flow, plan, attempt, status)
     attempt.edges = edges
     free_successors(turn, flow, plan, attempt)
     return True
+
+
+def out_of_fuel(error: Exception) -> bool:
+    """Whether an expression took longer than one may inside a decision."""
+    return isinstance(error, ParamError) and error.limit == FUEL
 
 
 def _decided_edges(
@@ -49,6 +69,8 @@ def _decided_edges(
     steps = flow.plan.steps
     if status is S.UNSATISFIED:
         return {steps[edge.target].id: False for edge in plan.edges}
+    if not _has_params(turn, flow, plan, attempt):
+        return None
     edges: dict[str, bool] = {}
     before, attempt.status = attempt.status, status  # a condition may ask how the step ended
     try:
@@ -56,12 +78,27 @@ def _decided_edges(
             target = steps[edge.target].id
             taken = edge.condition is None or condition_holds(flow, attempt, target, edge.condition, turn.now)
             if isinstance(taken, MissingKeys):
-                turn.act(Fetch(attempt=attempt.key, keys=taken.keys))
+                turn.fetch(flow, attempt, taken)
                 return None
             edges[target] = taken
     finally:
         attempt.status = before
     return edges
+
+
+def _has_params(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+    """A step that is skipped before its parameters were evaluated gets them now: its conditions read them."""
+    if attempt.params is not None or all(edge.condition is None for edge in plan.edges):
+        return True
+    if not needs_params(flow, plan, attempt):
+        return True
+    found = evaluated_params(flow, plan, attempt, turn.now)
+    if isinstance(found, MissingKeys):
+        turn.fetch(flow, attempt, found)
+        return False
+    turn.touch(attempt, flow)
+    attempt.params = found
+    return True
 
 
 def free_successors(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
@@ -73,86 +110,112 @@ def free_successors(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptReco
         waiting[target] -= 1
         if edges[steps[target].id]:
             satisfied[target] = True
-        if not waiting[target]:
+        # After a redirect, what lies beside the way back has begun already and does not begin again.
+        if not waiting[target] and not flow.has_begun(target):
             turn.schedule(flow, target)
     turn.later(Task.LOOK, flow)
 
 
+# ---------------------------------------------------------------------------------------------- bad ends
 def fail(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, message: str | None) -> None:
     """End an attempt badly for good; what that means for the run is the step's failure mode."""
     turn.touch(attempt, flow)
     attempt.reason = message
-    mode = plan.step.failure_mode or FailureMode.FAIL_AFTER_RUNNING
-    if mode is FailureMode.IGNORE_FAILURE and not attempt.heedless:
-        if not complete(turn, flow, plan, attempt, S.COMPLETED_WITH_ERROR):
-            turn.later(Task.LOOK, flow)
+    mode = FailureMode.FAIL_AFTER_RUNNING if attempt.heedless else plan.step.failure_mode
+    if mode is FailureMode.IGNORE_FAILURE and S.COMPLETED_WITH_ERROR in STEP_MOVES[attempt.status]:
+        complete(turn, flow, plan, attempt, S.COMPLETED_WITH_ERROR)
         return
-    _end(turn, flow, attempt, S.FATALLY_FAILED)
-    if mode is FailureMode.FAIL_IMMEDIATELY and not attempt.heedless:
-        for other in flow.plan.steps:
-            if other.index != plan.index:
-                turn.later(Task.END_STEP, flow, other.index, S.STOPPED, f"step {plan.id} failed")
+    end_attempt(turn, flow, plan, attempt, S.FATALLY_FAILED)
+    _blame(turn, flow, plan, message)
+    if mode is FailureMode.FAIL_IMMEDIATELY:
+        _stop_others(turn, flow, plan)
     turn.later(Task.LOOK, flow)
 
 
-def fail_internally(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord, message: str) -> None:
+def _stop_others(turn: Turn, flow: Flow, plan: StepPlan) -> None:
+    """What runs is stopped, and nothing begins any more."""
+    run, reason = flow.run, f"step {plan.id} failed"
+    if run.ending is None:
+        turn.touch(run, flow)
+        run.ending, run.ended_by = RunStatus.FAILED, reason
+    flow.held = []
+    for other in flow.plan.steps:
+        if other.index != plan.index:
+            turn.later(Task.END_STEP, flow, other.index, S.STOPPED, reason)
+
+
+def fail_internally(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, message: str) -> None:
     """A step that can not be decided. It is not retried, and its failure mode does not count."""
     turn.note(flow, attempt, message, LogLevel.ERROR)
     attempt.reason = message
-    _end(turn, flow, attempt, S.INTERNALLY_FAILED)
+    end_attempt(turn, flow, plan, attempt, S.INTERNALLY_FAILED)
+    _blame(turn, flow, plan, message)
     turn.later(Task.LOOK, flow)
+
+
+def _blame(turn: Turn, flow: Flow, plan: StepPlan, message: str | None) -> None:
+    """The first failure is kept with the run, so that one need not look for it."""
+    if flow.counts.get(S.FATALLY_FAILED, 0) + flow.counts.get(S.INTERNALLY_FAILED, 0) == 1:
+        text = f"Step [{plan.id}] failed" + (f": {message}" if message else "")
+        turn.note(flow, flow.run, text, LogLevel.ERROR)
 
 
 def end_step(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> None:
     """An attempt whose work is over ends as it was asked to."""
     if status is S.SKIPPED:
-        try:
-            complete(turn, flow, plan, attempt, S.SKIPPED)
-        except (ParamError, SelError) as error:
-            fail_internally(turn, flow, plan, attempt, str(error))
+        complete(turn, flow, plan, attempt, S.SKIPPED)
     elif status is S.FATALLY_FAILED:
         fail(turn, flow, plan, attempt, attempt.reason)
+    elif status is S.INTERNALLY_FAILED:
+        fail_internally(turn, flow, plan, attempt, attempt.reason or "it could not be decided")
     else:
-        _end(turn, flow, attempt, status)
+        end_attempt(turn, flow, plan, attempt, status)
         turn.later(Task.LOOK, flow)
 
 
-def _end(turn: Turn, flow: Flow, attempt: AttemptRecord, status: StepStatus) -> None:
+def end_attempt(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> None:
+    """The last move of an attempt: nothing is awaited any more, and its permits are free."""
     turn.touch(attempt, flow)
     if attempt.wake_at is not None and attempt.status.is_terminal:
         flow.active -= 1
-    attempt.wake_at = attempt.wake_reason = attempt.timeout_at = attempt.ending = None
+    attempt.wake_at = attempt.wake_reason = attempt.timeout_at = attempt.launch = None
+    attempt.ending = attempt.decided = None
     turn.move(flow, attempt, status)
+    turn.drop_loop(flow, plan.index)
+    release(turn, attempt)
+
+
+def release(turn: Turn, attempt: AttemptRecord) -> None:
     if attempt.permits:
         turn.act(ReleasePermits(attempt=attempt.key, tags=attempt.permits))
         attempt.permits, attempt.granted = (), False
 
 
 # ---------------------------------------------------------------------------------------------------- runs
-_FAILED = (S.FATALLY_FAILED, S.INTERNALLY_FAILED, S.USER_FAILED, S.PLATFORM_FAILED, S.TIMEOUT_FAILED)
+_FAILED: Final = (S.FATALLY_FAILED, S.INTERNALLY_FAILED, S.USER_FAILED, S.PLATFORM_FAILED, S.TIMEOUT_FAILED)
 
 
 def run_outcome(flow: Flow) -> RunStatus:
     """How a run ends in which nothing more can happen: the worst of what its steps came to."""
-    counts = flow.counts
-    if any(counts.get(status) for status in _FAILED):
+    found = {status for status, count in flow.counts.items() if count}
+    created = bool(found)
+    found.update(flow.run.shut.values())
+    if not found.isdisjoint(_FAILED):
         return RunStatus.FAILED
-    if counts.get(S.TIMED_OUT):
+    if S.TIMED_OUT in found:
         return RunStatus.TIMED_OUT
-    if counts.get(S.STOPPED):
+    if S.STOPPED in found:
         return RunStatus.STOPPED
     if flow.run.ending is not None:
         return flow.run.ending
-    if flow.plan.steps and not any(counts.values()):
+    if flow.plan.steps and not created:
         return RunStatus.FAILED  # no step was ever made
     return RunStatus.SUCCEEDED
 
 
 def look(turn: Turn, flow: Flow) -> None:
     """End the run if nothing is active, nothing is held, and nothing else is about to begin."""
-    if flow.active or flow.held or flow.is_over:
-        return
-    if flow.run.status is RunStatus.CREATED:
+    if flow.active or flow.held or flow.is_over or flow.run.start_time is None:
         return
     if flow.run.paused and flow.run.ending is None:
         turn.touch(flow.run, flow)

@@ -1,7 +1,7 @@
 """Redirect: a step goes back to an earlier one, and everything from there to itself runs again."""
 
 from stretto.engine.flow import Flow
-from stretto.engine.machine.finish import fail
+from stretto.engine.machine.finish import end_attempt, fail
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.engine.turn import Task, Turn
@@ -24,8 +24,7 @@ def redirect(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, tar
     if attempt.status is StepStatus.STARTING:
         turn.move(flow, attempt, StepStatus.RUNNING)
     turn.move(flow, attempt, StepStatus.FINISHING)
-    turn.move(flow, attempt, StepStatus.SUCCEEDED)
-    attempt.timeout_at = attempt.wake_at = None
+    end_attempt(turn, flow, plan, attempt, StepStatus.SUCCEEDED)
     _rewind(turn, flow, region)
     turn.schedule(flow, target.index)
     turn.later(Task.LOOK, flow)
@@ -62,12 +61,4 @@ def _rewind(turn: Turn, flow: Flow, region: set[int]) -> None:
         if record is not None:
             turn.touch(record, flow)
             record.superseded = True
-    derived = [step.before for step in flow.plan.steps]
-    for step in flow.plan.steps:
-        record = flow.attempts[step.index]
-        if record is not None and record.edges is not None and not record.superseded:
-            for edge in step.edges:
-                derived[edge.target] -= 1
-    for index in region:
-        flow.waiting[index] = derived[index]
-        flow.satisfied[index] = not flow.plan.steps[index].before
+    flow.derive_edges()

@@ -3,21 +3,24 @@
 from typing import Final
 
 from stretto.engine.context import condition_holds
-from stretto.engine.effects import LookAtWork, SetTimer
-from stretto.engine.events import Reported, ResultState
+from stretto.engine.effects import LookAtWork, SetTimer, StartWork
+from stretto.engine.events import Reported, ResultState, WorkLost
 from stretto.engine.flow import Flow
 from stretto.engine.kinds.batch import add_steps
-from stretto.engine.machine.finish import end_step, fail
+from stretto.engine.machine.finish import complete, end_attempt, end_step, fail
 from stretto.engine.machine.redirect import redirect
 from stretto.engine.plan import StepPlan
 from stretto.engine.policies import retries_for
-from stretto.engine.records import AttemptRecord, WakeReason
+from stretto.engine.records import NO_PARAMS, AttemptRecord, WakeReason
+from stretto.engine.results import merged_artifacts
 from stretto.engine.retry import KIND_OF, delay_seconds, retry_message
 from stretto.engine.retry import may_retry as has_budget
 from stretto.engine.turn import Task, Turn
 from stretto.model.artifact import ArtifactKey, RetryArtifact
 from stretto.model.status import StepStatus
 from stretto.model.step import TypedStep
+from stretto.model.timeline import LogLevel
+from stretto.params import MissingKeys, ParamError
 
 S = StepStatus
 
@@ -32,31 +35,54 @@ _ENDS: Final = {ResultState.STOPPED: S.STOPPED, ResultState.TIMED_OUT: S.TIMED_O
 def report(turn: Turn, flow: Flow, event: Reported) -> None:
     """Take an answer of the recorded launch; any other is old and does not count."""
     attempt = flow.attempt(event.attempt)
-    if attempt is None or attempt.status.is_terminal or attempt.launch != event.launch:
+    if attempt is None or attempt.launch is None or attempt.launch != event.launch:
         return
+    state = ResultState(event.state)
     plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
     turn.touch(attempt, flow)
     turn.add_events(flow, attempt, event.timeline)
     if event.artifacts:
-        attempt.artifacts = {**attempt.artifacts, **event.artifacts}
+        attempt.artifacts = merged_artifacts(attempt.artifacts, event.artifacts)
     if event.outputs:
         attempt.outputs = {**attempt.outputs, **event.outputs}
+    if state is ResultState.CONTINUE:
+        _goes_on(turn, flow, attempt, event.again_after)
+        return
+    attempt.launch = None  # the work is over: a second answer finds nothing that waits for it
     if attempt.ending is not None:
-        if event.state.is_terminal:
-            end_step(turn, flow, plan, attempt, attempt.ending)
-        return
-    if event.state is ResultState.CONTINUE:
-        if attempt.status is S.STARTING:
-            turn.move(flow, attempt, S.RUNNING)
-        if event.again_after is not None:
-            wake(turn, flow, attempt, turn.now + event.again_after, WakeReason.POLL)
-        return
-    if event.state is ResultState.DONE and event.redirect is not None:
+        end_as_asked(turn, flow, plan, attempt)
+    elif state is ResultState.DONE and event.redirect is not None:
         redirect(turn, flow, plan, attempt, event.redirect)
-    elif event.state is ResultState.DONE and event.added:
+    elif state is ResultState.DONE and event.added:
         add_steps(turn, flow, plan, attempt, event.added, event.tolerance)
     else:
-        conclude(turn, flow, plan, attempt, event.state, event.message)
+        conclude(turn, flow, plan, attempt, state, event.message)
+
+
+def _goes_on(turn: Turn, flow: Flow, attempt: AttemptRecord, again_after: int | None) -> None:
+    if attempt.ending is not None:
+        return  # what counts now is the answer to the termination
+    if attempt.status is S.STARTING:
+        turn.move(flow, attempt, S.RUNNING)
+    if again_after is not None:
+        due = turn.now + again_after
+        attempt.wake_at, attempt.wake_reason = due, WakeReason.POLL
+        turn.act(SetTimer(attempt=attempt.key, run=flow.run.key, due=due, reason=WakeReason.POLL))
+
+
+def work_lost(turn: Turn, flow: Flow, event: WorkLost) -> None:
+    """Nobody does the work any more: it is launched anew, unless it was to be ended anyway."""
+    attempt = flow.attempt(event.attempt)
+    if attempt is None or attempt.launch is None or attempt.launch != event.launch:
+        return
+    plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
+    turn.touch(attempt, flow)
+    if attempt.ending is not None:
+        end_as_asked(turn, flow, plan, attempt)
+        return
+    attempt.launch, attempt.wake_at, attempt.wake_reason = flow.tree.generation, None, None
+    params = attempt.params or NO_PARAMS
+    turn.act(StartWork(attempt=attempt.key, launch=attempt.launch, step=plan.step, params=params))
 
 
 def conclude(
@@ -76,13 +102,53 @@ def conclude(
     elif state in _ENDS:
         attempt.reason = message
         end_step(turn, flow, plan, attempt, _ENDS[state])
-    elif state in _RETRYABLE and may_retry(turn, flow, plan, attempt, _RETRYABLE[state]):
-        retry(turn, flow, plan, attempt, _RETRYABLE[state], message)
+    elif state in _RETRYABLE:
+        fail_or_retry(turn, flow, plan, attempt, _RETRYABLE[state], message)
     else:
         fail(turn, flow, plan, attempt, message)
 
 
-def may_retry(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> bool:
+def end_as_asked(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
+    """The work that was to be ended has ended, however it says it did."""
+    asked = attempt.ending
+    if asked is S.TIMEOUT_FAILED:
+        fail_or_retry(turn, flow, plan, attempt, S.TIMEOUT_FAILED, attempt.reason)
+    elif asked is not None:
+        end_step(turn, flow, plan, attempt, asked)
+
+
+def end_as_decided(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
+    """A value came that the end of an attempt was waiting for."""
+    status = attempt.decided
+    if status is None:
+        return
+    if status.is_complete:
+        complete(turn, flow, plan, attempt, status)
+    else:
+        fail_or_retry(turn, flow, plan, attempt, status, attempt.reason)
+
+
+# ------------------------------------------------------------------------------------------------- retries
+def fail_or_retry(
+    turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus, message: str | None
+) -> None:
+    """A failure of a class that may be tried again: it is, or the attempt ends for good."""
+    again = may_retry(turn, flow, plan, attempt, status)
+    if isinstance(again, MissingKeys):
+        turn.fetch(flow, attempt, again)
+        attempt.decided, attempt.reason = status, message
+    elif again:
+        retry(turn, flow, plan, attempt, status, message)
+    elif status is S.TIMEOUT_FAILED:
+        attempt.reason = message
+        end_step(turn, flow, plan, attempt, S.TIMED_OUT)
+    else:
+        fail(turn, flow, plan, attempt, message)
+
+
+def may_retry(
+    turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus
+) -> bool | MissingKeys:
     """Whether a failure of this class leaves a try. What a user restarted by hand is not retried."""
     if attempt.manual or not _worth_a_try(attempt):
         return False
@@ -91,8 +157,11 @@ def may_retry(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, st
     policy = plan.step.retry_policy if isinstance(plan.step, TypedStep) else None
     if policy is None or policy.retry_if is None:
         return True
-    # A value that is not here yet can not forbid the retry.
-    return bool(condition_holds(flow, attempt, "retry_if", policy.retry_if, turn.now))
+    try:
+        return condition_holds(flow, attempt, "retry_if", policy.retry_if, turn.now)
+    except ParamError as error:
+        turn.note(flow, attempt, f"Not retried, because retry_if fails: {error}", LogLevel.WARN)
+        return False
 
 
 def _worth_a_try(attempt: AttemptRecord) -> bool:
@@ -116,21 +185,13 @@ def retry(
     seconds = delay_seconds(retries_for(flow, plan, turn.now), status, _used(attempt, status))
     attempt.reason = message
     turn.note(flow, attempt, retry_message(seconds))
-    attempt.timeout_at = attempt.ending = None
-    attempt.wake_at = turn.now + seconds * 1_000
-    attempt.wake_reason = WakeReason.BACK_OFF
-    turn.move(flow, attempt, status)
+    end_attempt(turn, flow, plan, attempt, status)
+    attempt.wake_at, attempt.wake_reason = turn.now + seconds * 1_000, WakeReason.BACK_OFF
+    flow.active += 1  # the next attempt is still to come
     turn.act(SetTimer(attempt=attempt.key, run=flow.run.key, due=attempt.wake_at, reason=WakeReason.BACK_OFF))
-
-
-def wake(turn: Turn, flow: Flow, attempt: AttemptRecord, due: int, reason: WakeReason) -> None:
-    """Let an attempt go on at a time."""
-    turn.touch(attempt, flow)
-    attempt.wake_at, attempt.wake_reason = due, reason
-    turn.act(SetTimer(attempt=attempt.key, run=flow.run.key, due=due, reason=reason))
 
 
 def look_again(turn: Turn, attempt: AttemptRecord) -> None:
     """The time to poll has come."""
-    if attempt.launch is not None:
+    if attempt.launch is not None and attempt.ending is None:
         turn.act(LookAtWork(attempt=attempt.key, launch=attempt.launch))

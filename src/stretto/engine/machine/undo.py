@@ -14,6 +14,7 @@ from stretto.engine.turn import Task, Turn
 from stretto.model.initiator import TemplateInitiator
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep, Transition, TypedStep
+from stretto.params import StepFacts
 
 UNDO: Final = -1  # stands where the number of a loop's step stands: no step waits for this
 
@@ -23,27 +24,31 @@ def compensate(turn: Turn, flow: Flow) -> bool:
     undone = _to_undo(flow)
     if not undone:
         return False
-    last = undone[0][0]
     turn.touch(flow.run, flow)
     flow.run.compensation = Compensation.RUNNING
     flow.active += 1
     turn.note(flow, flow.run, f"Compensating {len(undone)} steps")
-    loop = LoopRecord(
-        key=last.key,
-        inline_id=inline_id(flow, last, Loop.COMPENSATION),
-        run_id=flow.run.key.run_id,
-        total=1,
-        next_index=1,
-        steps=_chain([step for _, step in undone]),
-    )
+    last = undone[0][0]
+    inline = inline_id(flow, last, Loop.COMPENSATION)
+    loop = LoopRecord(key=last.key, inline_id=inline, run_id=flow.run.key.run_id)
     initiator = TemplateInitiator(ancestors=ancestors_of(flow, last))
-    child = open_iteration(turn, flow, UNDO, loop, 0, Body(Plan(loop.steps), initiator, {}))
-    child.earlier = {
+    child = open_iteration(turn, flow, UNDO, loop, 0, Body(undo_plan(flow), initiator, {}))
+    child.earlier = undo_facts(flow)
+    return True
+
+
+def undo_plan(flow: Flow) -> Plan:
+    """The steps that undo a failed run. They follow from its records and need no row of their own."""
+    return Plan(_chain([step for _, step in _to_undo(flow)]))
+
+
+def undo_facts(flow: Flow) -> dict[str, StepFacts]:
+    """What the steps that undo a run may know of those that they undo."""
+    return {
         record.key.step_id: step_facts(flow, record)
         for record in flow.attempts
         if record is not None and record.status.is_complete
     }
-    return True
 
 
 def _to_undo(flow: Flow) -> list[tuple[AttemptRecord, AnyStep]]:

@@ -43,7 +43,7 @@ NUMBERS: Final[Mapping[str, tuple[Field, int]]] = {  # the field, and how many d
 }
 YEARS: Final[Mapping[str, Field]] = {"Y": fields.YEAR_OF_ERA, "y": fields.YEAR, "x": fields.WEEKYEAR}
 NUMERIC: Final = frozenset((*NUMBERS, *YEARS, "C", "S"))
-MAX_RUN: Final = 100
+MAX_PATTERN: Final = 500
 
 
 def words(field: Field, long: Sequence[str], first: int, *, short: int | None) -> parts.Word:
@@ -56,8 +56,8 @@ def words(field: Field, long: Sequence[str], first: int, *, short: int | None) -
 @lru_cache(maxsize=1024)
 def compile_pattern(pattern: str) -> tuple[parts.Part, ...]:
     """The parts of a pattern; an error for a letter without meaning."""
-    if not pattern:
-        raise SelError(Kind.ILLEGAL_ARGUMENT, "A date pattern can not be empty")
+    if not 0 < len(pattern) <= MAX_PATTERN:
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"A date pattern has 1 to {MAX_PATTERN} characters")
     runs = list(RUN.finditer(pattern))
     return tuple(
         part
@@ -77,8 +77,6 @@ def _part(run: re.Match[str], *, numeric_follows: bool) -> parts.Part | None:
         text = run["other"] if run["other"] is not None else run["quoted"].replace("''", "'") or "'"
         return parts.Text(text)
     letter, width = letters[0], len(letters)
-    if width > MAX_RUN:
-        raise SelError(Kind.ILLEGAL_ARGUMENT, f"A date pattern repeats {letter!r} more than {MAX_RUN} times")
     if letter in NUMBERS:
         field, most = NUMBERS[letter]
         return parts.Number(field, width, most)

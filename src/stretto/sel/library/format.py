@@ -21,6 +21,7 @@ SPECIFIER: Final = re.compile(
 )
 EXACT: Final = Context(prec=1200, Emin=-2000, Emax=2000)  # a double has at most 309 digits before the point
 LETTERS: Final = "bBhHsScCdoxXeEfgGn%"
+VISITS_PER_CONVERSION: Final = 64
 MAX_DIGITS: Final = 9  # of a width or precision
 
 
@@ -50,6 +51,7 @@ def formatted(frame: Frame, pattern: str, arguments: list[Value]) -> str:
             end = len(pattern) if end < 0 else end
             pieces.append(pattern[position:end])
         else:
+            frame.spend(VISITS_PER_CONVERSION)
             specifier, match = _specifier(frame, pattern, position)
             end = match.end()
             if specifier.letter in {"n", "%"}:

@@ -12,9 +12,10 @@ from stretto.sel.library.arguments import digits, instance, integer
 from stretto.sel.numbers import INT_MAX, INT_MIN, not_a_number, parse_long
 from stretto.sel.runtime.frame import VALUE_SIZE, Frame, Method
 from stretto.sel.text import json_text
-from stretto.sel.values import LongArray, Value
+from stretto.sel.values import LongArray, Value, type_of
 
 DATE: Final = Formatter.of("yyyyMMdd").in_zone(UTC)
+VISITS_PER_DATE: Final = 200
 HOURLY: Final = Formatter.of("yyyyMMddHH")
 
 
@@ -44,15 +45,13 @@ def millis_to_date(_: Frame, __: Value, millis: Value) -> str:
 def increment_date(_: Frame, __: Value, date: Value, days: Value) -> str:
     """`Util.incrementDateInt(date, days)`."""
     if type(days) is not int:
-        raise class_cast("a LONG number of days", type(days).__name__)
+        raise class_cast("a LONG number of days", type_of(days))
     return DATE.print(moment_of(date).plus_days(integer(days)))
 
 
 def hour_to_millis(_: Frame, __: Value, *arguments: Value) -> int:
     """`Util.dateIntHourToTs(date, hour, zone, days, hours)`: that hour, so many days and hours earlier."""
     date, hour, zone_id, days, hours = map(digits, arguments)
-    if len(hour) < 2:
-        hour = f"0{hour}"
     moment = HOURLY.in_zone(zone(zone_id)).parse(date + hour, pivot_year=0)
     return moment.plus_days(-parse_int(days)).plus_millis(-parse_int(hours) * HOUR).millis
 
@@ -70,7 +69,9 @@ def dates_between(frame: Frame, _: Value, start: Value, end: Value, step: Value)
     if days == 0:
         raise SelError(Kind.ILLEGAL_ARGUMENT, "Dates can not be counted in steps of 0")
     low, high = (first, last) if days > 0 else (last, first)
-    dates = [int(DATE.print(DateTime(day * DAY, UTC))) for day in _range(frame, low, high, abs(days))]
+    numbers = _range(frame, low, high, abs(days))
+    frame.spend(VISITS_PER_DATE * len(numbers))
+    dates = [int(DATE.print(DateTime(day * DAY, UTC))) for day in numbers]
     return LongArray(dates if days > 0 else reversed(dates))
 
 
@@ -86,7 +87,7 @@ def ints_between(frame: Frame, _: Value, start: Value, end: Value, step: Value) 
 
 def _timeout(frame: Frame, deadline: DateTime, duration: Value) -> str:
     if type(duration) is not str:
-        raise class_cast("a STRING as the duration", type(duration).__name__)
+        raise class_cast("a STRING as the duration", type_of(duration))
     return f"{max(0, deadline.millis + parse_duration(duration) - frame.now())} milliseconds"
 
 

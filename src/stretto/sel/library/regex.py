@@ -11,6 +11,7 @@ from stretto.sel.errors import Kind, SelError
 from stretto.sel.runtime.frame import CHARACTER_SIZE, VALUE_SIZE, Frame
 from stretto.sel.values import StringArray
 
+MAX_PATTERN: Final = 2_000
 MAX_MEMORY: Final = 1 << 20  # for one compiled expression
 CHARACTERS_PER_VISIT: Final = 8  # how much text the engine scans in about the time of one visit
 VISITS_PER_MATCH: Final = 256
@@ -91,6 +92,8 @@ def _property(name: str, *, negated: bool) -> str:
 @lru_cache(maxsize=512)
 def compiled(pattern: str) -> Any:
     """The compiled expression, or an error that says what is wrong with it."""
+    if len(pattern) > MAX_PATTERN:
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"A regular expression has more than {MAX_PATTERN} characters")
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_MEMORY

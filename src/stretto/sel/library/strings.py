@@ -1,5 +1,6 @@
 """The methods of STRING. Positions and lengths count UTF-16 units, as in Java."""
 
+import sys
 from typing import Final
 
 from stretto.sel.errors import Kind, SelError, class_cast
@@ -18,8 +19,8 @@ ESCAPED: Final = str.maketrans(
 
 
 def units(value: str) -> bytes:
-    """The UTF-16 units, two bytes each."""
-    return value.encode("utf-16-le", "surrogatepass")
+    """The UTF-16 units, two bytes each, in the order of this machine."""
+    return value.encode(f"utf-16-{sys.byteorder[0]}e", "surrogatepass")
 
 
 def substring(_: Frame, receiver: str, begin: Value, end: Value | None = None) -> str:
@@ -31,7 +32,7 @@ def substring(_: Frame, receiver: str, begin: Value, end: Value | None = None) -
         raise SelError(Kind.INDEX_OUT_OF_BOUNDS, f"{first} to {last} is outside a string of length {length}")
     if length == len(receiver):
         return receiver[first:last]
-    return units(receiver)[2 * first : 2 * last].decode("utf-16-le", "surrogatepass")
+    return units(receiver)[2 * first : 2 * last].decode(f"utf-16-{sys.byteorder[0]}e", "surrogatepass")
 
 
 def split_all(frame: Frame, receiver: str, pattern: Value, limit: Value = 0) -> StringArray:
@@ -49,11 +50,14 @@ def replace(frame: Frame, receiver: str, old: Value, new: Value) -> str:
 
 def compare(_: Frame, receiver: str, other: Value) -> int:
     """The difference of the first units that differ, else of the lengths."""
-    left, right = units(receiver), units(text(other))
-    for at in range(0, min(len(left), len(right)), 2):
-        if left[at : at + 2] != right[at : at + 2]:
-            return int.from_bytes(left[at : at + 2], "little") - int.from_bytes(right[at : at + 2], "little")
-    return (len(left) - len(right)) // 2
+    left, right = memoryview(units(receiver)).cast("H"), memoryview(units(text(other))).cast("H")
+    same, different = 0, min(len(left), len(right)) + 1  # how many units are equal lies in between
+    while different - same > 1:
+        middle = (same + different) // 2
+        same, different = (middle, different) if left[:middle] == right[:middle] else (same, middle)
+    if same == min(len(left), len(right)):
+        return len(left) - len(right)
+    return left[same] - right[same]
 
 
 def last_index(_: Frame, receiver: str, other: Value) -> int:

@@ -75,6 +75,8 @@ def _invoke(frame: Frame, receiver: Value, name: str, key: str, arguments: list[
         return _invoke_special(frame, receiver, name, key, arguments)
     if kind not in GUARDED:
         return method(frame, receiver, *arguments)
+    if type(receiver) is str:
+        frame.scan(len(receiver))
     try:
         return method(frame, receiver, *arguments)
     except SelError as error:

@@ -221,12 +221,8 @@ def _compile_assign(node: tree.Assign, segment: Segment, depth: int) -> Code:
     segment.visit(3)
     if node.index is not None:
         return _compile_element_assignment(node, node.index, segment, depth)
-    value, name, operator, at = (
-        compile_slot(node.value, segment, depth),
-        node.target,
-        node.operator,
-        node.at,
-    )
+    value = compile_slot(node.value, segment, depth)
+    name, operator, at = node.target, node.operator, node.at
 
     def assign(frame: Frame) -> Value:
         names = frame.names

@@ -11,6 +11,7 @@ from stretto.sel.values import PRESETS, Array, Value
 
 VALUE_SIZE: Final = 32
 CHARACTER_SIZE: Final = 2
+CHARACTERS_PER_VISIT: Final = 64
 Method: TypeAlias = Callable[..., Value]
 """A method of a script: frame, receiver, arguments."""
 MASK: Final = 2**64 - 1
@@ -70,6 +71,11 @@ class Frame:
         self.fuel -= visits
         if self.fuel < 0:
             self.exhausted(0)
+
+    def scan(self, length: int) -> None:
+        """Use up the visits of going through that many characters: none for a short string."""
+        if length >= CHARACTERS_PER_VISIT:
+            self.spend(length // CHARACTERS_PER_VISIT)
 
     def pay(self, memory: int) -> None:
         """Use up some memory."""

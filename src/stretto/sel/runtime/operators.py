@@ -14,7 +14,7 @@ from stretto.sel.numbers import (
     wrapped,
 )
 from stretto.sel.runtime.frame import Frame
-from stretto.sel.syntax.source import joined_surrogates
+from stretto.sel.syntax.source import concatenation
 from stretto.sel.text import text_of
 from stretto.sel.values import Preset, Type, Uuid, Value, is_null, type_of
 
@@ -78,9 +78,11 @@ def add(frame: Frame, left: Value, right: Value) -> Value:
 def concatenated(frame: Frame, left: Value, right: Value) -> str:
     """The texts of two values, one after the other; paid for before it is made."""
     before, after = payload_text(frame, left), payload_text(frame, right)
-    frame.pay_text(len(before) + len(after))
-    frame.check_string(len(before) + len(after))
-    return joined_surrogates(before + after)
+    length = len(before) + len(after)
+    frame.pay_text(length)
+    frame.check_string(length)
+    frame.scan(length)
+    return concatenation(before, after)
 
 
 def payload_text(frame: Frame, value: Value) -> str:
@@ -122,6 +124,7 @@ def _string(frame: Frame, operator: str, left: Value, right: Value) -> Value:
         raise mismatch(Type.STRING, type_of(right))
     if is_null(left) or is_null(right):
         return equality(operator, is_null(left) and is_null(right))
+    frame.scan(len(left))
     return equality(operator, left == right)
 
 
@@ -244,4 +247,5 @@ def assigned(frame: Frame, operator: str, old: Value, new: Value) -> Value:
 def _appended(frame: Frame, old: Value, new: Value) -> str:
     before, after = payload_text(frame, old), payload_text(frame, new)
     frame.append(len(after))
-    return joined_surrogates(before + after)
+    frame.scan(len(before) + len(after))
+    return concatenation(before, after)

@@ -40,11 +40,11 @@ class Segment:
         def run(frame: Frame) -> Value:
             frame.fuel -= visits
             frame.room -= memory
-            if frame.fuel < 0 or frame.room < 0 or depth > frame.limits.stack:
-                try:
+            try:
+                if frame.fuel < 0 or frame.room < 0 or depth > frame.limits.stack:
                     frame.exhausted(depth)
-                except SelError as error:
-                    raise error.placed(at) from None
-            return code(frame)
+                return code(frame)
+            except SelError as error:  # what has no better place is here
+                raise error.placed(at) from None
 
         return run

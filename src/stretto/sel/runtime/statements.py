@@ -72,14 +72,9 @@ def _sequence(items: list[Code]) -> Code:
     return run
 
 
-def _statement(visits: int = 1) -> Segment:
-    """The segment of a statement, with its own visits."""
-    return Segment(visits)
-
-
 # ------------------------------------------------------------------------------------- simple statements
 def _compile_evaluate(node: tree.Evaluate) -> Code:
-    return _single(_statement(), node.expression)
+    return _single(Segment(visits=1), node.expression)
 
 
 def _compile_declare(node: tree.Declare) -> Code:
@@ -105,16 +100,16 @@ def compile_declaration(node: tree.Declare, segment: Segment) -> Code:
                 value = default if code is None else code(frame)
                 if type_of(value) is not type_of(default):
                     raise mismatch(type_of(default), type_of(value))
+                frame.names[name] = frame.kept(value)
             except SelError as error:
                 raise error.placed(at) from None
-            frame.names[name] = frame.kept(value)
         return VOID
 
     return declare
 
 
 def _compile_leave(node: tree.Leave) -> Code:
-    segment = _statement(2)
+    segment = Segment(visits=2)
     signal, at = (BREAK if node.word == "break" else CONTINUE), node.at
 
     def leave(frame: Frame) -> Value:
@@ -125,7 +120,7 @@ def _compile_leave(node: tree.Leave) -> Code:
 
 
 def _compile_return(node: tree.Return) -> Code:
-    segment = _statement(2)
+    segment = Segment(visits=2)
     value = compile_slot(node.value, segment, 0)
 
     def give(frame: Frame) -> Value:
@@ -136,7 +131,7 @@ def _compile_return(node: tree.Return) -> Code:
 
 
 def _compile_throw(node: tree.Throw) -> Code:
-    segment = _statement(2)
+    segment = Segment(visits=2)
     segment.make()
     message, at = compile_slot(node.message, segment, 0), node.at
 
@@ -155,11 +150,11 @@ def _compile_throw(node: tree.Throw) -> Code:
 
 # ---------------------------------------------------------------------------------- blocks and branches
 def _compile_block(node: tree.Block) -> Code:
-    return _statement(2).charged(_sequence([compile_statement(item) for item in node.items]), node.at)
+    return Segment(visits=2).charged(_sequence([compile_statement(item) for item in node.items]), node.at)
 
 
 def _compile_if(node: tree.If) -> Code:
-    segment = _statement(2)
+    segment = Segment(visits=2)
     condition, at = compile_slot(node.condition, segment, 0), node.condition.at
     chosen = compile_statement(node.chosen)
     otherwise = None if node.otherwise is None else compile_statement(node.otherwise)
@@ -186,13 +181,13 @@ def _holds(condition: Code, frame: Frame, at: int) -> bool:
 # ------------------------------------------------------------------------------------------------- loops
 def _compile_while(node: tree.While) -> Code:
     condition = _part(node.condition)
-    return _statement(2).charged(
+    return Segment(visits=2).charged(
         _loop(condition, compile_statement(node.body), None, node.condition.at), node.at
     )
 
 
 def _compile_for(node: tree.For) -> Code:
-    entry = _statement(2)
+    entry = Segment(visits=2)
     entry.visit(1)
     match node.start:
         case None:

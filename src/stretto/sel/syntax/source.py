@@ -19,9 +19,14 @@ def joined_surrogates(text: str) -> str:
 
 def utf16_length(text: str) -> int:
     """The length as Java counts it: a character beyond U+FFFF counts twice."""
-    if text.isascii():
-        return len(text)
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def concatenation(before: str, after: str) -> str:
+    """Two texts as one. A pair of surrogates can only come about where they meet."""
+    if before[-1:] >= "\ud800" and SURROGATE_PAIR.fullmatch(before[-1:] + after[:1]):
+        return before[:-1] + joined_surrogates(before[-1:] + after[:1]) + after[1:]
+    return before + after
 
 
 class Source:

@@ -6,7 +6,6 @@ not a deep one.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +236,14 @@ class Script(Node):
     statements: tuple[Statement, ...]
 
 
-@cache
+PARTS: dict[type[Node], tuple[str, ...]] = {}
+"""The names of a class's fields: looked up for every node of every tree."""
+
+
 def _parts(kind: type[Node]) -> tuple[str, ...]:
-    return tuple(part.name for part in fields(kind))
+    if kind not in PARTS:
+        PARTS[kind] = tuple(part.name for part in fields(kind))
+    return PARTS[kind]
 
 
 def children(node: Node) -> Iterator[Node]:

@@ -4,8 +4,8 @@
     store = MemoryStore(database)         any number of handles to it
 
 It ships for tests, simulations and programs that need no second life. A transaction holds the one lock from
-its beginning to its end and awaits nothing, so it can be as correct as the best of the others; whatever raises
-in the middle of one undoes all of it. Rows are never changed in place: they are replaced.
+its beginning to its end and awaits nothing; whatever raises in the middle of one undoes all of it. Rows are
+never changed in place: they are replaced.
 """
 
 from stretto.store.memory.database import Database

@@ -49,12 +49,8 @@ def post_end(db: Database, row: RunRow, now: int) -> None:
     """Tell who wants to know that a run ended outside of a commit."""
     post_log(db, row, now)
     if row.parent is not None:
-        # A parent that was deleted with its instance waits for nothing; an unfinished one is never deleted.
-        above = db.runs.get(row.parent.run)
-        if above is not None:
-            event = ChildEnded(attempt=row.parent, child=row.key, status=row.record.status)
-            letter = Letter(ref=f"{row.key}", to_group=above.group, body=ChildEnd(event=event))
-            post(db, letter, now)
+        event = ChildEnded(attempt=row.parent.attempt, child=row.key, status=row.record.status)
+        post(db, Letter(ref=f"{row.key}", to_group=row.parent.group, body=ChildEnd(event=event)), now)
 
 
 def is_answered(message: Message) -> bool:

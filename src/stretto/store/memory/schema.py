@@ -63,7 +63,7 @@ class Schema:
         self._journal.clear()
 
     def _make_workflow_tables(self) -> None:
-        self.workflow_ids: Index[str, WorkflowEntry] = Index(lambda entry: _alive(entry))
+        self.workflow_ids: Index[str, WorkflowEntry] = Index(_alive)
         self.workflows: Table[str, WorkflowEntry] = self._table(self.workflow_ids)
         self.versions_of: Index[tuple[str, int], WorkflowVersion] = Index(lambda row: row.workflow.id)
         self.versions: Table[tuple[str, int], WorkflowVersion] = self._table(self.versions_of)
@@ -71,10 +71,8 @@ class Schema:
         self.snapshots: Table[tuple[str, int], PropertiesSnapshot] = self._table(self.snapshots_of)
         self.timelines: Table[str, tuple[WorkflowChange, ...]] = self._table()
         self.outcomes: Table[tuple[str, int], Mapping[RunStatus, int]] = self._table()
-        self.breakpoints_of: Index[BreakpointKey, StepBreakpoint] = Index(_everywhere)
-        self.breakpoints: Table[BreakpointKey, StepBreakpoint] = self._table(
-            self.breakpoints_of
-        )
+        self.all_breakpoints: Index[BreakpointKey, StepBreakpoint] = Index(_everywhere)
+        self.breakpoints: Table[BreakpointKey, StepBreakpoint] = self._table(self.all_breakpoints)
         self.templates_of: Index[tuple[str, str], JobTemplate] = Index(lambda row: row.definition.version)
         self.templates: Table[tuple[str, str], JobTemplate] = self._table(self.templates_of)
 
@@ -83,26 +81,30 @@ class Schema:
         self.runs_by_phase: Index[RunKey, RunRow] = Index(lambda row: (row.key.workflow_id, row.phase))
         self.runs_of_group: Index[RunKey, RunRow] = Index(_by_group)
         self.standing_failures: Index[RunKey, RunRow] = Index(_by_failure)
-        self.live_iterations: Index[RunKey, RunRow] = Index(_by_root)
+        self.iterations: Index[RunKey, RunRow] = Index(_by_root)
         self.ended_iterations: Index[RunKey, RunRow] = Index(_by_loop)
         self.runs_by_time: Index[RunKey, RunRow] = Index(
             lambda row: _everywhere(row) if row.root == row.key else None,
             lambda key, row: (row.record.create_time, key),
         )
-        self.children_of: Index[RunKey, RunRow] = Index(lambda row: row.parent)
-        self.quarantine: Index[RunKey, RunRow] = Index(lambda row: _everywhere(row) if row.quarantined else None)
+        self.children_of: Index[RunKey, RunRow] = Index(lambda row: row.parent and row.parent.attempt)
+        self.quarantine: Index[RunKey, RunRow] = Index(
+            lambda row: _everywhere(row) if row.quarantined else None
+        )
         self.runs: Table[RunKey, RunRow] = self._table(
             self.runs_of,
             self.runs_by_phase,
             self.runs_of_group,
             self.standing_failures,
-            self.live_iterations,
+            self.iterations,
             self.ended_iterations,
             self.runs_by_time,
             self.children_of,
             self.quarantine,
         )
         self.requests: Table[tuple[str, str], RunKey] = self._table()
+        self.instances_of: Index[tuple[str, int], RunKey] = Index(lambda key: key.workflow_id)
+        self.instances: Table[tuple[str, int], RunKey] = self._table(self.instances_of)
         self.attempts_of: Index[AttemptKey, AttemptRow] = Index(lambda row: row.key.run)
         self.paused: Index[AttemptKey, AttemptRow] = Index(_by_pause, lambda key, _row: _pause_entry(key))
         self.attempts: Table[AttemptKey, AttemptRow] = self._table(self.attempts_of, self.paused)
@@ -115,17 +117,14 @@ class Schema:
         )
         self.messages_about: Index[int, Message] = Index(lambda row: (row.body.kind, row.ref))
         self.parked: Index[int, Message] = Index(lambda row: _everywhere(row) if row.parked else None)
-        self.messages: Table[int, Message] = self._table(
-            self.messages_to, self.messages_about, self.parked
-        )
+        self.messages: Table[int, Message] = self._table(self.messages_to, self.messages_about, self.parked)
         self.work_of_pool: Index[AttemptKey, Work] = Index(lambda row: row.pool)
         self.free_work: Index[AttemptKey, Work] = Index(
             lambda row: None if row.taken_by else row.pool, lambda key, row: (row.since, key)
         )
         self.work_of_group: Index[AttemptKey, Work] = Index(lambda row: row.group)
-        self.work_of_run: Index[AttemptKey, Work] = Index(lambda row: row.attempt.run)
         self.work: Table[AttemptKey, Work] = self._table(
-            self.work_of_pool, self.free_work, self.work_of_group, self.work_of_run
+            self.work_of_pool, self.free_work, self.work_of_group
         )
         self.holders: Index[tuple[AttemptKey, str], PermitRow] = Index(
             lambda row: row.tag if row.granted else None
@@ -134,9 +133,8 @@ class Schema:
             lambda row: None if row.granted else row.tag
         )
         self.permits_of: Index[tuple[AttemptKey, str], PermitRow] = Index(lambda row: row.attempt)
-        self.permits_of_run: Index[tuple[AttemptKey, str], PermitRow] = Index(lambda row: row.attempt.run)
         self.permits: Table[tuple[AttemptKey, str], PermitRow] = self._table(
-            self.holders, self.waiters, self.permits_of, self.permits_of_run
+            self.holders, self.waiters, self.permits_of
         )
         self.tags: Table[str, TagPermit] = self._table()
 
@@ -147,16 +145,14 @@ class Schema:
         self.announced: Table[tuple[str, str | None], int] = self._table()
         self.waits_for: Index[tuple[str, AttemptKey, int], SignalWait] = Index(lambda row: row.name)
         self.waits_of: Index[tuple[str, AttemptKey, int], SignalWait] = Index(lambda row: row.attempt)
-        self.waits_of_run: Index[tuple[str, AttemptKey, int], SignalWait] = Index(lambda row: row.attempt.run)
         self.waits: Table[tuple[str, AttemptKey, int], SignalWait] = self._table(
-            self.waits_for, self.waits_of, self.waits_of_run
+            self.waits_for, self.waits_of
         )
         self.signal_triggers_of: Index[str, SignalTriggerRow] = Index(lambda row: row.workflow_id)
         self.signal_triggers: Table[str, SignalTriggerRow] = self._table(self.signal_triggers_of)
         self.listening: Index[tuple[str, str], str] = Index(lambda name: name)
         self.listeners: Table[tuple[str, str], str] = self._table(self.listening)
-        self.joins_of: Index[tuple[str, str], Mapping[str, int]] = Index(_everywhere)
-        self.joins: Table[tuple[str, str], Mapping[str, int]] = self._table(self.joins_of)
+        self.joins: Table[tuple[str, str], Mapping[str, int]] = self._table()
         self.time_triggers_of: Index[str, TimeTriggerRow] = Index(lambda row: row.workflow_id)
         self.all_time_triggers: Index[str, TimeTriggerRow] = Index(_everywhere)
         self.timers: Index[str, TimeTriggerRow] = Index(
@@ -168,7 +164,7 @@ class Schema:
         )
 
 
-# ----------------------------------------------------------------------------------------------------- buckets
+# --------------------------------------------------------------------------------------------------- buckets
 def _everywhere(_row: object) -> str:
     return ALL
 
@@ -186,8 +182,8 @@ def _by_failure(row: RunRow) -> str | None:
     return row.key.workflow_id if row.failure is FailureMark.STANDING else None
 
 
-def _by_root(row: RunRow) -> RunKey | None:
-    return row.root if row.phase is Phase.LIVE and row.root != row.key else None
+def _by_root(row: RunRow) -> tuple[RunKey, Phase] | None:
+    return (row.root, row.phase) if row.root != row.key else None
 
 
 def _by_loop(row: RunRow) -> tuple[str, int, RunStatus] | None:
@@ -202,4 +198,3 @@ def _by_pause(row: AttemptRow) -> str | None:
 
 def _pause_entry(key: AttemptKey) -> tuple[str, int, int, int]:
     return (*key.run, key.number)
-

@@ -1,0 +1,1 @@
+"""Measurements, each beside a plain way to do the same: `python -m benchmarks [SECTION...]`."""

@@ -1,0 +1,82 @@
+"""An instance over all its runs, told from the rows: what each run covered, and what became of each step."""
+
+import msgspec
+
+from stretto.definition.graph import Graph, runtime_dag
+from stretto.engine.aggregate import aggregated_info, aggregated_views
+from stretto.engine.opening import plan_of_run, restarted_step
+from stretto.model.aggregated import AggregatedInfo, StepAggregatedView
+from stretto.model.run_config import RunPolicy
+from stretto.model.status import StepStatus
+from stretto.model.step import Transition
+from stretto.model.workflow import Workflow
+from stretto.ports.paging import Cut
+from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.store import Store
+
+
+class RunInInstance(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, and its instance up to it."""
+
+    row: RunRow
+    dag: dict[str, Transition]  # of the steps that it covers, in their order
+    attempts: list[AttemptRow]  # the newest of each step that was created
+    info: AggregatedInfo
+    alone: bool  # there is no run before it
+
+    @property
+    def statuses(self) -> dict[str, StepStatus]:
+        """The newest status of each step: where a restart begins."""
+        return {step: view.status for step, view in self.info.step_aggregated_views.items()}
+
+
+async def aggregate(store: Store, workflow: Workflow, row: RunRow) -> RunInInstance:
+    """Fold the runs of an instance, the oldest first, up to this one."""
+    last: RunInInstance | None = None
+    for each in (*await _runs_before(store, row), row):
+        last = folded(workflow, each, await store.newest_attempts(each.key), last)
+    assert last is not None  # noqa: S101 - there is at least the run itself
+    return last
+
+
+def folded(
+    workflow: Workflow, row: RunRow, attempts: list[AttemptRow], last: RunInInstance | None
+) -> RunInInstance:
+    """The instance after one more run."""
+    record = row.record
+    before = None if last is None else last.info
+    plan = plan_of_run(workflow, record.policy, None if last is None else last.statuses, record.restart)
+    dag = runtime_dag(workflow.steps, plan.numbers.keys())
+    specific = record.policy is RunPolicy.RESTART_FROM_SPECIFIC
+    views = aggregated_views(
+        [step.id for step in workflow.steps],
+        {each.key.step_id: _view(each) for each in attempts},
+        Graph({step: edges.successors for step, edges in dag.items()}),
+        before=None if before is None else before.step_aggregated_views,
+        restarted=restarted_step(record.restart) if specific else None,
+    )
+    info = aggregated_info(record.status, views, None if before is None else before.workflow_instance_status)
+    return RunInInstance(row=row, dag=dag, attempts=attempts, info=info, alone=last is None)
+
+
+def _view(row: AttemptRow) -> StepAggregatedView:
+    record = row.record
+    return StepAggregatedView(
+        workflow_run_id=row.key.run.run_id,
+        status=record.status,
+        start_time=record.start_time,
+        end_time=record.end_time,
+    )
+
+
+async def _runs_before(store: Store, row: RunRow) -> list[RunRow]:
+    """Older runs of the instance, the oldest first."""
+    found: list[RunRow] = []
+    below = row.key.run_id
+    while below > 1:
+        page = await store.runs_of(row.key.workflow_id, row.key.instance_id, Cut(below=below))
+        found += page.elements
+        if not page.after:
+            break
+        below = page.elements[-1].key.run_id
+    return found[::-1]

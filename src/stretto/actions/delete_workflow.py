@@ -1,0 +1,28 @@
+"""Delete a workflow."""
+
+from stretto.actions.caller import Caller
+from stretto.actions.repeat import repeated
+from stretto.engine.inline_ids import is_inline
+from stretto.model.errors import Unprocessable
+from stretto.model.event import WorkflowDeleted
+from stretto.model.timeline import LogEvent
+from stretto.ports.store import Store
+from stretto.ports.workflows import WorkflowRow
+
+
+async def delete_workflow(store: Store, caller: Caller, workflow_id: str) -> LogEvent:
+    """From now on nobody finds the workflow; its rows go in the background, and then its id is free. Refused
+    while a run has not ended.
+    """
+    if is_inline(workflow_id):
+        raise Unprocessable(f"Cannot delete an inline workflow [{workflow_id}]: it goes with its parent")
+    now = await store.now()
+
+    def event(row: WorkflowRow) -> WorkflowDeleted:
+        return WorkflowDeleted(
+            workflow_id=workflow_id, internal_id=row.internal_id, author=caller.user, event_time=now
+        )
+
+    row = await repeated(lambda: store.delete_workflow(workflow_id, event))
+    message = f"User [{caller.name}] deletes workflow [{workflow_id}] with internal id [{row.internal_id}]"
+    return LogEvent(timestamp=now, message=message)

@@ -1,0 +1,49 @@
+"""Pause a run, and let it go on."""
+
+from stretto.actions.caller import Caller
+from stretto.actions.latest_run import Ruling, Target, act_on_latest, answer_of, is_held, is_queued
+from stretto.engine.events import RunActed, RunAction
+from stretto.model.errors import WrongState
+from stretto.model.response import InstanceActionResponse
+from stretto.model.timeline import LogEvent
+from stretto.ports.admission import QueuedPause
+from stretto.ports.rows import RunState
+from stretto.ports.store import Store
+
+
+async def pause(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+) -> InstanceActionResponse:
+    """Nothing new begins; what runs goes on to its end. A queued run keeps its place and starts paused."""
+    target = Target(workflow_id, instance_id, run_id)
+    return await _hold(store, caller, target, RunAction.PAUSE)
+
+
+async def resume(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+) -> InstanceActionResponse:
+    """What was held begins; what has ended is not repeated."""
+    target = Target(workflow_id, instance_id, run_id)
+    return await _hold(store, caller, target, RunAction.RESUME)
+
+
+async def _hold(store: Store, caller: Caller, target: Target, action: RunAction) -> InstanceActionResponse:
+    return await act_on_latest(
+        store, target, action, lambda state, now: decide_hold(state, now, caller, action)
+    )
+
+
+def decide_hold(state: RunState, now: int, caller: Caller, action: RunAction) -> Ruling:
+    """Refused for a run that has ended, is paused already, or is not paused."""
+    verb = action.value.lower()
+    if state.status.is_terminal:
+        raise WrongState(f"Cannot {verb} run {state.key}: it has ended {state.status}")
+    if is_held(state) is (action is RunAction.PAUSE):
+        raise WrongState(f"Cannot {verb} run {state.key}: it is {state.status}")
+    info = f"User [{caller.name}] asked to {verb} run {state.key}"
+    if is_queued(state):
+        event = LogEvent(timestamp=now, message=info)
+        held = QueuedPause(run=state.key, paused=action is RunAction.PAUSE, event=event)
+        return Ruling(answer=answer_of(state, caller, action, now, info, state.status), pause=held)
+    ask = RunActed(run=state.key, action=action, user=caller.name, reason=info)
+    return Ruling(answer=answer_of(state, caller, action, now, info), ask=ask)

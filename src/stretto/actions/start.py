@@ -1,0 +1,86 @@
+"""Start a run."""
+
+from collections.abc import Mapping
+from typing import Final
+from uuid import uuid4
+
+import msgspec
+
+from stretto.actions.admission import Admitted, admit_all
+from stretto.actions.caller import Caller
+from stretto.actions.finding import find_version, find_workflow
+from stretto.actions.new_run import Sender, Wanted, candidate_of
+from stretto.actions.trigger_checks import check_trigger
+from stretto.model.errors import InvalidRequest
+from stretto.model.initiator import Initiator, ManualInitiator, UpstreamFields
+from stretto.model.param import Params
+from stretto.model.request import StartRequest
+from stretto.model.response import StartResponse, StartStatus
+from stretto.model.timeline import LogEvent
+from stretto.ports.store import Store
+from stretto.strategies import Refused
+
+NO_OVERRIDES: Final[Mapping[str, Params]] = {}
+
+
+async def start(
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    version: str,
+    request: StartRequest,
+    *,
+    step_run_params: Mapping[str, Params] = NO_OVERRIDES,
+    sender: Sender | None = None,
+) -> StartResponse:
+    """A new instance, as far as the run strategy lets it. The same request id never starts two: a repeated
+    one is answered DUPLICATED, with the ids of what the first one made. Only a `sender` may start as a step.
+    """
+    row = await find_workflow(store, workflow_id)
+    version_id, found = await find_version(store, row, version)
+    initiator = _initiator(request, caller, sender)
+    check_trigger(initiator, row, version_id, found.workflow)
+    request_id = request.request_id or str(uuid4())
+    wanted = Wanted(
+        row=row,
+        version_id=version_id,
+        workflow=found.workflow,
+        initiator=initiator,
+        request=request,
+        request_id=request_id,
+        overrides=step_run_params,
+        sender=sender,
+    )
+    done = await admit_all(store, workflow_id, [await candidate_of(store, wanted)])
+    return response_of(done, workflow_id, version_id, own_id=request.request_id is None)
+
+
+def _initiator(request: StartRequest, caller: Caller, sender: Sender | None) -> Initiator:
+    """A user is who calls, whatever the request says."""
+    initiator = request.initiator
+    if isinstance(initiator, ManualInitiator):
+        return msgspec.structs.replace(initiator, user=caller.user)
+    if isinstance(initiator, UpstreamFields) and sender is None:
+        kind = type(initiator).__struct_config__.tag
+        raise InvalidRequest(f"User [{caller.name}] can not start a run as a step: initiator [{kind}]")
+    return initiator
+
+
+def response_of(done: Admitted, workflow_id: str, version_id: int, *, own_id: bool) -> StartResponse:
+    """The answer to the only request. Who got its request id from us can only have repeated itself."""
+    (answer,) = done.answers
+    if isinstance(answer, Refused):
+        raise answer.error()
+    status = answer.start_status
+    if status is StartStatus.DUPLICATED and own_id:
+        status = StartStatus.CREATED
+    message = f"Run [{workflow_id}][{answer.run.instance_id}][{answer.run.run_id}]: {status.value.lower()}"
+    return StartResponse(
+        workflow_id=workflow_id,
+        workflow_version_id=version_id,
+        workflow_instance_id=answer.run.instance_id,
+        workflow_run_id=answer.run.run_id,
+        workflow_uuid=answer.request_id,
+        status=status,
+        timeline_event=LogEvent(timestamp=done.now, message=message),
+    )

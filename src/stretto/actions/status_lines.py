@@ -1,0 +1,43 @@
+"""The times of statuses as lines of a timeline: what `enriched` adds."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from stretto.engine.records import AttemptRecord, RunRecord
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.timeline import StatusEvent, Timeline, TimelineEvent
+
+S = StepStatus
+
+STEP_TIMES: Final = (
+    (S.CREATED, "create_time"),
+    (S.INITIALIZED, "initialize_time"),
+    (S.PAUSED, "pause_time"),
+    (S.WAITING_FOR_SIGNALS, "wait_signal_time"),
+    (S.EVALUATING_PARAMS, "evaluate_param_time"),
+    (S.WAITING_FOR_PERMITS, "wait_permit_time"),
+    (S.STARTING, "start_time"),
+    (S.RUNNING, "execute_time"),
+    (S.FINISHING, "finish_time"),
+)
+
+
+def with_run_statuses(record: RunRecord) -> Timeline:
+    """The timeline of a run with its statuses, in the order of time."""
+    times = [
+        (RunStatus.CREATED, record.create_time),
+        (RunStatus.IN_PROGRESS, record.start_time),
+        (record.status, record.end_time),
+    ]
+    return _merged(record.timeline, times)
+
+
+def with_step_statuses(record: AttemptRecord) -> Timeline:
+    """The timeline of an attempt with its statuses, in the order of time."""
+    times = [(status, getattr(record, field)) for status, field in STEP_TIMES]
+    return _merged(record.timeline, [*times, (record.status, record.end_time)])
+
+
+def _merged(timeline: Iterable[TimelineEvent], times: Iterable[tuple[str, int | None]]) -> Timeline:
+    lines = [StatusEvent(timestamp=at, status=str(status)) for status, at in times if at is not None]
+    return sorted((*timeline, *lines), key=lambda line: line.timestamp)

@@ -1,0 +1,57 @@
+"""Stop or kill a run: the newest of an instance."""
+
+from typing import Final
+
+from stretto.actions.caller import Caller
+from stretto.actions.latest_run import Ruling, Target, act_on_latest, answer_of, is_queued
+from stretto.engine.events import RunActed, RunAction
+from stretto.model.errors import WrongState
+from stretto.model.response import InstanceActionResponse
+from stretto.model.status import RunStatus
+from stretto.model.timeline import LogEvent
+from stretto.ports.admission import QueuedEnd
+from stretto.ports.rows import RunState
+from stretto.ports.store import Store
+
+ENDS_IN: Final = {RunAction.STOP: RunStatus.STOPPED, RunAction.KILL: RunStatus.FAILED}
+
+
+async def stop(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+) -> InstanceActionResponse:
+    """A queued run ends STOPPED at once. A running one is told to end its steps; not `completed` yet."""
+    target = Target(workflow_id, instance_id, run_id)
+    return await _end(store, caller, target, RunAction.STOP)
+
+
+async def kill(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+) -> InstanceActionResponse:
+    """As `stop`, but it ends FAILED, whatever the failure modes of its steps say."""
+    target = Target(workflow_id, instance_id, run_id)
+    return await _end(store, caller, target, RunAction.KILL)
+
+
+async def _end(store: Store, caller: Caller, target: Target, action: RunAction) -> InstanceActionResponse:
+    return await act_on_latest(
+        store, target, action, lambda state, now: decide_end(state, now, caller, action)
+    )
+
+
+def decide_end(state: RunState, now: int, caller: Caller, action: RunAction) -> Ruling:
+    """What ending comes down to in each phase."""
+    status = ENDS_IN[action]
+    if state.status is status:
+        info = f"Run {state.key} has ended {status} already"
+        return Ruling(answer=answer_of(state, caller, action, now, info, status))
+    if state.status.is_terminal:
+        raise WrongState(
+            f"Cannot terminate a workflow instance {state.key.workflow_id} from status [{state.status}]"
+            f" to [{status}]: run {state.key} has ended"
+        )
+    reason = f"User [{caller.name}] asked to {action.value.lower()} run {state.key}"
+    if is_queued(state):
+        end = QueuedEnd(run=state.key, status=status, event=LogEvent(timestamp=now, message=reason))
+        return Ruling(answer=answer_of(state, caller, action, now, reason, status), end=end)
+    ask = RunActed(run=state.key, action=action, user=caller.name, reason=reason)
+    return Ruling(answer=answer_of(state, caller, action, now, reason), ask=ask)

@@ -1,0 +1,70 @@
+"""Stop or kill all runs of a workflow."""
+
+from typing import Final
+from uuid import uuid4
+
+from stretto.actions.caller import Caller
+from stretto.actions.repeat import repeated
+from stretto.actions.stop import ENDS_IN
+from stretto.engine.events import RunActed, RunAction
+from stretto.model.timeline import ActionEvent, LogEvent
+from stretto.ports.admission import Question, QueuedEnd, Reading, Standing, Verdict
+from stretto.ports.messages import Act, Letter
+from stretto.ports.places import group_of_run
+from stretto.ports.store import Store
+
+BATCH: Final = 10  # queued runs that end in one transaction: the lock is held only briefly
+
+
+async def stop_workflow(store: Store, caller: Caller, workflow_id: str) -> ActionEvent:
+    """Queued runs end at once, batch after batch; running ones are told to end, and do so later."""
+    return await _end_all(store, caller, workflow_id, RunAction.STOP)
+
+
+async def kill_workflow(store: Store, caller: Caller, workflow_id: str) -> ActionEvent:
+    """As `stop_workflow`, but they end FAILED."""
+    return await _end_all(store, caller, workflow_id, RunAction.KILL)
+
+
+async def _end_all(store: Store, caller: Caller, workflow_id: str, action: RunAction) -> ActionEvent:
+    reason = f"User [{caller.name}] asked to {action.value.lower()} all runs of workflow [{workflow_id}]"
+    question = Question(reading=lambda _strategy: Reading(queue=BATCH))
+    queued = 0
+    while True:
+        done = await repeated(
+            lambda: store.transact(workflow_id, question, lambda now: end_queued(now, action, reason))
+        )
+        queued += done.answer
+        if done.answer < BATCH:
+            break
+    ref = str(uuid4())
+    running = await repeated(
+        lambda: store.transact(
+            workflow_id,
+            Question(reading=lambda _strategy: Reading(running=True)),
+            lambda now: end_running(now, action, caller.name, reason, ref),
+        )
+    )
+    message = f"Terminated [{queued}] queued instances and terminating [{running.answer}] running instances"
+    return ActionEvent(
+        timestamp=await store.now(), action=action.value, author=caller.user, message=message, reason=reason
+    )
+
+
+def end_queued(standing: Standing, action: RunAction, reason: str) -> Verdict[int]:
+    event = LogEvent(timestamp=standing.now, message=reason)
+    ended = tuple(QueuedEnd(run=run, status=ENDS_IN[action], event=event) for run in standing.queue)
+    return Verdict(answer=len(ended), ended=ended)
+
+
+def end_running(standing: Standing, action: RunAction, user: str, reason: str, ref: str) -> Verdict[int]:
+    """Each is asked of its owner; one that ends before the request comes is left as it ended."""
+    sent = tuple(
+        Letter(
+            ref=f"{ref} {run}",
+            body=Act(run=RunActed(run=run, action=action, user=user, reason=reason)),
+            to_group=group_of_run(run),
+        )
+        for run in standing.running
+    )
+    return Verdict(answer=len(sent), sent=sent)

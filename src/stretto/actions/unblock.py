@@ -1,0 +1,83 @@
+"""Let a strictly sequential queue go on past failed runs."""
+
+from stretto.actions.caller import Caller
+from stretto.actions.dequeue import dequeue
+from stretto.actions.finding import find_newest_run
+from stretto.actions.latest_run import state_of
+from stretto.actions.repeat import repeated
+from stretto.actions.verdicts import place_of, reading, verdict_of
+from stretto.engine.inline_ids import is_inline
+from stretto.engine.records import RunKey
+from stretto.model.errors import InvalidRequest, WrongState
+from stretto.model.properties import RunStrategy
+from stretto.model.response import InstanceActionResponse
+from stretto.model.status import InstanceStatus, RunStatus
+from stretto.model.timeline import ActionEvent
+from stretto.ports.admission import Question, Reading, Standing, Verdict
+from stretto.ports.rows import RunState
+from stretto.ports.store import Store
+from stretto.strategies import unblock as ask_strategy
+
+
+async def unblock(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+) -> InstanceActionResponse:
+    """The failure of the newest run blocks nobody any more; the run stays FAILED."""
+    row = await find_newest_run(store, workflow_id, instance_id)
+    _check(state_of(row), run_id)
+    unblocked = 0
+    if not is_inline(workflow_id):  # iterations block nobody
+        unblocked = await _unblock(store, workflow_id, row.key)
+    info = f"Unblocked run {row.key}" if unblocked else f"Run {row.key} does not block anything"
+    event = ActionEvent(timestamp=await store.now(), action="UNBLOCK", author=caller.user, message=info)
+    return InstanceActionResponse(
+        workflow_id=workflow_id,
+        workflow_instance_id=instance_id,
+        workflow_run_id=row.key.run_id,
+        workflow_instance_status=InstanceStatus.FAILED,
+        info=info,
+        timeline_event=event,
+        completed=True,
+    )
+
+
+async def unblock_workflow(store: Store, caller: Caller, workflow_id: str) -> ActionEvent:
+    """No failure of the workflow blocks its queue any more."""
+    unblocked = await _unblock(store, workflow_id, None)
+    message = f"Unblocked [{unblocked}] failed runs of workflow [{workflow_id}]"
+    return ActionEvent(timestamp=await store.now(), action="UNBLOCK", author=caller.user, message=message)
+
+
+def _check(state: RunState, run_id: int | None) -> None:
+    newest = state.key.run_id
+    if run_id not in {None, newest}:
+        raise InvalidRequest(
+            f"Cannot UNBLOCK the workflow instance run [{run_id}] as it is not the latest run [{newest}]"
+        )
+    if state.status is not RunStatus.FAILED:
+        raise WrongState(f"Cannot unblock run {state.key}: it is {state.status}, not FAILED")
+
+
+async def _unblock(store: Store, workflow_id: str, run: RunKey | None) -> int:
+    question = Question(reading=_reading)
+    done = await repeated(
+        lambda: store.transact(workflow_id, question, lambda standing: decide_unblock(standing, run))
+    )
+    await dequeue(store, workflow_id)
+    return done.answer
+
+
+def _reading(strategy: RunStrategy) -> Reading:
+    return reading(strategy)._replace(failed=True)
+
+
+def decide_unblock(standing: Standing, run: RunKey | None) -> Verdict[int]:
+    """Marks instead of standing failures, and whoever may start for it."""
+    unblocked = ask_strategy(
+        standing.strategy,
+        [place_of(each) for each in standing.queue],
+        standing.counts.running,
+        [place_of(each) for each in standing.failed],
+        None if run is None else place_of(run),
+    )
+    return verdict_of(standing, unblocked.admission, len(unblocked.marks), marks=unblocked.marks)

@@ -1,0 +1,54 @@
+"""What commands that turn a definition into something else have in common."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from stretto.cli.files import format_of, read_file, shown
+from stretto.definition import check
+from stretto.definition.parse import Options
+from stretto.model.problem import Problem
+from stretto.model.workflow import Definition
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--workflow` and `--output`."""
+    choose = click.option(
+        "--workflow", "wanted", metavar="ID", help="Which workflow, if the file holds several."
+    )
+    write = click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to a file instead.")
+    return choose(write(command))
+
+
+def valid_definitions(file: str, options: Options, wanted: str | None) -> tuple[Definition, ...]:
+    """The definitions of a file, or one of them; with problems the command ends here."""
+    data = read_file(file, options.limits)
+    problems: tuple[Problem, ...]
+    options = msgspec.structs.replace(options, form=format_of(file))
+    definitions, problems = ((), (data,)) if isinstance(data, Problem) else check(data, options)
+    if problems:
+        for problem in problems:
+            click.echo(f"{shown(file)}:{problem}", err=True)
+        click.echo(f"{shown(file)}: nothing is made of it; `stretto validate` shows more", err=True)
+        raise SystemExit(2)
+    if wanted is None:
+        return definitions
+    chosen = tuple(each for each in definitions if each.workflow.id == wanted)
+    if not chosen:
+        known = ", ".join(each.workflow.id for each in definitions)
+        raise click.BadParameter(f"`{wanted}` is not in the file; it has {known}", param_hint="--workflow")
+    return chosen
+
+
+def write_out(text: str, output: str | None) -> None:
+    """To standard output, or to a file."""
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.FileError(output, error.strerror or str(error)) from None

@@ -1,0 +1,46 @@
+"""A run with everything that is alive in it, made from its rows again."""
+
+from collections.abc import Iterable
+
+from stretto.engine.flow import Flow
+from stretto.engine.inline_ids import Loop
+from stretto.engine.machine.undo import UNDO, undo_facts, undo_plan
+from stretto.engine.plan import Kind, Plan
+from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
+from stretto.model.initiator import UpstreamFields
+
+
+def load_flow(
+    root: Flow,
+    iterations: Iterable[RunRecord],
+    attempts: Iterable[AttemptRecord],
+    loops: Iterable[LoopRecord],
+) -> Flow:
+    """Fill the flow of a run: the newest attempts, the loops that go on, and the iterations alive in them."""
+    attempts_of: dict[RunKey, list[AttemptRecord]] = {}
+    loops_of: dict[RunKey, list[LoopRecord]] = {}
+    for attempt in attempts:
+        attempts_of.setdefault(attempt.key.run, []).append(attempt)
+    for loop in loops:
+        loops_of.setdefault(loop.key.run, []).append(loop)
+
+    def fill(flow: Flow) -> None:
+        flow.load(attempts_of.get(flow.run.key, ()), loops_of.get(flow.run.key, ()))
+
+    fill(root)
+    for run in sorted(iterations, key=lambda each: (each.initiator.depth, each.key.instance_id)):
+        fill(_iteration(root, run))
+    return root
+
+
+def _iteration(root: Flow, run: RunRecord) -> Flow:
+    """The flow of an iteration, under the step that its initiator names: that one is loaded already."""
+    assert isinstance(run.initiator, UpstreamFields)  # noqa: S101 - an iteration stands under a step
+    above = run.initiator.parent
+    parent = root.tree.live[RunKey(above.workflow_id, above.instance_id, above.run_id)]
+    if run.key.workflow_id.startswith(Loop.COMPENSATION.tag):
+        return Flow(run, undo_plan(parent), root.tree, (parent, UNDO), undo_facts(parent))
+    step = parent.plan.steps[parent.plan.numbers[above.step_id]]
+    in_loop = step.kind in {Kind.FOREACH, Kind.WHILE}
+    plan = step.body if in_loop else Plan(parent.loops[step.index].steps)
+    return Flow(run, plan, root.tree, (parent, step.index))

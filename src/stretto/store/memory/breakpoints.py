@@ -1,0 +1,62 @@
+"""Breakpoints and held attempts."""
+
+from stretto.engine.breakpoints import key_of
+from stretto.engine.inline_ids import is_inline
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
+from stretto.ports.paging import Cut, Slice
+from stretto.store.memory.database import Part
+from stretto.store.memory.paging import select, slice_of
+from stretto.store.memory.schema import ALL, BreakpointKey
+
+
+class MemoryBreakpoints(Part):
+    """See `ports.breakpoints`."""
+
+    async def set_breakpoint(self, breakpoint_: StepBreakpoint) -> StepBreakpoint:
+        with self._db.transaction():
+            at = _flat(breakpoint_)
+            standing = self._db.breakpoints.get(at)
+            if standing is None:
+                self._db.breakpoints.put(at, breakpoint_)
+            return standing or breakpoint_
+
+    async def delete_breakpoint(self, breakpoint_: StepBreakpoint) -> bool:
+        with self._db.transaction():
+            return self._db.breakpoints.pop(_flat(breakpoint_)) is not None
+
+    async def breakpoints(self, workflow_id: str, step_id: str | None = None) -> list[StepBreakpoint]:
+        with self._db.transaction():
+            keys = [key for key in self._db.all_breakpoints[ALL] if key[0] == workflow_id]
+            return [self._db.breakpoints[key] for key in keys if step_id in {None, key[1]}]
+
+    async def all_breakpoints(self, cut: Cut) -> Slice[StepBreakpoint]:
+        with self._db.transaction():
+            return slice_of(select(self._db.all_breakpoints[ALL], cut), self._db.breakpoints.__getitem__)
+
+    async def paused(self, workflow_id: str, step_id: str, cut: Cut) -> Slice[PausedStepAttempt]:
+        def is_meant(entry: tuple[str, int, int, int]) -> bool:
+            return entry[0] == workflow_id or (is_inline(workflow_id) and entry[0].startswith(workflow_id))
+
+        with self._db.transaction():
+            page = select(self._db.paused[step_id], cut, is_meant)
+            return slice_of(page, lambda entry: self._held(step_id, entry))
+
+    def _held(self, step_id: str, entry: tuple[str, int, int, int]) -> PausedStepAttempt:
+        workflow_id, instance_id, run_id, number = entry
+        run = RunKey(workflow_id, instance_id, run_id)
+        record = self._db.attempts[AttemptKey(run, step_id, number)].record
+        return PausedStepAttempt(
+            workflow_id=workflow_id,
+            workflow_version_id=self._db.runs[run].record.version_id,
+            workflow_instance_id=instance_id,
+            workflow_run_id=run_id,
+            step_id=step_id,
+            step_attempt_id=number,
+            create_time=record.pause_time,
+        )
+
+
+def _flat(breakpoint_: StepBreakpoint) -> BreakpointKey:
+    workflow_id, step_id, where = key_of(breakpoint_)
+    return workflow_id, step_id, where.version, where.instance, where.run, where.attempt

@@ -1,0 +1,85 @@
+"""What an owner reads after a claim."""
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+
+import msgspec
+
+from stretto.engine.records import LoopRecord, RunKey
+from stretto.model.status import RUN_ENDS, RunStatus
+from stretto.ports.loading import FlowRows, GroupRows, RunDue
+from stretto.ports.paging import Cut, Slice
+from stretto.ports.rows import AttemptRow, Phase, RunRow
+from stretto.store.memory.database import Database, Part, own
+from stretto.store.memory.paging import select, slice_of
+from stretto.store.memory.post import post_log
+from stretto.store.memory.schema import ALL
+
+
+def newest_of_each_step(db: Database, run: RunKey) -> Iterator[AttemptRow]:
+    """The newest attempt of each step in a run, by step; keys are sorted, so it is the last of its step."""
+    keys = db.attempts_of[run]
+    for place, key in enumerate(keys):
+        if place + 1 == len(keys) or keys[place + 1].step_id != key.step_id:
+            yield own(db.attempts[key])
+
+
+class MemoryLoading(Part):
+    """See `ports.loading`."""
+
+    async def load_group(self, group: int) -> GroupRows:
+        with self._db.transaction():
+            db = self._db
+            keys = sorted([*db.runs_of_group[group, Phase.ADMITTED], *db.runs_of_group[group, Phase.LIVE]])
+            rows = [db.runs[key] for key in keys]
+            log = db.log_by_group[group]
+            return GroupRows(
+                runs=tuple(RunDue(key=row.key, phase=row.phase, due_at=row.due_at) for row in rows),
+                seq=log[-1][1] if log else 0,
+                work=tuple(db.work[key] for key in db.work_of_group[group]),
+            )
+
+    async def load_flows(self, runs: Sequence[RunKey]) -> list[FlowRows]:
+        with self._db.transaction():
+            rows = [self._db.runs.get(key) for key in runs]
+            return [self._flow(row) for row in rows if row is not None]
+
+    async def quarantined(self, cut: Cut) -> Slice[RunRow]:
+        with self._db.transaction():
+            return slice_of(select(self._db.quarantine[ALL], cut), lambda key: own(self._db.runs[key]))
+
+    async def release_run(self, run: RunKey) -> bool:
+        with self._db.transaction() as now:
+            row = self._db.runs.get(run)
+            if row is None or row.quarantined is None:
+                return False
+            self._db.runs.put(run, msgspec.structs.replace(row, quarantined=None))
+            post_log(self._db, row, now)
+            return True
+
+    def _flow(self, row: RunRow) -> FlowRows:
+        db = self._db
+        iterations = db.iterations[row.key, Phase.LIVE]
+        live = [row.key, *iterations]
+        attempts = [each for key in live for each in newest_of_each_step(db, key)]
+        moving = [each.key for each in attempts if not each.record.status.is_terminal]
+        loops = [copy(loop) for key in moving if (loop := db.loops.get(key)) is not None]
+        return FlowRows(
+            run=own(row),
+            iterations=tuple(own(db.runs[key]) for key in iterations),
+            attempts=tuple(attempts),
+            loops=tuple(loops),
+            ended={loop.key: self._ended(loop) for loop in loops},
+            granted=frozenset(
+                each.key
+                for each in attempts
+                if (permits := db.permits_of[each.key]) and all(db.permits[at].granted for at in permits)
+            ),
+        )
+
+    def _ended(self, loop: LoopRecord) -> dict[RunStatus, int]:
+        """How many iterations ended in which status."""
+        counts = {
+            status: len(self._db.ended_iterations[loop.inline_id, loop.run_id, status]) for status in RUN_ENDS
+        }
+        return {status: count for status, count in counts.items() if count}

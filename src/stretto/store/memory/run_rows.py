@@ -1,0 +1,50 @@
+"""Rows of runs: how they come, end and go, whoever does it."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Final
+
+from stretto.engine.records import RunKey
+from stretto.model.status import RunStatus
+from stretto.ports.rows import FailureMark, RunRow
+from stretto.store.memory.database import Database
+
+HOUR: Final = 3_600_000  # milliseconds
+
+
+def insert_run(db: Database, row: RunRow) -> None:
+    """A new run. Ids of runs grow, so it is the newest of its instance."""
+    key = row.key
+    db.runs.put(key, row)
+    db.requests.put((key.workflow_id, row.record.uuid), key)
+    db.instances.put((key.workflow_id, key.instance_id), key)
+
+
+def delete_run(db: Database, row: RunRow) -> None:
+    """Forget a run. An instance goes with its newest run: who deletes begins with the oldest."""
+    key = row.key
+    db.runs.pop(key)
+    db.requests.pop((key.workflow_id, row.record.uuid))
+    if db.instances[key.workflow_id, key.instance_id] == key:
+        db.instances.pop((key.workflow_id, key.instance_id))
+
+
+def runs_of_instance(db: Database, workflow_id: str, instance_id: int) -> Sequence[RunKey]:
+    """The runs of an instance, oldest first."""
+    keys = db.runs_of[workflow_id]
+    first = bisect_left(keys, RunKey(workflow_id, instance_id, 0))
+    return keys[first : bisect_left(keys, RunKey(workflow_id, instance_id + 1, 0))]
+
+
+def mark_of(status: RunStatus) -> FailureMark | None:
+    """How a run that ends now is marked."""
+    return FailureMark.STANDING if status is RunStatus.FAILED else None
+
+
+def count_outcome(db: Database, row: RunRow, now: int) -> None:
+    """One more run of the workflow ended so in this hour. Iterations are counted by their loops."""
+    if row.root == row.key:
+        at = row.key.workflow_id, now - now % HOUR
+        counts = db.outcomes.get(at) or {}
+        status = row.record.status
+        db.outcomes.put(at, {**counts, status: counts.get(status, 0) + 1})

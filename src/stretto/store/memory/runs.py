@@ -1,0 +1,245 @@
+"""Workflow transactions."""
+
+from collections.abc import Callable, Collection
+from copy import copy
+from typing import Final, TypeVar
+
+import msgspec
+
+from stretto.engine.records import RunKey
+from stretto.engine.timeline import appended
+from stretto.model.errors import Conflict, NotFound
+from stretto.model.properties import RunStrategy
+from stretto.ports.admission import (
+    Counts,
+    NewRun,
+    Question,
+    QueuedEnd,
+    QueuedPause,
+    Standing,
+    TimerAdvance,
+    Transacted,
+    Verdict,
+)
+from stretto.ports.failures import Stale
+from stretto.ports.places import group_of_run, group_of_workflow
+from stretto.ports.rows import FailureMark, Phase, RunRow, RunState
+from stretto.ports.workflows import WorkflowRow
+from stretto.store.memory.database import Database, Part
+from stretto.store.memory.leases import is_current
+from stretto.store.memory.post import consume, post, post_end, post_log
+from stretto.store.memory.run_rows import count_outcome, insert_run, mark_of
+from stretto.store.memory.schema import ALL
+
+A = TypeVar("A")
+
+RUNNING: Final = (Phase.ADMITTED, Phase.LIVE)
+
+
+def counts_of(db: Database, workflow_id: str) -> Counts:
+    """The runs of a workflow."""
+    return Counts(
+        queued=len(db.runs_by_phase[workflow_id, Phase.QUEUED]),
+        running=sum(len(db.runs_by_phase[workflow_id, phase]) for phase in RUNNING),
+        failed=len(db.standing_failures[workflow_id]),
+    )
+
+
+def running_of(db: Database, workflow_id: str) -> list[RunKey]:
+    """Those that were admitted and have not ended."""
+    return sorted(key for phase in RUNNING for key in db.runs_by_phase[workflow_id, phase])
+
+
+def workflow_row(db: Database, workflow_id: str) -> WorkflowRow | None:
+    """A workflow that is there and not being deleted."""
+    entry = db.workflows.get(workflow_id)
+    return None if entry is None or entry.deleted else entry.row
+
+
+class MemoryRuns(Part):
+    """See `ports.runs`."""
+
+    async def transact(
+        self, workflow_id: str, question: Question, decide: Callable[[Standing], Verdict[A]]
+    ) -> Transacted[A]:
+        with self._db.transaction() as now:
+            row = workflow_row(self._db, workflow_id)
+            if row is None:
+                raise NotFound(f"Cannot find workflow [{workflow_id}]")
+            consume(self._db, question.consumes)
+            for timer in question.timers:
+                _advance(self._db, timer)
+            verdict = decide(_standing(self._db, row, question, now))
+            hints = _Writing(self._db, row, now).write(verdict)
+            queued = len(self._db.runs_by_phase[workflow_id, Phase.QUEUED])
+            return Transacted(answer=verdict.answer, hints=hints, queued=queued)
+
+    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, Counts] | None:
+        with self._db.transaction():
+            row = workflow_row(self._db, workflow_id)
+            return None if row is None else (row.strategy, counts_of(self._db, workflow_id))
+
+    async def with_queue(self, workflow_ids: Collection[str]) -> list[str]:
+        with self._db.transaction():
+            return sorted(each for each in workflow_ids if self._db.runs_by_phase[each, Phase.QUEUED])
+
+    async def queues_at_home(self, groups: Collection[int]) -> list[str]:
+        with self._db.transaction():
+            return [
+                each
+                for each in self._db.workflow_ids[ALL]
+                if group_of_workflow(each) in groups and self._db.runs_by_phase[each, Phase.QUEUED]
+            ]
+
+    async def run_of_request(self, workflow_id: str, request_id: str) -> RunKey | None:
+        with self._db.transaction():
+            return self._db.requests.get((workflow_id, request_id))
+
+
+# --------------------------------------------------------------------------------------------------- reading
+def _advance(db: Database, timer: TimerAdvance) -> None:
+    row = db.time_triggers.get(timer.trigger_id)
+    if row is None or row.next_fire_at != timer.due:
+        raise Stale(f"time trigger {timer.trigger_id} is not due at {timer.due}")
+    db.time_triggers.put(timer.trigger_id, msgspec.structs.replace(row, next_fire_at=timer.then))
+
+
+def _standing(db: Database, row: WorkflowRow, question: Question, now: int) -> Standing:
+    workflow_id = row.workflow_id
+    reading = question.reading(row.strategy)
+    queue = db.runs_by_phase[workflow_id, Phase.QUEUED]
+    ids = [asked.request_id for asked in question.requests]
+    latest = {each: db.instances.get((workflow_id, each)) for each in question.instances}
+    return Standing(
+        workflow_id=workflow_id,
+        now=now,
+        strategy=row.strategy,
+        next_instance_id=row.next_instance_id,
+        counts=counts_of(db, workflow_id),
+        known={each: run for each in ids if (run := db.requests.get((workflow_id, each))) is not None},
+        fenced=frozenset(
+            asked.request_id
+            for asked in question.requests
+            if asked.lease is not None and not is_current(db, asked.lease)
+        ),
+        latest={each: _state(db.runs[key]) for each, key in latest.items() if key is not None},
+        runs={key: _state(known) for key in question.runs if (known := db.runs.get(key)) is not None},
+        queue=tuple(queue if reading.queue is None else queue[: reading.queue]),
+        running=tuple(running_of(db, workflow_id)) if reading.running else (),
+        failed=tuple(db.standing_failures[workflow_id]) if reading.failed else (),
+    )
+
+
+def _state(row: RunRow) -> RunState:
+    record = row.record
+    return RunState(
+        key=row.key,
+        uuid=record.uuid,
+        version_id=record.version_id,
+        group=row.group,
+        phase=row.phase,
+        status=record.status,
+        failure=row.failure,
+        paused=record.paused,
+        parent=row.parent,
+    )
+
+
+# --------------------------------------------------------------------------------------------------- writing
+class _Writing:
+    """A verdict on its way into the tables."""
+
+    def __init__(self, db: Database, row: WorkflowRow, now: int) -> None:
+        self._db = db
+        self._row = row
+        self._now = now
+        self._hints: set[int] = set()
+
+    def write(self, verdict: Verdict[A]) -> frozenset[int]:
+        """Returns the groups that have something to look for."""
+        for new in verdict.created:
+            self._create(new, admitted=new.record.key in verdict.admitted)
+        created = {new.record.key for new in verdict.created}
+        for key in verdict.admitted:
+            if key not in created:
+                self._admit(key)
+        for end in verdict.ended:
+            self._end(end)
+        for pause in verdict.paused:
+            self._pause(pause)
+        for key, mark in verdict.marks.items():
+            self._mark(key, mark)
+        for letter in verdict.sent:
+            message = post(self._db, letter, self._now)
+            self._hints |= {message.to_group} if message.to_group is not None else set()
+        self._spend(verdict.spent)
+        return frozenset(self._hints)
+
+    def _create(self, new: NewRun, *, admitted: bool) -> None:
+        db, key, record = self._db, new.record.key, copy(new.record)
+        if key in db.runs or (key.workflow_id, record.uuid) in db.requests:
+            raise Conflict(f"the run {key} or its request id is there already")
+        over = record.status.is_terminal
+        waiting = Phase.ADMITTED if admitted else Phase.QUEUED
+        row = RunRow(
+            record=record,
+            group=group_of_run(key),
+            phase=Phase.ENDED if over else waiting,
+            failure=mark_of(record.status),
+            root=key,
+            parent=new.parent,
+            modify_time=self._now,
+        )
+        insert_run(db, row)
+        self._hints.add(row.group)
+        if over:
+            self._tell_end(row)
+        elif not admitted:
+            post_log(db, row, self._now)
+
+    def _admit(self, key: RunKey) -> None:
+        row = self._queued(key)
+        self._db.runs.put(key, msgspec.structs.replace(row, phase=Phase.ADMITTED, modify_time=self._now))
+        self._hints.add(row.group)
+
+    def _end(self, end: QueuedEnd) -> None:
+        row = self._queued(end.run)
+        record = copy(row.record)
+        record.status = end.status
+        record.end_time = self._now
+        record.timeline = appended(record.timeline, (end.event,))
+        ended = msgspec.structs.replace(
+            row, record=record, phase=Phase.ENDED, failure=mark_of(end.status), modify_time=self._now
+        )
+        self._db.runs.put(end.run, ended)
+        self._tell_end(ended)
+
+    def _tell_end(self, row: RunRow) -> None:
+        self._hints |= {row.group} if row.parent is None else {row.group, row.parent.group}
+        count_outcome(self._db, row, self._now)
+        post_end(self._db, row, self._now)
+
+    def _pause(self, pause: QueuedPause) -> None:
+        row = self._queued(pause.run)
+        record = copy(row.record)
+        record.paused = pause.paused
+        record.timeline = appended(record.timeline, (pause.event,))
+        self._db.runs.put(pause.run, msgspec.structs.replace(row, record=record, modify_time=self._now))
+
+    def _mark(self, key: RunKey, mark: FailureMark) -> None:
+        row = self._db.runs.get(key)
+        if row is None or row.failure is not FailureMark.STANDING:
+            raise Stale(f"the failure of {key} does not stand")
+        self._db.runs.put(key, msgspec.structs.replace(row, failure=mark, modify_time=self._now))
+
+    def _queued(self, key: RunKey) -> RunRow:
+        row = self._db.runs.get(key)
+        if row is None or row.phase is not Phase.QUEUED:
+            raise Stale(f"{key} is not queued")
+        return row
+
+    def _spend(self, ids: int) -> None:
+        if ids:
+            entry = self._db.workflows[self._row.workflow_id]
+            row = msgspec.structs.replace(self._row, next_instance_id=self._row.next_instance_id + ids)
+            self._db.workflows.put(row.workflow_id, msgspec.structs.replace(entry, row=row))

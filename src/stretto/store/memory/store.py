@@ -1,0 +1,44 @@
+"""All concerns of the memory store, joined."""
+
+from stretto.store.memory.breakpoints import MemoryBreakpoints
+from stretto.store.memory.commits import MemoryCommits
+from stretto.store.memory.events import MemoryEvents
+from stretto.store.memory.history import MemoryHistory
+from stretto.store.memory.leases import MemoryGroups
+from stretto.store.memory.loading import MemoryLoading
+from stretto.store.memory.outbox import MemoryOutbox
+from stretto.store.memory.permits import MemoryPermits
+from stretto.store.memory.retention import MemoryRetention
+from stretto.store.memory.runs import MemoryRuns
+from stretto.store.memory.signals import MemorySignals
+from stretto.store.memory.templates import MemoryTemplates
+from stretto.store.memory.triggers import MemoryTriggers
+from stretto.store.memory.work import MemoryPools
+from stretto.store.memory.workflows import MemoryWorkflows
+
+
+class MemoryStore(
+    MemoryBreakpoints,
+    MemoryCommits,
+    MemoryEvents,
+    MemoryGroups,
+    MemoryHistory,
+    MemoryLoading,
+    MemoryOutbox,
+    MemoryPermits,
+    MemoryPools,
+    MemoryRetention,
+    MemoryRuns,
+    MemorySignals,
+    MemoryTemplates,
+    MemoryTriggers,
+    MemoryWorkflows,
+):
+    """A handle to a database. See `ports.store`."""
+
+    async def now(self) -> int:
+        with self._db.transaction() as now:
+            return now
+
+    async def close(self) -> None:
+        """There is nothing to let go of: the database lives as long as somebody holds it."""

@@ -1,0 +1,80 @@
+"""Triggers of active versions."""
+
+from collections.abc import Collection, Iterable
+
+import msgspec
+
+from stretto.ports.paging import Cut, Slice
+from stretto.ports.triggers import SignalTriggerRow, TimeTriggerRow
+from stretto.store.memory.database import Database, Part
+from stretto.store.memory.paging import select, slice_of
+from stretto.store.memory.schema import ALL
+
+
+class MemoryTriggers(Part):
+    """See `ports.triggers`."""
+
+    async def triggers_on(self, name: str) -> list[SignalTriggerRow]:
+        with self._db.transaction():
+            return [self._db.signal_triggers[at] for _name, at in self._db.listening[name]]
+
+    async def due_triggers(
+        self, groups: Collection[int], at: int, *, most: int = 100
+    ) -> list[TimeTriggerRow]:
+        with self._db.transaction():
+            due = sorted(entry for group in groups for entry in self._db.timers[group] if entry[0] <= at)
+            return [self._db.time_triggers[trigger_id] for _due, trigger_id in due[:most]]
+
+    async def next_trigger_due(self, groups: Collection[int]) -> int | None:
+        with self._db.transaction():
+            return min((timers[0][0] for group in groups if (timers := self._db.timers[group])), default=None)
+
+    async def signal_trigger(self, trigger_id: str) -> SignalTriggerRow | None:
+        with self._db.transaction():
+            return self._db.signal_triggers.get(trigger_id)
+
+    async def time_triggers(self, cut: Cut) -> Slice[TimeTriggerRow]:
+        with self._db.transaction():
+            return slice_of(select(self._db.all_time_triggers[ALL], cut), self._db.time_triggers.__getitem__)
+
+    async def triggers_of(self, workflow_id: str) -> tuple[list[TimeTriggerRow], list[SignalTriggerRow]]:
+        with self._db.transaction():
+            times = [self._db.time_triggers[at] for at in self._db.time_triggers_of[workflow_id]]
+            signals = [self._db.signal_triggers[at] for at in self._db.signal_triggers_of[workflow_id]]
+            return times, signals
+
+
+# ------------------------------------------------------------------------------------------------- replacing
+def replace_signal_triggers(db: Database, workflow_id: str, rows: Iterable[SignalTriggerRow]) -> None:
+    """Those that are known stay as they are; new ones count what is announced from now on."""
+    wanted = {row.trigger_id: row for row in rows}
+    for trigger_id in list(db.signal_triggers_of[workflow_id]):
+        if trigger_id not in wanted:
+            _forget(db, db.signal_triggers[trigger_id])
+    for row in wanted.values():
+        known = db.signal_triggers.get(row.trigger_id)
+        since = {name: db.last_seqs.get(name) or 0 for name in row.trigger.definitions}
+        kept = since if known is None else known.since
+        db.signal_triggers.put(row.trigger_id, msgspec.structs.replace(row, since=kept))
+        for name in row.trigger.definitions:
+            db.listeners.put((name, row.trigger_id), name)
+
+
+def replace_time_triggers(db: Database, workflow_id: str, rows: Iterable[TimeTriggerRow]) -> None:
+    """Those that are known keep their time."""
+    wanted = {row.trigger_id: row for row in rows}
+    for trigger_id in list(db.time_triggers_of[workflow_id]):
+        if trigger_id not in wanted:
+            db.time_triggers.pop(trigger_id)
+    for row in wanted.values():
+        known = db.time_triggers.get(row.trigger_id)
+        due = row.next_fire_at if known is None else known.next_fire_at
+        db.time_triggers.put(row.trigger_id, msgspec.structs.replace(row, next_fire_at=due))
+
+
+def _forget(db: Database, row: SignalTriggerRow) -> None:
+    db.signal_triggers.pop(row.trigger_id)
+    for name in row.trigger.definitions:
+        db.listeners.pop((name, row.trigger_id))
+    for join in [at for at in db.joins if at[0] == row.trigger_id]:
+        db.joins.pop(join)

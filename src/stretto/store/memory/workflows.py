@@ -1,0 +1,208 @@
+"""Workflows: versions, properties, activation, deletion."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
+from stretto.model.event import ChangeEvent
+from stretto.model.properties import PropertiesSnapshot, RunStrategy, RunStrategyRule
+from stretto.model.status import RunStatus
+from stretto.model.timeline import WorkflowChange
+from stretto.model.workflow import WorkflowVersion
+from stretto.ports.messages import Letter, Log
+from stretto.ports.paging import Cut, Slice
+from stretto.ports.places import group_of_workflow
+from stretto.ports.rows import Phase
+from stretto.ports.workflows import Change, Found, Outcomes, Overview, WorkflowFilter, WorkflowRow
+from stretto.store.memory.database import Database, Part
+from stretto.store.memory.paging import select, slice_of
+from stretto.store.memory.post import post
+from stretto.store.memory.runs import counts_of, workflow_row
+from stretto.store.memory.schema import ALL, WorkflowEntry
+from stretto.store.memory.triggers import replace_signal_triggers, replace_time_triggers
+
+A = TypeVar("A")
+
+FIRST_INTERNAL_ID: Final = 10_000
+DEFAULT_STRATEGY: Final = RunStrategy(rule=RunStrategyRule.SEQUENTIAL)
+
+
+class MemoryWorkflows(Part):
+    """See `ports.workflows`."""
+
+    async def change_workflow(self, workflow_id: str, decide: Callable[[Found], Change[A]]) -> A:
+        db = self._db
+        with db.transaction() as now:
+            entry = db.workflows.get(workflow_id) or WorkflowEntry(row=None)
+            if entry.deleted:
+                raise Conflict(f"the workflow [{workflow_id}] is being deleted")
+            row = entry.row
+            found = Found(
+                now=now if row is None else max(now, (row.properties.create_time or 0) + 1),
+                row=row,
+                internal_id=db.number("workflow", FIRST_INTERNAL_ID) if row is None else row.internal_id,
+                counts=counts_of(db, workflow_id),
+            )
+            change = decide(found)
+            changed = _changed(workflow_id, entry, found, change)
+            db.workflows.put(workflow_id, WorkflowEntry(row=changed))
+            self._write(changed, found, change)
+            return change.answer
+
+    async def delete_workflow(
+        self, workflow_id: str, event: Callable[[WorkflowRow], ChangeEvent]
+    ) -> WorkflowRow:
+        db = self._db
+        with db.transaction() as now:
+            row = workflow_row(db, workflow_id)
+            if row is None:
+                raise NotFound(f"Cannot find workflow [{workflow_id}]")
+            counts = counts_of(db, workflow_id)
+            if counts.queued or counts.running:
+                raise WrongState(
+                    f"Cannot delete workflow [{workflow_id}]: "
+                    f"{counts.queued + counts.running} of its runs have not ended"
+                )
+            db.workflows.put(workflow_id, WorkflowEntry(row=row, deleted=True))
+            replace_signal_triggers(db, workflow_id, ())
+            replace_time_triggers(db, workflow_id, ())
+            _tell(db, workflow_id, (event(row),), now)
+            return row
+
+    async def workflow(self, workflow_id: str) -> WorkflowRow | None:
+        with self._db.transaction():
+            return workflow_row(self._db, workflow_id)
+
+    async def version(self, workflow_id: str, version_id: int) -> WorkflowVersion | None:
+        with self._db.transaction():
+            alive = workflow_row(self._db, workflow_id) is not None
+            return self._db.versions.get((workflow_id, version_id)) if alive else None
+
+    async def versions(self, workflow_id: str, cut: Cut) -> Slice[WorkflowVersion]:
+        with self._db.transaction():
+            alive = workflow_row(self._db, workflow_id) is not None
+            numbers = [number for _id, number in self._db.versions_of[workflow_id] if alive]
+            return slice_of(
+                select(numbers, cut, newest_first=True),
+                lambda number: self._db.versions[workflow_id, number],
+            )
+
+    async def properties_history(self, workflow_id: str, cut: Cut) -> Slice[PropertiesSnapshot]:
+        with self._db.transaction():
+            alive = workflow_row(self._db, workflow_id) is not None
+            times = [time for _id, time in self._db.snapshots_of[workflow_id] if alive]
+            return slice_of(
+                select(times, cut, newest_first=True), lambda time: self._db.snapshots[workflow_id, time]
+            )
+
+    async def workflow_timeline(self, workflow_id: str, *, most: int = 300) -> list[WorkflowChange]:
+        with self._db.transaction():
+            alive = workflow_row(self._db, workflow_id) is not None
+            lines = self._db.timelines.get(workflow_id) if alive else None
+            return list(reversed(lines or ()))[:most]
+
+    async def workflow_overview(self, workflow_id: str) -> Overview | None:
+        db = self._db
+        with db.transaction():
+            row = workflow_row(db, workflow_id)
+            if row is None:
+                return None
+            statuses: dict[RunStatus, int] = {}
+            for phase in (Phase.QUEUED, Phase.ADMITTED, Phase.LIVE):
+                for key in db.runs_by_phase[workflow_id, phase]:
+                    status = db.runs[key].record.status
+                    statuses[status] = statuses.get(status, 0) + 1
+            instances = db.instances_of[workflow_id]
+            return Overview(
+                row=row,
+                statuses=statuses,
+                failed=len(db.standing_failures[workflow_id]),
+                latest_instance_id=instances[-1][1] if instances else None,
+            )
+
+    async def workflows(self, cut: Cut, wanted: WorkflowFilter) -> Slice[WorkflowRow]:
+        db = self._db
+
+        def read(workflow_id: str) -> WorkflowRow:
+            row = db.workflows[workflow_id].row
+            assert row is not None  # noqa: S101 - it is listed because it has one
+            return row
+
+        with db.transaction():
+            page = select(db.workflow_ids[ALL], cut, lambda each: _is_wanted(read(each), wanted))
+            return slice_of(page, read)
+
+    async def outcomes(self, workflow_ids: Sequence[str], since: int) -> list[Outcomes]:
+        with self._db.transaction():
+            return [
+                Outcomes(workflow_id=at[0], hour=at[1], statuses=self._db.outcomes[at])
+                for at in sorted(self._db.outcomes)
+                if at[0] in workflow_ids and at[1] >= since
+            ]
+
+    def _write(self, row: WorkflowRow, found: Found, change: Change[Any]) -> None:
+        db, workflow_id = self._db, row.workflow_id
+        if change.version is not None:
+            db.versions.put((workflow_id, row.latest_version), change.version)
+        if change.properties is not None:
+            db.snapshots.put((workflow_id, found.now), row.properties)
+        if change.signal_triggers is not None:
+            replace_signal_triggers(db, workflow_id, change.signal_triggers)
+        if change.time_triggers is not None:
+            replace_time_triggers(db, workflow_id, change.time_triggers)
+        db.timelines.put(workflow_id, (*(db.timelines.get(workflow_id) or ()), *change.timeline))
+        if change.events:
+            _tell(db, workflow_id, change.events, found.now)
+
+
+def _changed(workflow_id: str, entry: WorkflowEntry, found: Found, change: Change[Any]) -> WorkflowRow:
+    """The row after a change."""
+    row = entry.row
+    if row is None:
+        if change.version is None or change.properties is None:
+            raise InvalidRequest(f"the workflow [{workflow_id}] is new: it needs a version and properties")
+        row = WorkflowRow(
+            workflow_id=workflow_id,
+            internal_id=found.internal_id,
+            latest_version=0,
+            properties=change.properties,
+            strategy=DEFAULT_STRATEGY,
+            next_instance_id=entry.next_instance_id,
+        )
+    fields: dict[str, Any] = {"modify_time": found.now}
+    if change.version is not None:
+        fields["latest_version"] = row.latest_version + 1
+    if change.properties is not None:
+        properties = msgspec.structs.replace(
+            change.properties, workflow_id=workflow_id, create_time=found.now
+        )
+        fields["properties"] = properties
+        fields["strategy"] = properties.run_strategy or DEFAULT_STRATEGY
+    changed = msgspec.structs.replace(row, **fields)
+    if change.activation is None:
+        return changed
+    number = change.activation.version_id
+    if not 0 <= number <= changed.latest_version:
+        raise NotFound(f"Cannot find version [{number}] of workflow [{workflow_id}]")
+    return msgspec.structs.replace(
+        changed,
+        active_version=number,
+        activate_time=found.now if number else None,
+        activated_by=change.activation.by if number else None,
+    )
+
+
+def _tell(db: Database, workflow_id: str, events: tuple[ChangeEvent, ...], now: int) -> None:
+    home = group_of_workflow(workflow_id)
+    post(db, Letter(ref=f"{workflow_id}:{now}", to_group=home, body=Log(at=now, events=events)), now)
+
+
+def _is_wanted(row: WorkflowRow, wanted: WorkflowFilter) -> bool:
+    properties = row.properties
+    return (
+        row.workflow_id.startswith(wanted.prefix)
+        and (wanted.owner is None or (properties.owner is not None and properties.owner.name == wanted.owner))
+        and (wanted.tag is None or any(tag.name == wanted.tag for tag in properties.tags or ()))
+    )

@@ -1,0 +1,65 @@
+"""The conformance suite for stores: every sentence of `stretto.ports` that can be tried is tried.
+
+    pytest.register_assert_rewrite("stretto.testing.store_suite")
+    from stretto.testing.store_suite import CHECKS, Bench, Check
+
+    @pytest.mark.parametrize("check", CHECKS, ids=str)
+    def test_my_store(check: Check, bench: Bench) -> None:
+        check.run(bench)
+
+A bench opens handles to one empty database and lets its time pass. Each check runs in an event loop of its
+own. Cases with several writers use several handles, so that they race on stores that can.
+"""
+
+from stretto.testing.store_suite import (
+    breakpoints,
+    commits,
+    concurrency,
+    copies,
+    events,
+    fences,
+    groups,
+    history,
+    loading,
+    outbox,
+    permits,
+    phases,
+    queues,
+    requests,
+    retention,
+    signals,
+    templates,
+    triggers,
+    work,
+    workflows,
+)
+from stretto.testing.store_suite.check import Bench, Check
+
+CHECKS: tuple[Check, ...] = tuple(
+    check
+    for module in (
+        workflows,
+        requests,
+        queues,
+        groups,
+        fences,
+        commits,
+        phases,
+        loading,
+        copies,
+        outbox,
+        work,
+        permits,
+        signals,
+        triggers,
+        breakpoints,
+        templates,
+        history,
+        events,
+        retention,
+        concurrency,
+    )
+    for check in module.SUITE.checks
+)
+
+__all__ = ["CHECKS", "Bench", "Check"]

@@ -1,0 +1,78 @@
+"""The change log: in order, without gaps, kept until it is delivered."""
+
+# ruff: noqa: S101 - a suite asserts
+
+from stretto.ports.commit import Decided
+from stretto.ports.events import Trimmed
+from stretto.ports.places import GROUPS
+from stretto.testing.store_suite.check import Suite
+from stretto.testing.store_suite.owner import Owner, event
+from stretto.testing.store_suite.world import World, refusal
+
+SUITE = Suite("events")
+
+
+async def log(world: World, owner: Owner, group: int, count: int) -> None:
+    """Rows of the log, a second apart."""
+    for _ in range(count):
+        await owner.commit(group, Decided(events=(event(f"{group}"),)))
+        await world.advance(1_000)
+
+
+@SUITE.check
+async def a_reader_sees_what_follows_its_cursor(world: World) -> None:
+    owner = await world.owner()
+    await log(world, owner, 1, 3)
+    await log(world, owner, 2, 2)
+    newest = await world.store.newest_seqs()
+    assert (newest[1], newest[2], newest[3]) == (3, 2, 0)
+    assert len(newest) == GROUPS
+    rows = await world.store.read_log({2: 0, 1: 1})
+    assert [(each.group, each.seq) for each in rows] == [(1, 2), (1, 3), (2, 1), (2, 2)]
+    assert rows[0].events == (event("1"),)
+    few = await world.store.read_log({1: 0, 2: 0}, most=1)
+    assert [(each.group, each.seq) for each in few] == [(1, 1), (2, 1)]
+    assert await world.store.read_log(newest) == []
+    assert await world.store.read_log({}) == []
+
+
+@SUITE.check
+async def a_reader_is_told_what_it_missed(world: World) -> None:
+    owner = await world.owner()
+    await log(world, owner, 1, 4)
+    await log(world, owner, 2, 1)
+    third = (await world.store.read_log({1: 2}))[0]
+    assert await world.store.prune_log(third.at) == 2
+    error = await refusal(Trimmed, world.store.read_log({1: 1, 2: 0}))
+    assert error.groups == {1}
+    rows = await world.store.read_log({1: 2, 2: 0})
+    assert [(each.group, each.seq) for each in rows] == [(1, 3), (1, 4), (2, 1)]
+
+
+@SUITE.check
+async def the_newest_row_of_a_group_stays(world: World) -> None:
+    owner = await world.owner()
+    await log(world, owner, 1, 3)
+    end = await world.store.now()
+    assert await world.store.prune_log(end + 1, most=1) == 1
+    assert await world.store.prune_log(end + 1) == 1
+    assert await world.store.prune_log(end + 1) == 0
+    assert (await world.store.newest_seqs())[1] == 3
+    assert (await world.store.load_group(1)).seq == 3
+
+
+@SUITE.check
+async def what_a_sink_has_not_delivered_stays(world: World) -> None:
+    owner = await world.owner()
+    await log(world, owner, 1, 4)
+    end = await world.store.now()
+    assert await world.store.delivered_by("hooks") == {}
+    await world.store.mark_delivered("hooks", {1: 2, 5: 0})
+    await world.store.mark_delivered("hooks", {1: 1})  # it never goes back
+    await world.store.mark_delivered("stream", {1: 3})
+    assert await world.store.delivered_by("hooks") == {1: 2, 5: 0}
+    assert await world.store.prune_log(end + 1) == 2
+    await world.store.forget_sink("hooks")
+    await world.store.forget_sink("hooks")
+    assert await world.store.delivered_by("hooks") == {}
+    assert await world.store.prune_log(end + 1) == 1

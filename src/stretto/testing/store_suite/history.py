@@ -1,0 +1,167 @@
+"""Runs and attempts for readers, page by page."""
+
+# ruff: noqa: S101 - a suite asserts
+
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.model.initiator import Ancestor, SubworkflowInitiator
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.tag import Tag
+from stretto.ports.history import RunFilter
+from stretto.ports.paging import Cut, Slice
+from stretto.ports.rows import Parent, RunRow
+from stretto.testing.store_suite.check import Suite
+from stretto.testing.store_suite.world import World, attempt_record, ended, run_record
+
+SUITE = Suite("history")
+ABOVE = AttemptKey(RunKey("above", 1, 1), "sub", 1)
+
+
+def keys(page: Slice[RunRow]) -> list[tuple[int, int]]:
+    return [each.key[1:] for each in page.elements]
+
+
+@SUITE.check
+async def the_unknown_is_nothing(world: World) -> None:
+    run = RunKey("wf", 1, 1)
+    store = world.store
+    assert await store.run(run) is None
+    assert await store.newest_run("wf", 1) is None
+    assert await store.instance_ids("wf") is None
+    assert await store.run_ids("wf", 1) is None
+    assert await store.attempt(AttemptKey(run, "s", 1)) is None
+    assert await store.attempts(run, "s") == []
+    assert await store.newest_attempts(run) == []
+    assert await store.newest_in_instance("wf", 1) == []
+    assert await store.loops(run) == []
+    assert await store.instances("wf", Cut()) == Slice()
+    assert await store.recent(["wf"]) == {"wf": []}
+
+
+@SUITE.check
+async def an_instance_is_shown_by_its_newest_run(world: World) -> None:
+    await world.publish()
+    first = await world.start(status=RunStatus.STOPPED)
+    for _ in range(3):
+        await world.start(status=RunStatus.FAILED)
+    again = await world.restart(first)
+    assert again == RunKey("wf", 1, 2)
+    newest = await world.store.newest_run("wf", 1)
+    assert newest is not None
+    assert newest.key == again
+    page = await world.store.instances("wf", Cut(most=2))
+    assert keys(page) == [(4, 1), (3, 1)]
+    assert (page.before, page.after) == (False, True)
+    rest = await world.store.instances("wf", Cut(most=5, below=3))
+    assert keys(rest) == [(2, 1), (1, 2)]
+    lowest = await world.store.instances("wf", Cut(most=2, above=0))
+    assert keys(lowest) == [(2, 1), (1, 2)]
+    created = await world.store.instances("wf", Cut(), [RunStatus.CREATED])
+    assert keys(created) == [(1, 2)]
+    assert await world.store.instance_ids("wf") == (1, 4)
+    runs = await world.store.runs_of("wf", 1, Cut(most=1))
+    assert keys(runs) == [(1, 2)]
+    assert runs.after
+    assert keys(await world.store.runs_of("wf", 1, Cut(below=2))) == [(1, 1)]
+    assert await world.store.run_ids("wf", 1) == (1, 2)
+    recent = await world.store.recent(["wf", "other"], most=3)
+    assert [each.key[1:] for each in recent["wf"]] == [(4, 1), (3, 1), (2, 1)]
+    assert recent["other"] == []
+
+
+@SUITE.check
+async def pages_hold_still_while_rows_come(world: World) -> None:
+    await world.publish()
+    for _ in range(6):
+        await world.start()
+    read: list[int] = []
+    cut = Cut(most=2)
+    while page := (await world.store.instances("wf", cut)).elements:
+        read += [each.key.instance_id for each in page]
+        await world.start()  # a newer one each time
+        cut = Cut(most=2, below=page[-1].key.instance_id)
+    assert read == [6, 5, 4, 3, 2, 1]
+
+
+@SUITE.check
+async def runs_of_all_workflows_are_by_time(world: World) -> None:
+    await world.publish()
+    await world.publish("other")
+    made = []
+    for workflow_id in ("wf", "other", "wf"):
+        made.append(await world.start(workflow_id))
+        await world.advance(10)
+    times = [(await world.row(run)).record.create_time for run in made]
+    page = await world.store.all_runs(Cut(most=2), RunFilter())
+    assert [each.key for each in page.elements] == [made[2], made[1]]
+    assert (page.before, page.after) == (False, True)
+    older = await world.store.all_runs(Cut(below=(times[1], made[1])), RunFilter())
+    assert [each.key for each in older.elements] == [made[0]]
+    newer = await world.store.all_runs(Cut(above=(times[0], made[0])), RunFilter())
+    assert [each.key for each in newer.elements] == [made[2], made[1]]
+    between = RunFilter(since=times[0] + 1, until=times[2])
+    assert [each.key for each in (await world.store.all_runs(Cut(), between)).elements] == [made[1]]
+
+
+@SUITE.check
+async def every_filter_counts(world: World) -> None:
+    await world.publish()
+    await world.publish("other")
+    above = Ancestor(workflow_id="above", instance_id=1, run_id=1, step_id="sub", step_attempt_id=1)
+    child = SubworkflowInitiator(ancestors=(above,))
+    plain = await world.start()
+    owned = await world.start(owner="bob", tags=(Tag(name="hot"),), correlation_id="c-1")
+    stopped = await world.start("other", status=RunStatus.STOPPED, initiator=child)
+    iteration = run_record(RunKey("maestro_foreach_1", 1, 1), "i", status=RunStatus.IN_PROGRESS)
+    owner = await world.owner()
+    await owner.launch(plain)
+    await owner.decide(plain, records=(iteration,))
+    for wanted, found in (
+        (RunFilter(), {plain, owned, stopped}),  # iterations are not listed
+        (RunFilter(statuses=[RunStatus.STOPPED, RunStatus.IN_PROGRESS]), {plain, stopped}),
+        (RunFilter(workflow_id="wf"), {plain, owned}),
+        (RunFilter(owner="bob"), {owned}),
+        (RunFilter(tag="hot"), {owned}),
+        (RunFilter(correlation_id="c-1"), {owned}),
+        (RunFilter(roots=True), {plain, owned}),
+        (RunFilter(owner="bob", workflow_id="other"), set()),
+    ):
+        page = await world.store.all_runs(Cut(), wanted)
+        assert {each.key for each in page.elements} == found
+    inline = await world.store.instances("maestro_foreach_1", Cut())
+    assert [each.key for each in inline.elements] == [iteration.key]
+
+
+@SUITE.check
+async def children_are_found_by_their_attempt(world: World) -> None:
+    await world.publish()
+    first, second = [await world.start(parent=Parent(1, ABOVE)) for _ in range(2)]
+    await world.start()
+    page = await world.store.children(ABOVE, Cut(most=1))
+    assert [each.key for each in page.elements] == [first]
+    assert page.after
+    rest = await world.store.children(ABOVE, Cut(above=first))
+    assert [each.key for each in rest.elements] == [second]
+
+
+@SUITE.check
+async def attempts_are_found_one_by_one_and_newest_first(world: World) -> None:
+    await world.publish()
+    owner = await world.owner()
+    first = await world.live(owner)
+    records = (
+        attempt_record(first, "a", 1, StepStatus.USER_FAILED, sequence=2),
+        attempt_record(first, "a", 2, StepStatus.FATALLY_FAILED, sequence=2),
+        attempt_record(first, "b", 1, StepStatus.SUCCEEDED, sequence=1),
+    )
+    record = ended((await world.row(first)).record, RunStatus.FAILED)
+    await owner.decide(first, records=(*records, record))
+    assert [each.record for each in await world.store.attempts(first, "a")] == list(records[:2])
+    newest = await world.store.newest_attempts(first)
+    assert [each.key for each in newest] == [records[2].key, records[1].key]
+    second = await world.restart(first)
+    again = attempt_record(second, "a", 1, StepStatus.RUNNING, sequence=1)
+    await owner.launch(second, records=(again,))
+    over_all = await world.store.newest_in_instance("wf", first.instance_id)
+    assert [each.key for each in over_all] == [again.key, records[2].key]
+    only = await world.store.newest_in_instance("wf", first.instance_id, "b")
+    assert [each.key for each in only] == [records[2].key]

@@ -1,0 +1,53 @@
+"""Job templates."""
+
+# ruff: noqa: S101 - a suite asserts
+
+from stretto.model.job_template import JobTemplate, JobTemplateDefinition, JobTemplateMetadata
+from stretto.model.step import StepTypeName
+from stretto.ports.paging import Cut
+from stretto.testing.store_suite.check import Suite
+from stretto.testing.store_suite.world import ALICE, World
+
+SUITE = Suite("templates")
+
+
+def template(job_type: str, version: str = "default", support: str = "none") -> JobTemplate:
+    return JobTemplate(
+        metadata=JobTemplateMetadata(owner=ALICE, status="TEST", support=support),
+        definition=JobTemplateDefinition(
+            job_type=job_type, step_type=next(iter(StepTypeName)), version=version
+        ),
+    )
+
+
+@SUITE.check
+async def a_template_is_kept_by_type_and_version(world: World) -> None:
+    await world.store.put_template(template("a"))
+    await world.store.put_template(template("a", "v2"))
+    await world.store.put_template(template("a", support="team"))
+    assert await world.store.template("a", "default") == template("a", support="team")
+    assert await world.store.template("a", "v2") == template("a", "v2")
+    assert await world.store.template("b", "default") is None
+
+
+@SUITE.check
+async def templates_are_listed_by_type(world: World) -> None:
+    for job_type in "cab":
+        await world.store.put_template(template(job_type))
+    await world.store.put_template(template("z", "v2"))
+    page = await world.store.templates("default", Cut(most=2))
+    assert [each.definition.job_type for each in page.elements] == ["a", "b"]
+    assert page.after
+    rest = await world.store.templates("default", Cut(above="b"))
+    assert [each.definition.job_type for each in rest.elements] == ["c"]
+
+
+@SUITE.check
+async def one_version_or_all_are_deleted(world: World) -> None:
+    for version in ("v1", "v2", "v3"):
+        await world.store.put_template(template("a", version))
+    await world.store.put_template(template("b", "v1"))
+    assert await world.store.delete_templates("a", "v1") == 1
+    assert await world.store.delete_templates("a", "v1") == 0
+    assert await world.store.delete_templates("a") == 2
+    assert await world.store.template("b", "v1") is not None

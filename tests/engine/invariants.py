@@ -1,0 +1,167 @@
+"""What holds after every decision, whatever happened. Every test of the engine runs with these."""
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+from stretto.engine.decide import Decision
+from stretto.engine.flow import Flow, Tree, is_active
+from stretto.engine.loading import load_flow
+from stretto.engine.records import AttemptRecord, Record, RunRecord
+from stretto.engine.turn import TIME_FIELDS
+from stretto.model.moves import RUN_MOVES, STEP_MOVES
+from stretto.model.status import RunStatus, StepStatus
+
+if TYPE_CHECKING:
+    from tests.engine.driver import Driver
+
+Key = tuple[type, Any]
+TIMES = tuple(dict.fromkeys(TIME_FIELDS.values()))
+
+
+def reachable(moves: Any, next_attempt: Any = None) -> dict[Any, set[Any]]:
+    """Which status an attempt, or a run, may be found in later; a next attempt is another record."""
+    found = {}
+    for start in moves:
+        seen, todo = {start}, [start]
+        while todo:
+            for end in moves.get(todo.pop(), ()):
+                if end is not next_attempt and end not in seen:
+                    seen.add(end)
+                    todo.append(end)
+        found[start] = seen
+    return found
+
+
+STEP_REACH = reachable(STEP_MOVES, StepStatus.CREATED)
+RUN_REACH = reachable(RUN_MOVES)
+
+
+def flows_of(flow: Flow) -> list[Flow]:
+    found = [flow]
+    for each in found:
+        found += [child for children in each.children.values() for child in children.values()]
+    return found
+
+
+def records_of(flow: Flow) -> dict[Key, Record]:
+    found: dict[Key, Record] = {}
+    for each in flows_of(flow):
+        for record in (each.run, *each.attempts, *each.loops.values()):
+            if record is not None:
+                found[type(record), record.key] = record
+    return found
+
+
+def caches_of(flow: Flow) -> dict[Any, Any]:
+    """Everything that is derived from the records, of a run and all that is alive in it."""
+    return {
+        each.run.key: (
+            each.waiting,
+            each.satisfied,
+            each.active,
+            sorted(each.held),
+            {status: count for status, count in each.counts.items() if count},
+            {index: sorted(children) for index, children in each.children.items() if children},
+            sorted(each.loops),
+        )
+        for each in flows_of(flow)
+    }
+
+
+def loaded(flow: Flow) -> Flow:
+    """The same run, from copies of its records."""
+    tree = Tree(flow.tree.workflow, flow.tree.settings, flow.tree.generation, flow.tree.internal_id)
+    copies = [copy(record) for record in records_of(flow).values()]
+    runs = [each for each in copies if isinstance(each, RunRecord)]
+    (root,) = [run for run in runs if run.key == flow.run.key]
+    again = Flow(root, flow.plan, tree, earlier=flow.earlier)
+    iterations = [run for run in runs if run is not root]
+    attempts = [each for each in copies if isinstance(each, AttemptRecord)]
+    loops = [each for each in copies if not isinstance(each, RunRecord | AttemptRecord)]
+    return load_flow(again, iterations, attempts, loops)
+
+
+class Watchman:
+    """Compares a run before and after each decision."""
+
+    def __init__(self, driver: "Driver") -> None:
+        self._driver = driver
+        self._before: dict[Key, Record] = {}
+
+    def before(self) -> None:
+        self._before = {key: copy(record) for key, record in records_of(self._driver.flow).items()}
+
+    def after(self, decision: Decision) -> None:
+        flow = self._driver.flow
+        now = records_of(flow)
+        changed = {(type(record), record.key): record for record in decision.changes}
+        assert len(changed) == len(decision.changes), "a record is listed once"
+        missed = [
+            key
+            for key, record in now.items()
+            if self._before.get(key) != record and changed.get(key) is not record
+        ]
+        assert not missed, f"changed, and not listed: {missed}"
+        gone = [key for key in self._before if key not in now and key not in changed]
+        gone = [key for key in gone if not (key[0] is AttemptRecord and self._is_old(key))]
+        assert not gone, f"left memory, and not listed: {gone}"
+        assert set(flow.tree.live) == {each.run.key for each in flows_of(flow)}
+        assert caches_of(loaded(flow)) == caches_of(flow)
+        for key, record in changed.items():
+            self._check_record(self._before.get(key), record)
+        for each in flows_of(flow):
+            self._check_flow(each)
+
+    def _is_old(self, key: Key) -> bool:
+        """An attempt whose run left memory with nothing more to say, such as one that ended long ago."""
+        return key[1].run not in self._driver.tree.live
+
+    def _check_record(self, before: Any, record: Any) -> None:
+        if isinstance(record, RunRecord):
+            start = before.status if before is not None else RunStatus.CREATED
+            assert record.status in RUN_REACH.get(start, {start}), f"{record.key}: {start} -> {record.status}"
+            assert not record.status.is_terminal or record.end_time is not None
+        elif isinstance(record, AttemptRecord):
+            start = before.status if before is not None else StepStatus.CREATED
+            assert record.status in STEP_REACH.get(start, {start}), (
+                f"{record.key}: {start} -> {record.status}"
+            )
+            self._check_times(before, record)
+            if record.status.is_terminal:
+                assert not record.permits
+                assert record.launch is None
+                assert record.ending is None
+            assert (record.edges is not None) <= record.status.is_complete
+            if before is None and not record.manual:
+                self._check_predecessors(record)
+
+    def _check_times(self, before: AttemptRecord | None, record: AttemptRecord) -> None:
+        times = [
+            time for name in TIMES if name != "pause_time" and (time := getattr(record, name)) is not None
+        ]
+        assert times == sorted(times), record
+        assert times[-1] <= self._driver.now
+        for name in TIMES:
+            old = getattr(before, name) if before is not None else None
+            assert old is None or name == "end_time" or getattr(record, name) == old
+
+    def _check_predecessors(self, record: AttemptRecord) -> None:
+        flow = self._driver.tree.live.get(record.key.run)
+        if flow is None or any(each is not None and each.superseded for each in flow.attempts):
+            return
+        index = flow.plan.numbers[record.key.step_id]
+        for step in flow.plan.steps:
+            if any(edge.target == index for edge in step.edges):
+                other = flow.attempts[step.index]
+                assert other is not None
+                assert other.status.is_complete, f"{record.key} began before {other.key} was complete"
+
+    def _check_flow(self, flow: Flow) -> None:
+        assert flow.active >= 0
+        assert all(count >= 0 for count in flow.counts.values())
+        if flow.is_over:
+            assert not flow.active
+            assert not any(flow.children.values())
+            assert not any(record is not None and is_active(record) for record in flow.attempts)
+        elif flow.run.start_time is not None:
+            assert flow.active or flow.held, f"{flow.run.key} is not over, and nothing can happen in it"
