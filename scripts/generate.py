@@ -3,12 +3,14 @@
 python -m scripts.generate           write them all
 """
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from scripts.cli_reference import cli_reference
 
+from stretto.definition.schema import definition_schema
 from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
 from stretto.model.moves import INSTANCE_MOVES, RUN_MOVES, STEP_MOVES, Moves, S, draw
 from stretto.model.status import InstanceStatus, StepFlag, StepStatus
@@ -108,10 +110,16 @@ def _concept_rows() -> list[list[str]]:
     return [[ours, *(theirs.get(system, "") for system in SYSTEMS)] for ours, theirs in CONCEPTS.items()]
 
 
+def schema() -> str:
+    """The JSON Schema of definitions, as `stretto schema` prints it."""
+    return json.dumps(definition_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 # Path from the root of the repository -> what makes it.
 FILES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/cli.md": cli_reference,
     "docs/reference/statuses.md": statuses,
+    "docs/reference/definition.schema.json": schema,
 }
 
 

@@ -21,6 +21,7 @@ from stretto.model.actions import StepAction
 from stretto.model.artifact import Artifacts
 from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, SubworkflowInitiator
 from stretto.model.param import Parameter, Params, ParamSource
+from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.model.step import AnyStep
 from stretto.model.user import User
@@ -111,7 +112,8 @@ class Driver(Reading):
         self.world.instances[self.workflow.id] += 1
         key = given.pop("key", None) or RunKey(self.workflow.id, self.world.instances[self.workflow.id], 1)
         if "params" not in given:
-            facts = RunFacts(workflow_id=self.workflow.id, owner="tester", runner="tester")
+            fresh = RunPolicy.START_FRESH_NEW_RUN.value
+            facts = RunFacts(workflow_id=self.workflow.id, owner="tester", runner="tester", run_policy=fresh)
             nested = isinstance(self.initiator, SubworkflowInitiator)
             source = ParamSource.SUBWORKFLOW if nested else ParamSource.LAUNCH
             merged = workflow_params(self.workflow.params or {}, run_params, source)

@@ -56,8 +56,8 @@ def caches_of(flow: Flow) -> dict[Any, Any]:
     """Everything that is derived from the records, of a run and all that is alive in it."""
     return {
         each.run.key: (
-            each.waiting,
-            each.satisfied,
+            [*each.waiting],
+            [*each.satisfied],
             each.active,
             sorted(each.held),
             {status: count for status, count in each.counts.items() if count},

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from stretto.model.workflow import Workflow
 
 
+GOOD = frozenset({RunStatus.SUCCEEDED})
+
+
 class Reading:
     """The reading side of a driver."""
 
@@ -126,9 +129,7 @@ class Reading:
         kind = next(iter(found.values())).type
         return Collected(kind, {index: param.evaluated_result for index, param in found.items()})
 
-    def earlier_loop(
-        self, step_id: str, keep: frozenset[RunStatus] = frozenset({RunStatus.SUCCEEDED})
-    ) -> EarlierLoop:
+    def earlier_loop(self, step_id: str, keep: frozenset[RunStatus] = GOOD) -> EarlierLoop:
         """What a restart takes over, computed from rows: the iterations that need not run again."""
         newest: dict[int, RunRecord] = {run.key.instance_id: run for run in self.iterations(step_id)}
         kept = sorted(index for index, run in newest.items() if run.status in keep)

@@ -33,7 +33,7 @@ def foreach(
 def while_(
     step_id: str, condition: str, loop: Params, *steps: AnyStep, after: tuple[Edge, ...] = (), **more: Any
 ) -> WhileStep:
-    params = {"loop_params": ParamDefinition(type=ParamType.MAP, value=loop)} if loop else None
+    params = {"loop_params": ParamDefinition(type=ParamType.MAP, value=loop)}
     return WhileStep(
         id=step_id, condition=condition, params=params, steps=steps, transition=edges(*after), **more
     )

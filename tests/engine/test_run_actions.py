@@ -5,7 +5,19 @@ from copy import copy
 import pytest
 from tests.engine.driver import FOREVER, Driver, Work, scripted
 from tests.engine.invariants import records_of
-from tests.engine.shapes import ITEMS, UNIQUE, computed, foreach, noop, number, step, subworkflow, tag, while_, workflow
+from tests.engine.shapes import (
+    ITEMS,
+    UNIQUE,
+    computed,
+    foreach,
+    noop,
+    number,
+    step,
+    subworkflow,
+    tag,
+    while_,
+    workflow,
+)
 
 from stretto.engine.events import CalledBack, Launched, RunActed, RunAction, RunTimeDue, StepActed
 from stretto.engine.records import AttemptKey
@@ -184,9 +196,7 @@ def test_a_pause_holds_loops_and_what_is_in_them(loop: str) -> None:
             *body,
             step(
                 "c",
-                params={
-                    "loop_n": computed("loop_n + 1")
-                },
+                params={"loop_n": computed("loop_n + 1")},
             ),
         )
     )
@@ -209,7 +219,7 @@ def test_a_loop_whose_iterations_all_end_in_a_pause_goes_on_afterwards() -> None
     assert driver.status == "PAUSED"
     assert driver.act(A.RESUME).run().status == "SUCCEEDED"
     driver = Driver(
-        workflow(while_("l", "true", {}, step("a"), max_iterations=3)),
+        workflow(while_("l", "true", {"n": number(1)}, step("a"), max_iterations=3)),
         runtime=scripted(a=[Work("DONE", 1_000)]),
     )
     driver.start().run(500).act(A.PAUSE).run(60_000)
@@ -256,13 +266,16 @@ def test_nothing_can_be_asked_of_a_run_that_has_ended_and_events_for_it_are_drop
     attempt = AttemptKey(key, "a", 1)
     before = {name: copy(record) for name, record in records_of(driver.flow).items()}
     for command in (
-        RunActed(run=key, action=A.STOP, user="ann"),
+        RunActed(run=key, action=A.PAUSE, user="ann"),
         StepActed(attempt=attempt, action=StepAction.RESTART, user="ann"),
         CalledBack(attempt=attempt, approved=True),
         RunActed(run=key._replace(run_id=9), action=A.STOP, user="ann"),
     ):
         with pytest.raises(WrongState, match="has ended"):
             driver.send(command)
+    with pytest.raises(WrongState, match="Cannot terminate a workflow instance w from status"):
+        driver.act(A.KILL)
+    assert not driver.act(A.STOP).flow.run.paused  # it is so already
     assert not driver.send(Launched(run=key)).changes
     assert not driver.send(RunTimeDue(run=key, due=1)).changes
     assert records_of(driver.flow) == before

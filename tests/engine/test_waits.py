@@ -31,7 +31,7 @@ def wants(name: str, **match: tuple[SignalOperator, object]) -> SignalDependency
     return SignalDependencyDefinition(name=name, match_params=params or None)
 
 
-# ------------------------------------------------------------------------------------------- breakpoints
+# --------------------------------------------------------------------------------------- at a breakpoint
 def test_a_breakpoint_holds_each_round_of_a_loop_until_it_goes() -> None:
     driver = Driver(workflow(foreach("l", ITEMS, noop("a"))), breakpoints=frozenset({"a"})).start().run(0)
     flows = [driver.child("l", index) for index in (1, 2, 3)]

@@ -24,6 +24,7 @@ DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, places=None).filte
     lambda number: abs(number.adjusted()) <= 400 and len(str(number)) <= 400
 )
 EXPRESSIONS = st.sampled_from(["1 + 1", "x > 3;", "params.get('a')", "a == 'b' && !c", "return 'x';"])
+VALIDATORS = st.sampled_from(["param != null", "@NotNull"])
 CONDITIONS = st.one_of(st.sampled_from(["true", "false", "x > 1", "n == 'a'"]), st.booleans())
 TIMEOUTS = st.one_of(st.integers(0, 10_000), st.sampled_from(["1h", "2 days 3min", "${t}", "90"]))
 JSON = st.recursive(
@@ -70,7 +71,7 @@ def params(draw: Any, depth: int = 1, kinds: tuple[str, ...] = (*VALUES, "MAP"))
     else:
         raw["expression"] = draw(EXPRESSIONS)
     modes = any_case(["MUTABLE", "MUTABLE_ON_START", "MUTABLE_ON_START_RESTART", "IMMUTABLE", "CONSTANT"])
-    fields: dict[str, st.SearchStrategy[Any]] = {"mode": modes, "validator": TEXTS, "tags": tags()}
+    fields: dict[str, st.SearchStrategy[Any]] = {"mode": modes, "validator": VALIDATORS, "tags": tags()}
     return optional(draw, raw, **fields, internal_mode=st.sampled_from(["OPTIONAL", "odd"]), note=JSON)
 
 

@@ -24,7 +24,7 @@ from stretto.model.workflow import Definition
 VALIDATOR = jsonschema_rs.Draft202012Validator(definition_schema())
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 quick = settings(max_examples=25, deadline=None, suppress_health_check=SLOW)
-long = settings(max_examples=3_000, deadline=None, suppress_health_check=SLOW)
+long = settings(max_examples=1_000, deadline=None, suppress_health_check=SLOW)
 
 
 def assert_valid(raw: Raw) -> None:

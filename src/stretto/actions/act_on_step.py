@@ -1,9 +1,9 @@
 """Stop a step, kill it, or end its wait for signals: the newest attempt, while its run has not ended."""
 
-from stretto.actions.asking import ask_for_step
 from stretto.actions.caller import Caller
-from stretto.actions.finding import find_newest_attempt, find_newest_run
-from stretto.actions.messages import Patience
+from stretto.actions.parts.asking import ask_for_step
+from stretto.actions.parts.finding import find_newest_attempt, find_newest_run
+from stretto.actions.parts.messages import Patience
 from stretto.model.actions import STEP_ACTIONS, StepAction
 from stretto.model.errors import WrongState
 from stretto.model.response import StepActionResponse
@@ -21,7 +21,7 @@ async def stop_step(
     patience: Patience | None = None,
 ) -> StepActionResponse:
     """The step ends STOPPED, after its work has ended."""
-    run, attempt = await find_step(store, workflow_id, instance_id, step_id)
+    run, attempt = await _find(store, workflow_id, instance_id, step_id)
     return await _act(store, caller, run, attempt, StepAction.STOP, patience)
 
 
@@ -35,7 +35,7 @@ async def kill_step(
     patience: Patience | None = None,
 ) -> StepActionResponse:
     """The step ends FATALLY_FAILED, after its work has ended; its failure mode says what that means."""
-    run, attempt = await find_step(store, workflow_id, instance_id, step_id)
+    run, attempt = await _find(store, workflow_id, instance_id, step_id)
     return await _act(store, caller, run, attempt, StepAction.KILL, patience)
 
 
@@ -49,13 +49,11 @@ async def bypass_step(
     patience: Patience | None = None,
 ) -> StepActionResponse:
     """A step that waits for signals waits no more: what has not come counts as skipped."""
-    run, attempt = await find_step(store, workflow_id, instance_id, step_id)
+    run, attempt = await _find(store, workflow_id, instance_id, step_id)
     return await _act(store, caller, run, attempt, StepAction.BYPASS_STEP_DEPENDENCIES, patience)
 
 
-async def find_step(
-    store: Store, workflow_id: str, instance_id: int, step_id: str
-) -> tuple[RunRow, AttemptRow]:
+async def _find(store: Store, workflow_id: str, instance_id: int, step_id: str) -> tuple[RunRow, AttemptRow]:
     """The newest run of an instance, and the newest attempt of a step, which may be of an older run."""
     run = await find_newest_run(store, workflow_id, instance_id)
     return run, await find_newest_attempt(store, workflow_id, instance_id, step_id)

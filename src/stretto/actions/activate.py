@@ -2,9 +2,9 @@
 
 from stretto.actions.caller import Caller
 from stretto.actions.dequeue import dequeue
-from stretto.actions.finding import find_version, find_workflow
-from stretto.actions.repeat import repeated
-from stretto.actions.trigger_rows import signal_trigger_rows, time_trigger_rows
+from stretto.actions.parts.finding import find_version, find_workflow
+from stretto.actions.parts.repeat import repeated
+from stretto.actions.parts.trigger_rows import signal_trigger_rows, time_trigger_rows
 from stretto.model.errors import NotFound
 from stretto.model.event import WorkflowActivated
 from stretto.model.response import WorkflowActionResponse

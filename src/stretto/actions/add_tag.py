@@ -3,8 +3,8 @@
 import msgspec
 
 from stretto.actions.caller import Caller
-from stretto.actions.changing import change_properties
-from stretto.actions.naming import check_label
+from stretto.actions.parts.changing import change_properties
+from stretto.actions.parts.naming import check_label
 from stretto.model.properties import Properties, PropertiesSnapshot
 from stretto.model.tag import Tag, TagNamespace
 from stretto.ports.store import Store

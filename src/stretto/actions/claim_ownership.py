@@ -3,7 +3,7 @@
 import msgspec
 
 from stretto.actions.caller import Caller
-from stretto.actions.changing import change_properties
+from stretto.actions.parts.changing import change_properties
 from stretto.model.properties import Properties, PropertiesSnapshot
 from stretto.model.user import User
 from stretto.ports.store import Store

@@ -1,8 +1,8 @@
 """Let no version be the active one."""
 
 from stretto.actions.caller import Caller
-from stretto.actions.finding import find_workflow
-from stretto.actions.repeat import repeated
+from stretto.actions.parts.finding import find_workflow
+from stretto.actions.parts.repeat import repeated
 from stretto.model.errors import NotFound
 from stretto.model.event import WorkflowDeactivated
 from stretto.model.response import WorkflowActionResponse

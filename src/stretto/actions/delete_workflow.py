@@ -1,7 +1,7 @@
 """Delete a workflow."""
 
 from stretto.actions.caller import Caller
-from stretto.actions.repeat import repeated
+from stretto.actions.parts.repeat import repeated
 from stretto.engine.inline_ids import is_inline
 from stretto.model.errors import Unprocessable
 from stretto.model.event import WorkflowDeleted

@@ -1,7 +1,7 @@
 """Admit queued runs: after a run has ended, a strategy has changed, or a failure no longer blocks."""
 
-from stretto.actions.repeat import repeated
-from stretto.actions.verdicts import place_of, reading, verdict_of
+from stretto.actions.parts.repeat import repeated
+from stretto.actions.parts.verdicts import place_of, reading, verdict_of
 from stretto.ports.admission import Question, Standing, Verdict
 from stretto.ports.store import Store
 from stretto.strategies import admit, would_admit

@@ -1,7 +1,7 @@
 """Pause a run, and let it go on."""
 
 from stretto.actions.caller import Caller
-from stretto.actions.latest_run import Ruling, Target, act_on_latest, answer_of, is_held, is_queued
+from stretto.actions.parts.latest_run import Ruling, Target, act_on_latest, answer_of, is_held, is_queued
 from stretto.engine.events import RunActed, RunAction
 from stretto.model.errors import WrongState
 from stretto.model.response import InstanceActionResponse

@@ -7,11 +7,11 @@ import msgspec
 
 from stretto.actions.caller import Caller
 from stretto.actions.dequeue import dequeue
-from stretto.actions.dry_run import dry_run
-from stretto.actions.property_rules import check_owner, check_strategy, pushed, snapshot_of
-from stretto.actions.repeat import repeated
-from stretto.actions.trigger_rows import signal_trigger_rows, time_trigger_rows
-from stretto.actions.version_view import version_view
+from stretto.actions.parts.dry_run import dry_run
+from stretto.actions.parts.property_rules import check_owner, check_strategy, pushed, snapshot_of
+from stretto.actions.parts.repeat import repeated
+from stretto.actions.parts.trigger_rows import signal_trigger_rows, time_trigger_rows
+from stretto.actions.reading.version_view import version_view
 from stretto.definition import Limits, validate
 from stretto.model.errors import InvalidDefinition, InvalidRequest
 from stretto.model.event import DefinitionChanged, VersionChanged
@@ -34,11 +34,6 @@ async def publish(
     another version: versions are never compared.
     """
     await check_definition(store, caller, definition, limits=limits)
-    if definition.properties is not None and definition.properties.tags:
-        raise InvalidRequest(
-            f"Properties of workflow [{definition.workflow.id}] can not be pushed with tags",
-            hint="add each tag to the workflow",
-        )
     workflow_id = definition.workflow.id
     version_id = await repeated(
         lambda: store.change_workflow(workflow_id, lambda found: decide_publish(found, caller, definition))

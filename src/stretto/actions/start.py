@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import msgspec
 
-from stretto.actions.admission import Admitted, admit_all
 from stretto.actions.caller import Caller
-from stretto.actions.finding import find_version, find_workflow
-from stretto.actions.new_run import Sender, Wanted, candidate_of
-from stretto.actions.trigger_checks import check_trigger
+from stretto.actions.parts.admission import Admitted, admit_all
+from stretto.actions.parts.finding import find_version, find_workflow
+from stretto.actions.parts.new_run import Sender, Wanted, candidate_of
+from stretto.actions.parts.trigger_checks import check_trigger
 from stretto.model.errors import InvalidRequest
 from stretto.model.initiator import Initiator, ManualInitiator, UpstreamFields
 from stretto.model.param import Params

@@ -3,7 +3,7 @@
 from typing import Final
 
 from stretto.actions.caller import Caller
-from stretto.actions.latest_run import Ruling, Target, act_on_latest, answer_of, is_queued
+from stretto.actions.parts.latest_run import Ruling, Target, act_on_latest, answer_of, is_queued
 from stretto.engine.events import RunActed, RunAction
 from stretto.model.errors import WrongState
 from stretto.model.response import InstanceActionResponse

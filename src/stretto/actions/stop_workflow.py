@@ -4,7 +4,7 @@ from typing import Final
 from uuid import uuid4
 
 from stretto.actions.caller import Caller
-from stretto.actions.repeat import repeated
+from stretto.actions.parts.repeat import repeated
 from stretto.actions.stop import ENDS_IN
 from stretto.engine.events import RunActed, RunAction
 from stretto.model.timeline import ActionEvent, LogEvent

@@ -2,10 +2,10 @@
 
 from stretto.actions.caller import Caller
 from stretto.actions.dequeue import dequeue
-from stretto.actions.finding import find_newest_run
-from stretto.actions.latest_run import state_of
-from stretto.actions.repeat import repeated
-from stretto.actions.verdicts import place_of, reading, verdict_of
+from stretto.actions.parts.finding import find_newest_run
+from stretto.actions.parts.latest_run import state_of
+from stretto.actions.parts.repeat import repeated
+from stretto.actions.parts.verdicts import place_of, reading, verdict_of
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, WrongState

@@ -1,8 +1,8 @@
 """Change the properties of a workflow."""
 
 from stretto.actions.caller import Caller
-from stretto.actions.changing import change_properties
-from stretto.actions.property_rules import check_strategy, updated
+from stretto.actions.parts.changing import change_properties
+from stretto.actions.parts.property_rules import check_strategy, updated
 from stretto.model.properties import Properties, PropertiesSnapshot, PropertiesUpdate
 from stretto.ports.store import Store
 from stretto.ports.workflows import Found

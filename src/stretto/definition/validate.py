@@ -15,6 +15,7 @@ from stretto.definition.rules.numbers import check_numbers
 from stretto.definition.rules.shape import check_shape
 from stretto.definition.rules.signals import check_signals
 from stretto.definition.rules.triggers import check_triggers
+from stretto.definition.rules.validators import check_validators
 from stretto.definition.rules.visits import Scene
 from stretto.model.problem import Problem
 from stretto.model.workflow import Definition
@@ -29,6 +30,7 @@ RULES: Final[tuple[Callable[[Scene], None], ...]] = (
     check_signals,
     check_alerts,
     check_expressions,
+    check_validators,
 )
 DEFAULT_LIMITS: Final = Limits()
 

@@ -22,7 +22,7 @@ from stretto.engine.machine.ask import (
     step_acted,
     step_timed_out,
 )
-from stretto.engine.machine.ask_run import end_from_above, run_acted
+from stretto.engine.machine.ask_run import RUN_ENDS, end_from_above, run_acted
 from stretto.engine.machine.begin import begin, begin_again
 from stretto.engine.machine.finish import end_run, fail_internally, look
 from stretto.engine.machine.report import conclude, end_as_asked, look_again, report, work_lost
@@ -74,7 +74,7 @@ def decide(flow: Flow, event: happened.Event, now: int) -> Decision:
 def _apply(turn: Turn, flow: Flow, event: happened.Event) -> None:
     target = _target(flow, event)
     if target is None or target.is_over:
-        if isinstance(event, COMMANDS):
+        if isinstance(event, COMMANDS) and not _is_so_already(target, event):
             raise _too_late(target, event)
         return
     HANDLERS[type(event)](turn, target, event)
@@ -86,8 +86,20 @@ def _target(flow: Flow, event: Any) -> Flow | None:
     return flow.tree.live.get(key)
 
 
+def _is_so_already(target: Flow | None, event: Any) -> bool:
+    """Whether a run is asked to end as it has ended."""
+    if target is None or not isinstance(event, happened.RunActed) or event.action not in RUN_ENDS:
+        return False
+    return target.run.status is RUN_ENDS[event.action][1]
+
+
 def _too_late(target: Flow | None, event: Any) -> WrongState:
     key: RunKey = event.run if hasattr(event, "run") else event.attempt.run
+    if target is not None and isinstance(event, happened.RunActed) and event.action in RUN_ENDS:
+        status, wanted = target.run.status, RUN_ENDS[event.action][1]
+        return WrongState(
+            f"Cannot terminate a workflow instance {key.workflow_id} from status [{status}] to [{wanted}]"
+        )
     how = f" {target.run.status}" if target is not None else ", or it never began"
     return WrongState(f"Nothing can be asked of run {key}: it has ended{how}", hint="restart it")
 
@@ -103,9 +115,11 @@ def _contained(turn: Turn, flow: Flow, event: Any, fault: Exception) -> bool:
     text = (
         str(fault) if isinstance(fault, StrettoError) else f"internal error: {type(fault).__name__}: {fault}"
     )
+    # Between two attempts a step can not be in an undecided state: then it has failed for good.
+    status = S.FATALLY_FAILED if attempt.status.is_terminal else S.INTERNALLY_FAILED
     try:
         if attempt.ending is None:
-            turn.later(Task.END_STEP, target, index, S.INTERNALLY_FAILED, text)
+            turn.later(Task.END_STEP, target, index, status, text)
         else:  # its work was asked to end, and this is the answer
             fail_internally(turn, target, target.plan.steps[index], attempt, text)
         turn.settle(WORKERS)

@@ -110,7 +110,8 @@ class Flow:
         self.held: list[int] = []  # steps that begin when the run is resumed
         self.active = 0  # attempts that have not ended, or are followed by another
         self.counts: dict[StepStatus, int] = {}
-        self.enter()
+        if parent is None:  # an iteration is entered by whoever notes that it is there
+            self.enter()
 
     def enter(self) -> None:
         """Be found by events, and by the loop around it."""

@@ -29,7 +29,9 @@ def load_flow(
 
     fill(root)
     for run in sorted(iterations, key=lambda each: (each.initiator.depth, each.key.instance_id)):
-        fill(_iteration(root, run))
+        child = _iteration(root, run)
+        child.enter()
+        fill(child)
     return root
 
 

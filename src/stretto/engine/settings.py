@@ -14,6 +14,7 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     depth: int = 10  # loops and subworkflows inside each other
     iterations: int = 1_000_000  # of one loop
+    leaves: int | None = None  # steps inside one loop, over all its iterations; more stop the run
     loop_concurrency: int = 20  # iterations of a foreach at once, where nobody says otherwise
     records_per_decision: int = 1_000  # after so many new records a loop lets the commit happen first
     redirects: int = 100  # attempts of one step that redirects may make

@@ -69,6 +69,7 @@ class Turn:
     def add_run(self, record: RunRecord, flow: Flow) -> None:
         """The run of an iteration that this decision begins."""
         self._saved[id(record)] = (record, None, flow)
+        flow.enter()
         self.created += 1
 
     def add_loop(self, flow: Flow, index: int, loop: LoopRecord) -> None:
@@ -214,6 +215,9 @@ def _remember(record: Record, flow: Flow) -> None:
     """Put a record that was there before back into its place."""
     if isinstance(record, RunRecord):
         flow.enter()
+        if flow.parent is not None:  # the iterations of a loop are kept in the order of their launch
+            siblings = flow.parent[0].children
+            siblings[flow.parent[1]] = dict(sorted(siblings[flow.parent[1]].items()))
     elif isinstance(record, LoopRecord):
         flow.loops[flow.plan.numbers[record.key.step_id]] = record
     else:

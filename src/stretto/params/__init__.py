@@ -30,6 +30,7 @@ from stretto.params.problems import problems_of
 from stretto.params.references import references_of
 from stretto.params.requests import RESERVED_NAMES, ParamLimits, check_request
 from stretto.params.scope import Moment, Scope
+from stretto.params.validators import check_validator
 from stretto.params.values import result_text
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "StepFacts",
     "StepLayers",
     "check_request",
+    "check_validator",
     "evaluate",
     "evaluate_one",
     "evaluate_text",

@@ -2,6 +2,7 @@
 
     clock      what time it is                       runtime    how the work of a step is done
     observer   who wants to know                     queue      where pool work is to be found
+    hints      notices that may be lost              failures   how transactions fail
     store      everything that is kept; it joins:
         workflows  versions, properties, activation          runs       start, restart, dequeue
         commit     what a node decided, many flows at once   groups     nodes, beats, leases

@@ -19,7 +19,7 @@ from stretto.model.timeline import TimelineEvent
 from stretto.ports.messages import Letter
 from stretto.ports.rows import FailureMark, Lease, Parent, RunState
 
-A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
 
 
 class Counts(NamedTuple):
@@ -110,14 +110,14 @@ class QueuedPause(msgspec.Struct, frozen=True, kw_only=True):
     event: TimelineEvent
 
 
-class Verdict(msgspec.Struct, Generic[A], frozen=True, kw_only=True):
+class Verdict(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
     """Everything that the transaction writes, and the answer that its caller gets.
 
     The store adds what follows from the rows: for a run that ends here a `log`, and `child_ended` if a step
     waits for it; for a new one that stays QUEUED a `log`.
     """
 
-    answer: A
+    answer: A_co
     spent: int = 0  # instance ids, from `next_instance_id` on
     created: tuple[NewRun, ...] = ()
     admitted: tuple[RunKey, ...] = ()  # QUEUED ones, or created here
@@ -127,9 +127,10 @@ class Verdict(msgspec.Struct, Generic[A], frozen=True, kw_only=True):
     sent: tuple[Letter, ...] = ()
 
 
-class Transacted(msgspec.Struct, Generic[A], frozen=True, kw_only=True):
-    """The answer, which groups have an ADMITTED run or a message to look for, and how many are queued now."""
+class Transacted(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
+    """What a transaction that was committed leaves its caller to do."""
 
-    answer: A
-    hints: frozenset[int] = frozenset()
-    queued: int = 0
+    answer: A_co
+    sent: tuple[int, ...] = ()  # ids of the verdict's letters, in their order: where an outcome will be
+    hints: frozenset[int] = frozenset()  # groups that have an ADMITTED run or a message to look for
+    queued: int = 0  # runs of the workflow that are left in the queue

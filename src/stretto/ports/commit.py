@@ -26,7 +26,8 @@ class PermitAsk(msgspec.Struct, frozen=True, kw_only=True):
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
     """One decision, with everything that it touched: it is stored whole or not at all, and never split.
 
-    root       The run whose flow decided. None: a message was dealt with that concerns no run here.
+    root       The run whose flow decided. None: a message was dealt with that concerns no run here, and
+               there are no records.
     launch     The root is ADMITTED and begins: the row must be so, and becomes LIVE or ENDED. Without it, a
                decision that has records needs a root that is LIVE.
     records    Runs (the root, iterations inside it), attempts and loops, made or changed; rows are made if

@@ -1,6 +1,6 @@
 """Messages between groups, nodes and callers."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Set
 from typing import Final, Protocol
 
 import msgspec
@@ -36,8 +36,8 @@ class Outbox(Protocol):
         node: NodeId,
         groups: Collection[int],
         *,
-        known: Collection[int] = (),
-        launching: Collection[RunKey] = (),
+        known: Set[int] = frozenset(),
+        launching: Set[RunKey] = frozenset(),
         most: int = 1000,
     ) -> Mail:
         """Everything that waits for the node and its groups, as of one moment. Only reads.

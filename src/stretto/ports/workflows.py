@@ -16,6 +16,7 @@ from stretto.ports.paging import Cut, Slice
 from stretto.ports.triggers import SignalTriggerRow, TimeTriggerRow
 
 A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
 
 
 class WorkflowRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +50,7 @@ class Activation(msgspec.Struct, frozen=True, kw_only=True):
     by: User | None = None
 
 
-class Change(msgspec.Struct, Generic[A], frozen=True, kw_only=True):
+class Change(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
     """Everything that a change writes, and the answer for its caller.
 
     A version gets the number after the latest; the first one needs properties with it. Properties hold from
@@ -58,7 +59,7 @@ class Change(msgspec.Struct, Generic[A], frozen=True, kw_only=True):
     Events become one `log` to the workflow's home group.
     """
 
-    answer: A
+    answer: A_co
     version: WorkflowVersion | None = None
     properties: PropertiesSnapshot | None = None
     activation: Activation | None = None

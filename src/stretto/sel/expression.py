@@ -22,15 +22,15 @@ NO_BINDINGS: Final[Mapping[str, Any]] = {}
 class Expression:
     """A script, ready to be evaluated. It holds no state: evaluations share nothing."""
 
-    __slots__ = ("_code", "_literals", "_source", "names", "text", "tree")
+    __slots__ = ("_code", "_literals", "_source", "names", "text")
 
     def __init__(self, text: str) -> None:
         self._source = Source(text)
         self.text = text
-        self.tree: tree.Script = parse(self._source)
-        self.names: Names = names_of(self.tree)
-        self._literals = _literal_memory(self.tree)
-        self._code = compile_script(self.tree)
+        script = parse(self._source)  # not kept: thousands of trees would slow the garbage collector down
+        self.names: Names = names_of(script)
+        self._literals = _literal_memory(script)
+        self._code = compile_script(script)
 
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"
@@ -80,8 +80,8 @@ def _compile(text: str) -> Expression:
         raise too_deep() from None
 
 
-_short = lru_cache(maxsize=4096)(_compile)
-_long = lru_cache(maxsize=128)(_compile)
+_short = lru_cache(maxsize=2048)(_compile)
+_long = lru_cache(maxsize=64)(_compile)
 
 
 def compile_expression(text: str, length: int = DEFAULT.limits.length) -> Expression:

@@ -152,3 +152,25 @@ def test_outline() -> None:
         "name": "Child",
         "stage": "last",
     }
+
+
+def test_a_long_edge_goes_past_the_boxes_between() -> None:
+    plan = lay_out(workflow(step("a", "b", "d"), step("b", "c"), step("c", "d"), step("d")).steps)
+    long = next(line for line in plan.edges if (line.start, line.end) == ("a", "d"))
+    assert len(long.bends) == 2
+    for bend in long.bends:
+        for box in plan.boxes.values():
+            assert not (box.x <= bend.x <= box.x + box.width and box.y <= bend.y <= box.y + box.height)
+
+
+def test_edges_go_straight_where_there_are_too_many_rows() -> None:
+    chain = [step(f"s{n}", f"s{n + 1}", "end") for n in range(120)]
+    plan = lay_out(workflow(*chain, step("s120", "end"), step("end")).steps)
+    straight = [line for line in plan.edges if line.end == "end" and not line.bends]
+    assert 1 < len(straight) < 120
+
+
+def test_conditions_into_one_step_stand_at_their_sources() -> None:
+    text = to_svg(workflow(branch("a", c="x > 1"), branch("b", c="y > 1"), step("c")))
+    places = {node.text: node.get("x") for node in ET.fromstring(text).iter(f"{SVG}text")}  # noqa: S314
+    assert places["x > 1"] != places["y > 1"]

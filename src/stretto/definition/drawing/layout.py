@@ -1,7 +1,8 @@
 """Where the boxes go: ranks by longest path, order inside a rank by the middle of the neighbours."""
 
 from collections.abc import Sequence
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -15,6 +16,8 @@ PAD: Final = 12
 GAP_X: Final = 36
 GAP_Y: Final = 48
 SWEEPS: Final = 4
+BEND: Final = 8  # room for an edge that passes a row
+MOST_BENDS: Final = 5_000  # beyond that, edges go straight
 WIDEST: Final = 36  # characters of a label that are shown
 
 
@@ -31,11 +34,24 @@ class Box(msgspec.Struct):
     inner: "Plan | None" = None
 
 
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+class Line(msgspec.Struct):
+    """An edge: from a box to a box, past the rows between them."""
+
+    start: str
+    end: str
+    bends: list[Point]
+
+
 class Plan(msgspec.Struct):
     """One level, laid out."""
 
     boxes: dict[str, Box]
-    edges: list[tuple[str, str]]
+    edges: list[Line]
     width: float
     height: float
 
@@ -48,11 +64,16 @@ def lay_out(steps: Sequence[AnyStep]) -> Plan:
     """Place one level, its loops first, since their size depends on what is in them."""
     graph = Graph.of(steps)
     boxes = {step.id: _box(step) for step in steps}
-    rows = _rows(graph)
-    _order(rows, graph)
-    width, height = _place(rows, boxes)
-    edges = [(node, target) for node in boxes for target in graph.successors[node]]
-    return Plan(boxes, edges, width, height)
+    routed = _Routes(graph)
+    rows = routed.rows()
+    _order(rows, routed.graph)
+    spots = _place(rows, boxes)
+    edges = [
+        Line(node, target, [spots.bends[each] for each in routed.between.get((node, target), ())])
+        for node in boxes
+        for target in graph.successors[node]
+    ]
+    return Plan(boxes, edges, spots.width, spots.height)
 
 
 def _box(step: AnyStep) -> Box:
@@ -72,17 +93,40 @@ def _box(step: AnyStep) -> Box:
     )
 
 
-def _rows(graph: Graph) -> list[list[str]]:
-    """Every step one row below the lowest of its predecessors. Steps on a cycle stand in the first row."""
+class _Routes:
+    """Ranks by longest path, with a stand-in in each row that an edge passes: it goes past the boxes."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._rank = _ranks(graph)
+        self.between: dict[tuple[str, str], list[str]] = {}
+        edges: dict[str, list[str]] = {node: [] for node in graph.successors}
+        left = MOST_BENDS
+        for node, targets in graph.successors.items():
+            for target in targets:
+                gap = range(self._rank.get(node, 0) + 1, self._rank.get(target, 0))
+                # Step ids have no spaces, so a name with one can not be that of a step.
+                names = [f"{node} {target} {row}" for row in gap] if len(gap) <= left else []
+                left -= len(names)
+                self._rank.update(zip(names, gap, strict=False))
+                self.between[node, target] = names
+                for start, end in pairwise([node, *names, target]):
+                    edges.setdefault(start, []).append(end)
+        self.graph = Graph(edges)
+
+    def rows(self) -> list[list[str]]:
+        rows: list[list[str]] = [[] for _ in range(max(self._rank.values(), default=-1) + 1)] or [[]]
+        for node in self.graph.successors:
+            rows[self._rank.get(node, 0)].append(node)
+        return rows
+
+
+def _ranks(graph: Graph) -> dict[str, int]:
+    """Every step one row below the lowest of its predecessors. Steps on a cycle have none."""
     rank: dict[str, int] = {}
     for node in graph.topological_order():
-        rank[node] = max(
-            (rank[before] + 1 for before in graph.predecessors[node] if before in rank), default=0
-        )
-    rows: list[list[str]] = [[] for _ in range(max(rank.values(), default=-1) + 1)] or [[]]
-    for node in graph.successors:
-        rows[rank.get(node, 0)].append(node)
-    return rows
+        before = (rank[each] + 1 for each in graph.predecessors[node] if each in rank)
+        rank[node] = max(before, default=0)
+    return rank
 
 
 def _order(rows: list[list[str]], graph: Graph) -> None:
@@ -101,14 +145,30 @@ def _order(rows: list[list[str]], graph: Graph) -> None:
             position.update({node: index for index, node in enumerate(row)})
 
 
-def _place(rows: list[list[str]], boxes: dict[str, Box]) -> tuple[float, float]:
-    widths = [sum(boxes[node].width for node in row) + GAP_X * max(len(row) - 1, 0) for row in rows]
+class _Spots(NamedTuple):
+    bends: dict[str, Point]
+    width: float
+    height: float
+
+
+def _place(rows: list[list[str]], boxes: dict[str, Box]) -> _Spots:
+    """Rows one below the other, each in the middle. A stand-in is a point half way down its row."""
+
+    def width_of(node: str) -> float:
+        return boxes[node].width if node in boxes else BEND
+
+    widths = [sum(map(width_of, row)) + GAP_X * max(len(row) - 1, 0) for row in rows]
     widest = max(widths, default=0)
+    bends: dict[str, Point] = {}
     y = 0.0
     for row, width in zip(rows, widths, strict=True):
+        height = max((boxes[node].height for node in row if node in boxes), default=0)
         x = (widest - width) / 2
         for node in row:
-            boxes[node].x, boxes[node].y = x, y
-            x += boxes[node].width + GAP_X
-        y += max((boxes[node].height for node in row), default=0) + GAP_Y
-    return widest, max(y - GAP_Y, 0)
+            if node in boxes:
+                boxes[node].x, boxes[node].y = x, y
+            else:
+                bends[node] = Point(x + BEND / 2, y + height / 2)
+            x += width_of(node) + GAP_X
+        y += height + GAP_Y
+    return _Spots(bends, widest, max(y - GAP_Y, 0))

@@ -1,9 +1,11 @@
 """The graph as SVG: one file, no script, readable in light and dark."""
 
+from collections import Counter
 from html import escape
+from itertools import pairwise
 from typing import Final
 
-from stretto.definition.drawing.layout import LINE, PAD, Box, Plan, clipped, lay_out
+from stretto.definition.drawing.layout import LINE, PAD, Box, Line, Plan, Point, clipped, lay_out
 from stretto.definition.drawing.outline import condition_label
 from stretto.model.workflow import Workflow
 
@@ -50,9 +52,14 @@ def _level(plan: Plan, left: float, top: float) -> list[str]:
     lines: list[str] = []
     for box in plan.boxes.values():
         lines += _box(box, left + box.x, top + box.y)
-    for start, end in plan.edges:
-        lines += _edge(plan.boxes[start], plan.boxes[end], left, top)
+    labelled = Counter(line.end for line in plan.edges if _condition(plan, line))
+    for line in plan.edges:
+        lines += _edge(plan, line, left, top, crowded=labelled[line.end] > 1)
     return lines
+
+
+def _condition(plan: Plan, line: Line) -> str:
+    return condition_label(plan.boxes[line.start].step.transition.successors[line.end])
 
 
 def _box(box: Box, x: float, y: float) -> list[str]:
@@ -75,13 +82,25 @@ def _text(text: str, kind: str, x: float, y: float) -> str:
     return f'  <text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{shown}</text>'
 
 
-def _edge(start: Box, end: Box, left: float, top: float) -> list[str]:
-    x1, y1 = left + start.x + start.width / 2, top + start.y + start.height
-    x2, y2 = left + end.x + end.width / 2, top + end.y
-    bend = max((y2 - y1) / 2, 16)
-    path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 + bend:.1f} {x2:.1f},{y2 - bend:.1f} {x2:.1f},{y2:.1f}"
+def _edge(plan: Plan, line: Line, left: float, top: float, *, crowded: bool) -> list[str]:
+    """A curve from below one box to above the other; its condition stands where it is alone."""
+    start, end = plan.boxes[line.start], plan.boxes[line.end]
+    points = [
+        Point(left + start.x + start.width / 2, top + start.y + start.height),
+        *(Point(left + bend.x, top + bend.y) for bend in line.bends),
+        Point(left + end.x + end.width / 2, top + end.y),
+    ]
+    path = f"M{points[0].x:.1f},{points[0].y:.1f}"
+    for one, other in pairwise(points):
+        bend = max((other.y - one.y) / 2, 16)
+        path += (
+            f" C{one.x:.1f},{one.y + bend:.1f} {other.x:.1f},{other.y - bend:.1f} {other.x:.1f},{other.y:.1f}"
+        )
     lines = [f'  <path class="edge" d="{path}" marker-end="url(#tip)"/>']
-    text = condition_label(start.step.transition.successors[end.step.id])
+    text = _condition(plan, line)
     if text:
-        lines.append(_text(clipped(text), "when", (x1 + x2) / 2, (y1 + y2) / 2))
+        one, other = points[:2] if crowded else points[-2:]
+        share = 0.3 if crowded else 0.75
+        x, y = one.x + (other.x - one.x) * share, one.y + (other.y - one.y) * share
+        lines.append(_text(clipped(text), "when", x, y))
     return lines

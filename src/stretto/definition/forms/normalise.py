@@ -109,4 +109,7 @@ def _expand_step(step: Any, at: Place, sink: Sink) -> Any:
     made = expand_outcomes(expand_step(lower, body, (at, kind), sink), (at, kind), sink)
     if lower in {"foreach", "while"}:
         made = _expand_body(made, (at, kind), str(body.get("id", "")), sink)
+    elif "compensation" in made:
+        undo = _expand_step(made["compensation"], ((at, kind), "compensation"), sink)
+        made = _with(made, "compensation", undo)
     return step if made is body else derive(step, {kind: made})

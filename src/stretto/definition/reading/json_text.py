@@ -46,6 +46,9 @@ _TOKEN: Final = re.compile(
 )
 
 
+_WORDS: Final = {"true": True, "false": False, "null": None}
+
+
 class _Token(NamedTuple):
     kind: str  # mark, text or word
     text: str
@@ -122,7 +125,11 @@ class LocatedJson:
     def _value(kind: str, text: str, spot: Spot) -> Any:
         if kind == "mark":
             return LocatedDict(spot) if text == "{" else LocatedList(spot)
-        return json.loads(text, parse_float=Decimal)
+        if kind == "text":
+            return json.loads(text)
+        if text in _WORDS:
+            return _WORDS[text]
+        return int(text) if text.removeprefix("-").isdigit() else Decimal(text)
 
     def _put(self, value: Any, spot: Spot) -> Place:
         """Into the list or object at hand; the place where it went, None for the root."""

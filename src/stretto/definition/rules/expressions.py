@@ -7,7 +7,7 @@ from typing import Final
 from stretto.definition.rules.visits import WORKFLOW, Scene, params_in
 from stretto.model.param import Params
 from stretto.model.problem import Code, Place
-from stretto.model.step import AnyStep, WhileStep
+from stretto.model.step import AnyStep, TypedStep, WhileStep
 from stretto.sel import SelError, compile_expression, sanitize
 
 TRIVIAL: Final = ("true", "false")
@@ -48,6 +48,8 @@ def _expressions(scene: Scene) -> Iterator[tuple[str, Place]]:
             yield condition, (edges, target)
         if isinstance(step, WhileStep):
             yield step.condition, (visit.at, "condition")
+        elif isinstance(step, TypedStep) and step.retry_policy and step.retry_policy.retry_if:
+            yield step.retry_policy.retry_if, ((visit.at, "retry_policy"), "retry_if")
         if step.signal_dependencies or step.signal_outputs:
             yield from _in_signals(step, visit.at)
 

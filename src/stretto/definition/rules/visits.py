@@ -7,7 +7,7 @@ from stretto.definition.findings import Findings
 from stretto.definition.limits import Limits
 from stretto.model.param import ParamDefinition, Params, ParamType
 from stretto.model.problem import Place, Problem, problem_at
-from stretto.model.step import AnyStep, ForeachStep, WhileStep
+from stretto.model.step import AnyStep, ForeachStep, TypedStep, WhileStep
 from stretto.model.workflow import Definition
 
 WORKFLOW: Place = (None, "workflow")
@@ -22,11 +22,10 @@ class Visit(NamedTuple):
 
 
 class Level(NamedTuple):
-    """The steps that form one graph: those of the workflow, or of one loop."""
+    """The steps that form one graph: those of the workflow, of one loop, or one that undoes another."""
 
     steps: Sequence[AnyStep]
     visits: list[Visit]
-    at: Place  # of the list
 
 
 class Scene:
@@ -54,11 +53,21 @@ class Scene:
 def _levels(
     steps: Sequence[AnyStep], at: Place, loops: tuple[ForeachStep | WhileStep, ...]
 ) -> Iterator[Level]:
-    visits = [Visit(step, ((at, index), _kind(step)), loops) for index, step in enumerate(steps)]
-    yield Level(steps, visits, at)
+    yield from _level(steps, [(at, index) for index in range(len(steps))], loops)
+
+
+def _level(
+    steps: Sequence[AnyStep], places: Sequence[Place], loops: tuple[ForeachStep | WhileStep, ...]
+) -> Iterator[Level]:
+    """One level and those inside it. A step that undoes another stands alone: it has no edges."""
+    visits = [Visit(step, (at, _kind(step)), loops) for step, at in zip(steps, places, strict=True)]
+    yield Level(steps, visits)
     for visit in visits:
-        if isinstance(visit.step, ForeachStep | WhileStep):
-            yield from _levels(visit.step.steps, (visit.at, "steps"), (*loops, visit.step))
+        step = visit.step
+        if isinstance(step, ForeachStep | WhileStep):
+            yield from _levels(step.steps, (visit.at, "steps"), (*loops, step))
+        elif isinstance(step, TypedStep) and step.compensation is not None:
+            yield from _level([step.compensation], [(visit.at, "compensation")], loops)
 
 
 def _kind(step: AnyStep) -> str:

@@ -78,11 +78,11 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
 
 def _pass_kept(turn: Turn, flow: Flow, loop: LoopRecord) -> None:
     """Go past iterations that an earlier run has done."""
-    upcoming = loop.next_index + 1
-    at = bisect_right(loop.kept, upcoming, key=_first) - 1
-    if at >= 0 and upcoming <= loop.kept[at][1]:
+    at = max(bisect_right(loop.kept, loop.next_index + 1, key=_first) - 1, 0)
+    while at < len(loop.kept) and loop.kept[at][0] <= loop.next_index + 1 <= loop.kept[at][1]:
         turn.touch(loop, flow)
         loop.next_index = loop.kept[at][1]
+        at += 1
 
 
 def _first(row: tuple[int, int]) -> int:

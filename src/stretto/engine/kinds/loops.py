@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from stretto.engine.events import ResultState
+from stretto.engine.events import ResultState, RunAction
 from stretto.engine.flow import EarlierLoop, Flow
 from stretto.engine.inline_ids import Loop, inline_workflow_id, is_inline, iteration_uuid, nearest_workflow
 from stretto.engine.plan import Plan, StepPlan
@@ -192,6 +192,10 @@ def count_iteration(turn: Turn, flow: Flow, loop: LoopRecord, child: Flow) -> No
         leaves[status] = leaves.get(status, 0) + count
     loop.leaves = leaves
     child.drop()
+    limit = flow.tree.settings.leaves
+    if limit is not None and sum(leaves.values()) > limit:
+        reason = f"more than {limit:,} steps ran in the loop {loop.key.step_id}"
+        turn.later(Task.END_RUN, turn.root, RunAction.STOP, reason)
 
 
 def loop_result(loop: LoopRecord) -> ResultState:

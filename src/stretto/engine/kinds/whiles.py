@@ -51,9 +51,7 @@ def launch_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord)
 
 def _first_values(attempt: AttemptRecord) -> Mapping[str, Parameter]:
     """The loop parameters as they are before the first iteration."""
-    given = (attempt.params or {}).get("loop_params")
-    if given is None:
-        return {}
+    given = (attempt.params or {})["loop_params"]
     values: Mapping[str, Any] = given.evaluated_result or {}
     types = {name: each.type for name, each in (given.value or {}).items()}
     return {name: _param(types[name], value, given.evaluated_time) for name, value in values.items()}

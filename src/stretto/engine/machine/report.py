@@ -39,7 +39,8 @@ def report(turn: Turn, flow: Flow, event: Reported) -> None:
         return
     state = ResultState(event.state)
     plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
-    turn.touch(attempt, flow)
+    if not (state is ResultState.CONTINUE and _says_nothing_new(event)):
+        turn.touch(attempt, flow)  # work that only goes on leaves nothing to commit
     turn.add_events(flow, attempt, event.timeline)
     if event.artifacts:
         attempt.artifacts = merged_artifacts(attempt.artifacts, event.artifacts)
@@ -57,6 +58,10 @@ def report(turn: Turn, flow: Flow, event: Reported) -> None:
         add_steps(turn, flow, plan, attempt, event.added, event.tolerance)
     else:
         conclude(turn, flow, plan, attempt, state, event.message)
+
+
+def _says_nothing_new(event: Reported) -> bool:
+    return not (event.artifacts or event.outputs or event.again_after is not None)
 
 
 def _goes_on(turn: Turn, flow: Flow, attempt: AttemptRecord, again_after: int | None) -> None:

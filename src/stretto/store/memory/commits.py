@@ -5,7 +5,7 @@ from copy import copy
 
 import msgspec
 
-from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey, RunRecord
+from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.ports.commit import Committed, Decided, GroupPart, PermitAsk
 from stretto.ports.events import LogRow
 from stretto.ports.failures import Stale
@@ -42,9 +42,9 @@ class _Writing:
         for decided in self._part.decisions:
             self._write_messages(decided)
             if decided.root is not None:
-                self._write_root(decided, decided.root)
-            for record in decided.records:
-                self._write_record(decided, record)
+                self._write_records(decided, decided.root)
+            elif decided.records:
+                raise self._stale("there are records, and no run that they belong to")
             self._write_waits(decided)
         self._write_log()
 
@@ -72,6 +72,18 @@ class _Writing:
             self._db.log.put(at, LogRow(group=at[0], seq=at[1], at=self._now, events=events))
 
     # ---------------------------------------------------------------------------------------------- records
+    def _write_records(self, decided: Decided, root: RunKey) -> None:
+        self._write_root(decided, root)
+        for record in decided.records:
+            if isinstance(record, RunRecord):
+                self._write_run(decided, root, record)
+            elif isinstance(record, AttemptRecord):
+                node = decided.runs_on.get(record.key)
+                row = AttemptRow(record=copy(record), runs_on=node, modify_time=self._now)
+                self._db.attempts.put(record.key, row)
+            else:
+                self._db.loops.put(record.key, copy(record))
+
     def _write_root(self, decided: Decided, root: RunKey) -> None:
         """The row must be in the phase that the decision needs. Without records, only a time is noted."""
         row = self._db.runs.get(root)
@@ -83,42 +95,26 @@ class _Writing:
         awake = msgspec.structs.replace(row, phase=Phase.LIVE, due_at=decided.due_at, modify_time=self._now)
         self._db.runs.put(root, awake)
 
-    def _write_record(self, decided: Decided, record: RunRecord | AttemptRecord | LoopRecord) -> None:
-        match record:
-            case RunRecord():
-                self._write_run(decided, record)
-            case AttemptRecord():
-                node = decided.runs_on.get(record.key)
-                row = AttemptRow(record=copy(record), runs_on=node, modify_time=self._now)
-                self._db.attempts.put(record.key, row)
-            case LoopRecord():
-                self._db.loops.put(record.key, copy(record))
-
-    def _write_run(self, decided: Decided, record: RunRecord) -> None:
+    def _write_run(self, decided: Decided, root: RunKey, record: RunRecord) -> None:
         before = self._db.runs.get(record.key)
         if before is not None and before.phase is Phase.ENDED:
             raise self._stale(f"{record.key} has ended")
-        if before is None:
-            before = self._new_iteration(decided, record)
         over = record.status.is_terminal
+        known = before or RunRow(record=record, group=self._group, phase=Phase.LIVE, root=root)
         row = msgspec.structs.replace(
-            before,
+            known,
             record=copy(record),
             phase=Phase.ENDED if over else Phase.LIVE,
             failure=mark_of(record.status),
-            summary=decided.summaries.get(record.key, before.summary),
+            summary=decided.summaries.get(record.key, known.summary),
             modify_time=self._now,
         )
-        self._db.runs.put(record.key, row)
+        if before is None:
+            insert_run(self._db, row)
+        else:
+            self._db.runs.put(record.key, row)
         if over:
             count_outcome(self._db, row, self._now)
-
-    def _new_iteration(self, decided: Decided, record: RunRecord) -> RunRow:
-        if decided.root is None:
-            raise self._stale(f"{record.key} belongs to no run")
-        row = RunRow(record=record, group=self._group, phase=Phase.LIVE, root=decided.root)
-        insert_run(self._db, row)
-        return row
 
     # ------------------------------------------------------------------------------------------------ waits
     def _write_waits(self, decided: Decided) -> None:

@@ -1,6 +1,6 @@
 """Messages between groups, nodes and callers."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Set
 
 import msgspec
 
@@ -32,8 +32,8 @@ class MemoryOutbox(Part):
         node: NodeId,
         groups: Collection[int],
         *,
-        known: Collection[int] = (),
-        launching: Collection[RunKey] = (),
+        known: Set[int] = frozenset(),
+        launching: Set[RunKey] = frozenset(),
         most: int = 1000,
     ) -> Mail:
         with self._db.transaction() as now:

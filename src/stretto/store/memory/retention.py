@@ -181,9 +181,8 @@ def _rows_of_workflow(db: Database, row: WorkflowRow) -> Iterator[Deletion]:
     yield from (partial(db.snapshots.pop, at) for at in db.snapshots_of[workflow_id])
     yield from (partial(db.timelines.pop, at) for at in db.timelines if at == workflow_id)
     yield from (partial(db.outcomes.pop, at) for at in db.outcomes if at[0] == workflow_id)
-    for at in db.breakpoints:
-        if at[0] == workflow_id or at[0].startswith(inline):
-            yield partial(db.breakpoints.pop, at)
+    yield from (partial(db.breakpoints.pop, at) for at in db.breakpoints if at[0].startswith(inline))
+    yield from (partial(db.breakpoints.pop, at) for at in db.breakpoints if at[0] == workflow_id)
     for run in db.runs_of[workflow_id]:
         iterations = chain.from_iterable(db.iterations[run, phase] for phase in Phase)
         for each in (*iterations, run):

@@ -70,9 +70,14 @@ class MemoryRuns(Part):
             for timer in question.timers:
                 _advance(self._db, timer)
             verdict = decide(_standing(self._db, row, question, now))
-            hints = _Writing(self._db, row, now).write(verdict)
-            queued = len(self._db.runs_by_phase[workflow_id, Phase.QUEUED])
-            return Transacted(answer=verdict.answer, hints=hints, queued=queued)
+            writing = _Writing(self._db, row, now)
+            writing.write(verdict)
+            return Transacted(
+                answer=verdict.answer,
+                sent=tuple(writing.sent),
+                hints=frozenset(writing.hints),
+                queued=len(self._db.runs_by_phase[workflow_id, Phase.QUEUED]),
+            )
 
     async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, Counts] | None:
         with self._db.transaction():
@@ -153,10 +158,10 @@ class _Writing:
         self._db = db
         self._row = row
         self._now = now
-        self._hints: set[int] = set()
+        self.sent: list[int] = []
+        self.hints: set[int] = set()
 
-    def write(self, verdict: Verdict[A]) -> frozenset[int]:
-        """Returns the groups that have something to look for."""
+    def write(self, verdict: Verdict[A]) -> None:
         for new in verdict.created:
             self._create(new, admitted=new.record.key in verdict.admitted)
         created = {new.record.key for new in verdict.created}
@@ -170,10 +175,9 @@ class _Writing:
         for key, mark in verdict.marks.items():
             self._mark(key, mark)
         for letter in verdict.sent:
-            message = post(self._db, letter, self._now)
-            self._hints |= {message.to_group} if message.to_group is not None else set()
+            self.sent.append(post(self._db, letter, self._now).id)
+            self.hints |= set() if letter.to_group is None else {letter.to_group}
         self._spend(verdict.spent)
-        return frozenset(self._hints)
 
     def _create(self, new: NewRun, *, admitted: bool) -> None:
         db, key, record = self._db, new.record.key, copy(new.record)
@@ -191,7 +195,7 @@ class _Writing:
             modify_time=self._now,
         )
         insert_run(db, row)
-        self._hints.add(row.group)
+        self.hints.add(row.group)
         if over:
             self._tell_end(row)
         elif not admitted:
@@ -200,7 +204,7 @@ class _Writing:
     def _admit(self, key: RunKey) -> None:
         row = self._queued(key)
         self._db.runs.put(key, msgspec.structs.replace(row, phase=Phase.ADMITTED, modify_time=self._now))
-        self._hints.add(row.group)
+        self.hints.add(row.group)
 
     def _end(self, end: QueuedEnd) -> None:
         row = self._queued(end.run)
@@ -215,7 +219,7 @@ class _Writing:
         self._tell_end(ended)
 
     def _tell_end(self, row: RunRow) -> None:
-        self._hints |= {row.group} if row.parent is None else {row.group, row.parent.group}
+        self.hints |= {row.group} if row.parent is None else {row.group, row.parent.group}
         count_outcome(self._db, row, self._now)
         post_end(self._db, row, self._now)
 

@@ -78,7 +78,7 @@ class Schema:
 
     def _make_run_tables(self) -> None:
         self.runs_of: Index[RunKey, RunRow] = Index(lambda row: row.key.workflow_id)
-        self.runs_by_phase: Index[RunKey, RunRow] = Index(lambda row: (row.key.workflow_id, row.phase))
+        self.runs_by_phase: Index[RunKey, RunRow] = Index(_by_phase)
         self.runs_of_group: Index[RunKey, RunRow] = Index(_by_group)
         self.standing_failures: Index[RunKey, RunRow] = Index(_by_failure)
         self.iterations: Index[RunKey, RunRow] = Index(_by_root)
@@ -176,6 +176,10 @@ def _alive(entry: WorkflowEntry) -> str | None:
 def _by_group(row: RunRow) -> tuple[int, Phase] | None:
     at_work = row.phase in {Phase.ADMITTED, Phase.LIVE}
     return (row.group, row.phase) if at_work and row.root == row.key and not row.quarantined else None
+
+
+def _by_phase(row: RunRow) -> tuple[str, Phase] | None:
+    return (row.key.workflow_id, row.phase) if row.root == row.key else None  # iterations are never queued
 
 
 def _by_failure(row: RunRow) -> str | None:

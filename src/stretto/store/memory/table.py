@@ -30,23 +30,28 @@ class Index(Generic[K, V]):
 
     def move(self, key: K, before: V | None, after: V | None) -> None:
         """A row is made, replaced or deleted."""
-        old = self._place(key, before)
-        new = self._place(key, after)
-        if old == new:
-            return
-        if old is not None:
-            bucket, entry = old
-            entries = self._buckets[bucket]
-            del entries[bisect_left(entries, entry)]
-            if not entries:
-                del self._buckets[bucket]
-        if new is not None:
-            bucket, entry = new
-            insort(self._buckets.setdefault(bucket, []), entry)
+        old = None if before is None else self._bucket(before)
+        new = None if after is None else self._bucket(after)
+        if before is not None and after is not None and old == new:
+            if old is None or self._entry(key, before) == self._entry(key, after):
+                return  # most changes of a row concern few indexes
+        if before is not None and old is not None:
+            self._take_out(old, self._entry(key, before))
+        if after is not None and new is not None:
+            self._put_in(new, self._entry(key, after))
 
-    def _place(self, key: K, row: V | None) -> tuple[Hashable, Any] | None:
-        bucket = None if row is None else self._bucket(row)
-        return None if row is None or bucket is None else (bucket, self._entry(key, row))
+    def _take_out(self, bucket: Hashable, entry: Any) -> None:
+        entries = self._buckets[bucket]
+        del entries[bisect_left(entries, entry)]
+        if not entries:
+            del self._buckets[bucket]
+
+    def _put_in(self, bucket: Hashable, entry: Any) -> None:
+        entries = self._buckets.setdefault(bucket, [])
+        if not entries or entries[-1] < entry:  # keys grow more often than not
+            entries.append(entry)
+        else:
+            insort(entries, entry)
 
 
 class Table(Generic[K, V]):

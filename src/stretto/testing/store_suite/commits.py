@@ -51,7 +51,7 @@ async def a_message_that_is_gone_undoes_the_whole_batch(world: World) -> None:
                 groups[0],
                 Decided(root=good, records=(record,), consumed=(message,), events=(event("x"),)),
             ),
-            owner.part(groups[1], Decided(root=bad, **fields)),  # type: ignore[arg-type]
+            owner.part(groups[1], Decided(root=bad, **fields)),
         ]
         error = await refusal(Stale, world.store.commit(owner.node, parts))
         assert error.groups == {groups[1]}
@@ -181,6 +181,7 @@ async def what_an_attempt_waits_for_goes_with_it(world: World) -> None:
     assert [each.attempt for each in (await world.store.waiters("x", Cut())).elements] == [first, second]
     await owner.decide(run, matched=((first, 1),))
     assert [each.attempt for each in await world.store.signal_waits("s1", after=None, most=9)] == [second]
+    assert len(await world.store.signal_waits("s0", after=None, most=9)) == 2  # that one still waits
     await owner.release(first)
     assert [each.attempt for each in (await world.store.waiters("x", Cut())).elements] == [second]
     assert [each.attempt for each in (await world.store.waiters("y", Cut())).elements] == [second]
@@ -205,8 +206,11 @@ async def loops_are_rows_like_any_other(world: World) -> None:
 
 
 @SUITE.check
-async def an_iteration_needs_a_run_around_it(world: World) -> None:
+async def a_record_needs_a_run_that_it_belongs_to(world: World) -> None:
     owner = await world.owner()
     lost = run_record(RunKey("maestro_foreach_1", 1, 1), "u", status=RunStatus.IN_PROGRESS)
-    await refusal(Stale, owner.commit(1, Decided(records=(lost,))))
+    attempt = attempt_record(lost.key, "s")
+    for record in (lost, attempt):
+        await refusal(Stale, owner.commit(1, Decided(records=(record,))))
     assert await world.store.run(lost.key) is None
+    assert await world.store.attempt(attempt.key) is None

@@ -11,18 +11,20 @@ from stretto.engine.records import RunKey
 from stretto.engine.settings import EngineSettings
 from stretto.model.permit import TagPermit
 from stretto.model.status import RunStatus, StepStatus
+from stretto.ports.admission import NewRun, Question, Verdict
 from stretto.testing.store_suite.check import Suite
-from stretto.testing.store_suite.world import World, attempt_record
+from stretto.testing.store_suite.world import World, attempt_record, run_record
 
 SUITE = Suite("copies")
 
 DIAMOND = """
-id: diamond
-steps:
-  - {step: {id: a, type: NoOp, transition: {successors: {b: "true", c: "true"}}}}
-  - {step: {id: b, type: Http, transition: {successors: {d: "true"}}}}
-  - {step: {id: c, type: NoOp, transition: {successors: {d: "true"}}}}
-  - {step: {id: d, type: NoOp}}
+workflow:
+  id: diamond
+  steps:
+    - {step: {id: a, type: NoOp, transition: {successors: {b: "true", c: "true"}}}}
+    - {step: {id: b, type: Shell, transition: {successors: {d: "true"}}}}
+    - {step: {id: c, type: NoOp, transition: {successors: {d: "true"}}}}
+    - {step: {id: d, type: NoOp}}
 """
 
 
@@ -38,6 +40,9 @@ async def a_committed_record_is_not_the_callers(world: World) -> None:
     assert row is not None
     assert row.record.status is StepStatus.RUNNING
     assert row.record is not record
+    last = await owner.end(run)
+    last.status = RunStatus.FAILED
+    assert (await world.row(run)).record.status is RunStatus.SUCCEEDED
 
 
 @SUITE.check
@@ -61,10 +66,14 @@ async def a_loaded_record_is_not_the_stores(world: World) -> None:
 @SUITE.check
 async def a_started_record_is_not_the_callers(world: World) -> None:
     await world.publish()
-    run = await world.start(admit=False)
-    first = await world.row(run)
-    first.record.paused = True
-    assert not (await world.row(run)).record.paused
+    mine = run_record(RunKey("wf", 1, 1), "request")
+    verdict: Verdict[None] = Verdict(answer=None, spent=1, created=(NewRun(record=mine),))
+    await world.store.transact("wf", Question(), lambda _found: verdict)
+    mine.paused = True
+    theirs = await world.row(mine.key)
+    assert not theirs.record.paused
+    theirs.record.paused = True
+    assert not (await world.row(mine.key)).record.paused
 
 
 @SUITE.check

@@ -2,6 +2,7 @@
 
 # ruff: noqa: S101 - a suite asserts
 
+from stretto.engine.permits import granted
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.commit import PermitAsk
@@ -12,7 +13,6 @@ from stretto.ports.rows import NodeId, Phase
 from stretto.ports.work import Work
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import event
-from stretto.testing.store_suite.permits import granted
 from stretto.testing.store_suite.world import World, attempt_record, ended, run_record
 
 SUITE = Suite("loading")
@@ -25,7 +25,8 @@ async def a_group_lists_what_is_admitted_or_live(world: World) -> None:
     owner = await world.owner()
     admitted = await world.start()
     live = await world.start()
-    await owner.launch(live, due_at=99)
+    inside = run_record(RunKey(LOOP, 1, 1), "i1", status=RunStatus.IN_PROGRESS)
+    await owner.launch(live, due_at=99, records=(inside,))  # it is loaded with the run around it
     await world.start(admit=False)
     await owner.end(await world.live(owner))
     found = {}

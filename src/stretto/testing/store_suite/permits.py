@@ -129,6 +129,19 @@ async def all_tags_or_none(world: World) -> None:
 
 
 @SUITE.check
+async def nobody_passes_an_earlier_waiter_for_another_tag(world: World) -> None:
+    line = await Line.of(world, 3)
+    await limit(world, "y", 1)
+    await line.ask(0, {"y": None, "z": None})
+    await line.ask(1, {"x": None, "y": None})
+    # Whoever looks at `x` only must not let the second have the `y` that the first one comes before it for.
+    assert await line.grant("x") == []
+    assert await line.grant("z") == [0]
+    await line.end(0)
+    assert await line.grant("x") == [1]
+
+
+@SUITE.check
 async def a_tag_without_a_limit_is_free(world: World) -> None:
     line = await Line.of(world, 3)
     for place in range(3):

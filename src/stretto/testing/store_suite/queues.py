@@ -108,8 +108,9 @@ async def letters_of_a_verdict_are_sent_with_it(world: World) -> None:
         "wf", Question(), lambda _found: Verdict(answer=None, sent=(letter, to_node))
     )
     assert done.hints == {group_of_run(run)}
+    assert len(done.sent) == 2
     mail = await world.store.fetch(NodeId("other"), [group_of_run(run)])
-    assert [each.body for each in mail.messages] == [Stop(event=event)]
+    assert [(each.id, each.body) for each in mail.messages] == [(done.sent[0], Stop(event=event))]
     bad = world.store.transact(
         "wf",
         Question(),

@@ -3,7 +3,6 @@
 # ruff: noqa: S101 - a suite asserts
 
 from stretto.model.job_template import JobTemplate, JobTemplateDefinition, JobTemplateMetadata
-from stretto.model.step import StepTypeName
 from stretto.ports.paging import Cut
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import ALICE, World
@@ -14,9 +13,7 @@ SUITE = Suite("templates")
 def template(job_type: str, version: str = "default", support: str = "none") -> JobTemplate:
     return JobTemplate(
         metadata=JobTemplateMetadata(owner=ALICE, status="TEST", support=support),
-        definition=JobTemplateDefinition(
-            job_type=job_type, step_type=next(iter(StepTypeName)), version=version
-        ),
+        definition=JobTemplateDefinition(job_type=job_type, step_type="Http", version=version),
     )
 
 

@@ -79,6 +79,7 @@ async def a_trigger_that_comes_back_forgets_what_it_took(world: World) -> None:
     await world.store.announce(signal("a", "i1"))
     assert await world.store.match_trigger("t", "", lambda _name, _signal: True) == 1
     await world.publish(signal_triggers=())
+    await world.store.announce(signal("a", "nobody listens"))
     await world.publish(signal_triggers=(trigger("a"),))
     assert await world.store.match_trigger("t", "", lambda _name, _signal: True) == 0
     await world.store.announce(signal("a", "i2"))

@@ -19,8 +19,8 @@ def attempt(number: int) -> AttemptKey:
     return AttemptKey(RunKey("wf", number, 1), "s", 1)
 
 
-async def offer(owner: Owner, number: int, launch: int = 1, pool: str = "gpu") -> None:
-    work = Work(attempt=attempt(number), launch=launch, pool=pool, group=1)
+async def offer(owner: Owner, number: int, pool: str = "gpu") -> None:
+    work = Work(attempt=attempt(number), launch=1, pool=pool, group=1)
     await owner.commit(1, Decided(work=(work,)))
 
 
@@ -71,7 +71,8 @@ async def a_new_launch_is_free_and_counts_from_the_start(world: World) -> None:
     await world.store.join(A)
     await offer(owner, 1)
     await world.store.take_work(A, "gpu")
-    await offer(owner, 1, launch=2)
+    again = Work(attempt=attempt(1), launch=2, pool="gpu", group=1, take=5, taken_by=B)
+    await owner.commit(1, Decided(work=(again,)))  # who takes it is not the sender's to say
     (row,) = (await world.store.pool_work("gpu", Cut())).elements
     assert (row.launch, row.take, row.taken_by) == (2, 0, None)
 

@@ -1,0 +1,49 @@
+"""Announce a signal, and look one up."""
+
+from uuid import NAMESPACE_OID, uuid5
+
+from stretto.actions.parts.naming import check_label
+from stretto.actions.parts.repeat import repeated
+from stretto.model.errors import Conflict, InvalidRequest
+from stretto.model.request import SignalRequest
+from stretto.model.signal_instance import SignalInstance
+from stretto.model.wire import to_json
+from stretto.ports.signals import NewSignal
+from stretto.ports.store import Store
+
+
+async def announce(store: Store, request: SignalRequest) -> SignalInstance:
+    """Store a signal; whoever waits for it is told. The same announcement again is refused."""
+    check_label(request.name, "a signal's name")
+    signal = NewSignal(
+        name=request.name,
+        instance_id=instance_id_of(request),
+        params=request.params or {},
+        payload=request.payload,
+        request_time=await store.now() if request.request_time is None else request.request_time,
+    )
+    done = await repeated(lambda: store.announce(signal))
+    if done.duplicate:
+        raise Conflict(
+            f"Signal [{request.name}][{signal.instance_id}] was announced before, as number"
+            f" [{done.signal.seq_id}]"
+        )
+    return done.signal
+
+
+def instance_id_of(request: SignalRequest) -> str:
+    """What makes two announcements the same one: the request id, else the name with its parameters."""
+    if request.request_id is not None:
+        return request.request_id
+    params = to_json(sorted((request.params or {}).items())).decode()
+    return str(uuid5(NAMESPACE_OID, f"{request.name}\0{params}"))
+
+
+async def get_signal(store: Store, name: str, seq: str) -> SignalInstance | None:
+    """An announcement by its number, or the `latest`; None if there is none."""
+    text = seq.strip().lower()
+    if text == "latest":
+        return await store.signal(name)
+    if not (text.isascii() and text.isdigit()):
+        raise InvalidRequest(f"Invalid number [{seq}] of signal [{name}]", hint="write latest or a number")
+    return await store.signal(name, int(text))

@@ -1,0 +1,33 @@
+"""Remove a breakpoint."""
+
+from stretto.actions.caller import Caller
+from stretto.actions.parts.breakpoint_place import kept_under
+from stretto.actions.parts.repeat import repeated
+from stretto.actions.reading.breakpoints import all_paused
+from stretto.actions.resume_attempt import resume_paused
+from stretto.engine.breakpoints import Where, no_such_breakpoint
+from stretto.model.breakpoint import StepBreakpoint
+from stretto.model.response import BreakpointDeleteResponse
+from stretto.model.timeline import ActionEvent
+from stretto.ports.store import Store
+
+
+async def delete_breakpoint(
+    store: Store, caller: Caller, workflow_id: str, step_id: str, *, resume: bool = True
+) -> BreakpointDeleteResponse:
+    """No new attempt pauses; with `resume` those that are paused go on. First the deletion, then the look:
+    an attempt that pauses in between finds that there is no breakpoint any more.
+    """
+    kept = await kept_under(store, workflow_id, step_id)
+    gone = await repeated(lambda: store.delete_breakpoint(StepBreakpoint(workflow_id=kept, step_id=step_id)))
+    if not gone:
+        raise no_such_breakpoint(workflow_id, step_id, Where())
+    resumed = 0
+    if resume:
+        async for attempt in all_paused(store, kept, step_id):
+            resumed += await resume_paused(store, caller, attempt)
+    message = f"User [{caller.name}] removed the breakpoint, and resumed [{resumed}] step attempts"
+    event = ActionEvent(
+        timestamp=await store.now(), action="RESUME", author=caller.user, message=message, info=resumed
+    )
+    return BreakpointDeleteResponse(workflow_id=workflow_id, step_id=step_id, timeline_event=event)

@@ -1,0 +1,103 @@
+"""Requests to start and restart runs, put to the run strategy of their workflow.
+
+candidates --the workflow's lock--> strategies.admit --> rows, messages, an answer for each
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from stretto.actions.dequeue import dequeue
+from stretto.actions.parts.repeat import repeated
+from stretto.actions.parts.verdicts import key_of, place_of, reading, verdict_of
+from stretto.engine.records import RunKey, RunRecord
+from stretto.engine.timeline import appended
+from stretto.model.status import RunStatus
+from stretto.model.timeline import LogEvent
+from stretto.ports.admission import Asked, NewRun, Question, Standing, TimerAdvance, Verdict
+from stretto.ports.failures import Fenced
+from stretto.ports.rows import FailureMark, Lease, Parent, Phase, RunState
+from stretto.ports.store import Store
+from stretto.strategies import Accepted, Answer, Batch, LatestRun, Restart, Start, admit
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that somebody asks for. Its record is made once its ids are known, and maybe again."""
+
+    request: Start | Restart
+    record: Callable[[RunKey, int], RunRecord]  # from its key and the time
+    parent: Parent | None = None
+    lease: Lease | None = None
+
+
+class Admitted(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of each request, in their order, and when."""
+
+    answers: tuple[Answer, ...]
+    now: int
+
+
+async def admit_all(
+    store: Store,
+    workflow_id: str,
+    candidates: Sequence[Candidate],
+    *,
+    consumes: tuple[int, ...] = (),
+    timers: tuple[TimerAdvance, ...] = (),
+) -> Admitted:
+    """T6 for starts and restarts of one workflow; then its queue is looked at once more."""
+    restarts = [each.request for each in candidates if isinstance(each.request, Restart)]
+    question = Question(
+        requests=tuple(Asked(each.request.request_id, each.lease) for each in candidates),
+        instances=tuple(each.instance_id for each in restarts),
+        reading=reading,
+        consumes=consumes,
+        timers=timers,
+    )
+    done = await repeated(
+        lambda: store.transact(workflow_id, question, lambda standing: decide_admission(standing, candidates))
+    )
+    if done.queued:
+        await dequeue(store, workflow_id)
+    return done.answer
+
+
+def decide_admission(standing: Standing, candidates: Sequence[Candidate]) -> Verdict[Admitted]:
+    """What the strategy says. A step whose group has another owner by now asks for nothing."""
+    if standing.fenced:
+        raise Fenced({each.lease.group for each in candidates if each.lease is not None})
+    batch = Batch(
+        workflow_id=standing.workflow_id,
+        requests=tuple(each.request for each in candidates),
+        next_instance_id=standing.next_instance_id,
+        known={request: place_of(run) for request, run in standing.known.items()},
+        latest={instance: _latest(state) for instance, state in standing.latest.items()},
+    )
+    queue = [place_of(run) for run in standing.queue]
+    counts = standing.counts
+    admission = admit(standing.strategy, queue, counts.running, counts.failed, batch)
+    created = tuple(
+        _new_run(standing, candidate, answer)
+        for candidate, answer in zip(candidates, admission.answers, strict=True)
+        if isinstance(answer, Accepted)
+    )
+    answer = Admitted(answers=admission.answers, now=standing.now)
+    return verdict_of(standing, admission, answer, created=created)
+
+
+def _latest(state: RunState) -> LatestRun:
+    return LatestRun(
+        state.key.run_id, ended=state.phase is Phase.ENDED, failed=state.failure is FailureMark.STANDING
+    )
+
+
+def _new_run(standing: Standing, candidate: Candidate, answer: Accepted) -> NewRun:
+    """The row of an accepted run; one that ends at birth begins and ends with its creation."""
+    now = standing.now
+    record = candidate.record(key_of(standing.workflow_id, answer.run), now)
+    if answer.status is not RunStatus.CREATED:
+        record.status = answer.status
+        record.start_time = record.end_time = now
+        note = LogEvent(timestamp=now, message=answer.note or "")
+        record.timeline = appended(record.timeline, (note,))
+    return NewRun(record=record, parent=candidate.parent)

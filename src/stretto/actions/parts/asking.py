@@ -1,0 +1,40 @@
+"""A request about a step, put to the owner of its run."""
+
+from stretto.actions.caller import Caller
+from stretto.actions.parts.messages import Patience, act_on, ask_owner
+from stretto.actions.reading.step_view import runtime_state
+from stretto.engine.events import StepActed
+from stretto.engine.records import AttemptKey
+from stretto.model.actions import ENDS_IN, StepAction
+from stretto.model.response import StepActionResponse
+from stretto.model.timeline import ActionEvent
+from stretto.ports.rows import RunRow
+from stretto.ports.store import Store
+
+
+async def ask_for_step(
+    store: Store,
+    caller: Caller,
+    run: RunRow,
+    attempt: AttemptKey,
+    action: StepAction,
+    patience: Patience | None,
+) -> StepActionResponse:
+    """Ask, and answer with the state of the attempt, if the caller has waited and it has ended."""
+    event = StepActed(attempt=attempt, action=action, user=caller.name)
+    lasting = action in ENDS_IN
+    outcome = await ask_owner(store, act_on(run.group, event), patience, lasting=lasting)
+    found = None if outcome is None else await store.attempt(outcome.attempt or attempt)
+    state = runtime_state(found) if found is not None and found.record.status.is_terminal else None
+    message = f"User [{caller.name}] took action [{action}] on step {attempt}"
+    return StepActionResponse(
+        workflow_id=attempt.run.workflow_id,
+        workflow_instance_id=attempt.run.instance_id,
+        workflow_run_id=attempt.run.run_id,
+        step_id=attempt.step_id,
+        step_attempt_id=attempt.number,
+        step_runtime_state=state,
+        timeline_event=ActionEvent(
+            timestamp=await store.now(), action=action.value, author=caller.user, message=message
+        ),
+    )

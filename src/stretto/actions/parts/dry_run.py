@@ -1,0 +1,73 @@
+"""A definition is tried without a run: what can be merged and evaluated must be so before it is published."""
+
+from dataclasses import replace
+
+from stretto.actions.parts.evaluation import NewRun, evaluate_run, facts_of
+from stretto.engine.job_templates import NOTHING, TemplateKey, resolve, template_key, wanted
+from stretto.engine.timeouts import timeout_millis
+from stretto.model.initiator import ManualInitiator
+from stretto.model.job_template import JobTemplateDefinition
+from stretto.model.run_config import RunPolicy
+from stretto.model.step import AnyStep, TypedStep
+from stretto.model.user import User
+from stretto.model.workflow import Workflow
+from stretto.params import (
+    STEP_DEFAULTS,
+    TYPE_DEFAULTS,
+    Evaluated,
+    Moment,
+    Scope,
+    StepLayers,
+    evaluate_text,
+    for_dry_run,
+    step_params,
+    workflow_params,
+)
+from stretto.params.context import VALIDATION
+from stretto.ports.store import Store
+
+
+async def dry_run(store: Store, workflow: Workflow, user: User, now: int) -> None:
+    """Raise what a run of this definition would fail with before its first step begins.
+
+    The parameters of the workflow are evaluated, those of its top-level steps only merged: what a step reads
+    is known when it runs.
+    """
+    initiator = ManualInitiator(user=user)
+    facts = facts_of(workflow, initiator, user.name, RunPolicy.START_FRESH_NEW_RUN)
+    context = NewRun(replace(facts, initiator=VALIDATION))
+    merged = workflow_params(for_dry_run(workflow.params or {}))
+    params = evaluate_run(merged, context, workflow.id, now)
+
+    def interpolate(text: str) -> str:
+        return str(evaluate_text("timeout", text, Scope(context=context, moment=Moment(now)), params))
+
+    timeout_millis(workflow.timeout, interpolate)
+    templates: dict[TemplateKey, JobTemplateDefinition | None] = {}
+    for step in workflow.steps:
+        await _merge_step(store, step, params, templates)
+
+
+async def _merge_step(
+    store: Store,
+    step: AnyStep,
+    params: Evaluated,
+    templates: dict[TemplateKey, JobTemplateDefinition | None],
+) -> None:
+    kind, injected = str(type(step).__struct_config__.tag), NOTHING
+    if isinstance(step, TypedStep):
+        key = template_key(step, params)
+        while key is not None and (missing := wanted(key, templates)):
+            for each in missing:
+                found = await store.template(*each)
+                templates[each] = None if found is None else found.definition
+        kind, injected = step.type, resolve(step, key, templates)
+    step_params(
+        StepLayers(
+            definition=step.params or {},
+            defaults=STEP_DEFAULTS,
+            type_defaults=TYPE_DEFAULTS.get(kind, {}),
+            template=injected.params,
+            workflow=params,
+        )
+    )

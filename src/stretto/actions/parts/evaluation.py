@@ -1,0 +1,77 @@
+"""The parameters of a run, evaluated before it is made: outside of any lock."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import NAMESPACE_OID, uuid5
+
+from stretto.model.initiator import Initiator, ManualInitiator, SignalInitiator, TimeInitiator
+from stretto.model.param import ParamDefinition
+from stretto.model.run_config import RunPolicy
+from stretto.model.trigger import IntervalTrigger
+from stretto.model.workflow import Workflow
+from stretto.params import Evaluated, Moment, RunFacts, Scope, evaluate
+from stretto.params.context import Alone
+from stretto.ports.store import Store
+
+SignalValues = Mapping[tuple[str, str], str | int]  # signal and parameter -> value
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun(Alone):
+    """A run that is not there yet: it sees the signals that started it, and no step."""
+
+    signals: SignalValues = field(default_factory=dict)
+    number: int = 1  # the one that nobody else gets
+
+    def signal(self, name: str, param: str) -> str | int | None:  # type: ignore[override]
+        return self.signals.get((name, param))
+
+    def next_unique_id(self) -> int:  # type: ignore[override]
+        return self.number
+
+
+def facts_of(workflow: Workflow, initiator: Initiator, owner: str | None, policy: RunPolicy) -> RunFacts:
+    """What expressions of a run's own parameters may know of it; its ids are not given out yet."""
+    triggers = [each for each in workflow.time_triggers or () if not isinstance(each, IntervalTrigger)]
+    runner = initiator.user if isinstance(initiator, ManualInitiator) else None
+    given = (initiator.params or {}) if isinstance(initiator, SignalInitiator) else {}
+    return RunFacts(
+        workflow_id=workflow.id,
+        owner=owner,
+        initiator=str(type(initiator).__struct_config__.tag),
+        runner=None if runner is None else runner.name,
+        initiator_timezone=initiator.timezone if isinstance(initiator, TimeInitiator) else None,
+        first_trigger_timezone=triggers[0].timezone if triggers else None,
+        run_policy=policy.value,
+        signal_params={name: param.evaluated_result for name, param in given.items()},
+        trigger_signals=frozenset(
+            name for each in workflow.signal_triggers or () for name in each.definitions
+        ),
+    )
+
+
+async def signals_of(store: Store, initiator: Initiator) -> dict[tuple[str, str], str | int]:
+    """The parameters of the announcements that started a run; one that is forgotten has none."""
+    if not isinstance(initiator, SignalInitiator):
+        return {}
+    values: dict[tuple[str, str], str | int] = {}
+    for name, seq in (initiator.signal_id_map or {}).items():
+        found = await store.signal(name, seq)
+        if found is not None:
+            values |= {(name, param): value for param, value in (found.params or {}).items()}
+    return values
+
+
+def evaluate_run(
+    params: Mapping[str, ParamDefinition], context: NewRun, request_id: str, now: int
+) -> Evaluated:
+    """The parameters with their results. The same request has the same dice, whenever it is repeated."""
+    seed = uuid5(NAMESPACE_OID, request_id).int & (2**63 - 1)
+    found = evaluate(params, Scope(context=context, moment=Moment(now, seed)))
+    assert isinstance(found, Evaluated)  # noqa: S101 - a new run has a value at hand, or none at all
+    return found
+
+
+def unique_number(request_id: str) -> int:
+    """A number that nobody else gets, as far as nobody else has the request id."""
+    return uuid5(NAMESPACE_OID, f"number of {request_id}").int & (2**63 - 1)

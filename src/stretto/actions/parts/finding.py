@@ -1,0 +1,92 @@
+"""What an action is about, loaded; or a `NotFound` that names it."""
+
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.model.errors import InvalidRequest, NotFound
+from stretto.model.step import AnyStep, ForeachStep, WhileStep
+from stretto.model.workflow import WorkflowVersion
+from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.store import Store
+from stretto.ports.workflows import WorkflowRow
+
+
+async def find_workflow(store: Store, workflow_id: str) -> WorkflowRow:
+    row = await store.workflow(workflow_id)
+    if row is None:
+        raise NotFound(f"Cannot find workflow [{workflow_id}]")
+    return row
+
+
+def choose_version(row: WorkflowRow, version: str) -> int:
+    """`active`, `latest`, `default` (the active one, else the latest) or a number."""
+    place = f"[{row.workflow_id}][{version}]"
+    match version.strip().lower():
+        case "latest":
+            return row.latest_version
+        case "default":
+            return row.active_version or row.latest_version
+        case "active":
+            if not row.active_version:
+                raise NotFound(f"Cannot find an active version for workflow [{row.workflow_id}]")
+            return row.active_version
+        case text if text.isascii() and text.isdigit() and int(text) > 0:
+            return int(text)
+    raise InvalidRequest(
+        f"Invalid workflow version {place}", hint="write active, latest, default or a version number"
+    )
+
+
+async def find_version(store: Store, row: WorkflowRow, version: str) -> tuple[int, WorkflowVersion]:
+    """The number of a version, and the version as it was published."""
+    number = choose_version(row, version)
+    found = await store.version(row.workflow_id, number)
+    if found is None:
+        raise NotFound(f"Cannot find workflow version [{row.workflow_id}][{number}]")
+    return number, found
+
+
+async def find_newest_run(store: Store, workflow_id: str, instance_id: int) -> RunRow:
+    row = await store.newest_run(workflow_id, instance_id)
+    if row is None:
+        raise NotFound(f"Cannot find workflow instance [{workflow_id}][{instance_id}]")
+    return row
+
+
+async def find_run(store: Store, workflow_id: str, instance_id: int, run: str) -> RunRow:
+    """A run by its number; `latest` and `0` are the newest."""
+    text = run.strip().lower()
+    if text in {"latest", "0"}:
+        return await find_newest_run(store, workflow_id, instance_id)
+    if not (text.isascii() and text.isdigit()):
+        raise InvalidRequest(
+            f"Invalid run [{workflow_id}][{instance_id}][{run}]", hint="write latest or a number"
+        )
+    key = RunKey(workflow_id, instance_id, int(text))
+    row = await store.run(key)
+    if row is None:
+        raise NotFound(f"Cannot find workflow instance run {key}")
+    return row
+
+
+async def find_newest_attempt(store: Store, workflow_id: str, instance_id: int, step_id: str) -> AttemptRow:
+    """The newest attempt of a step, in the newest run that has it."""
+    rows = await store.newest_in_instance(workflow_id, instance_id, step_id)
+    if not rows:
+        raise NotFound(f"Cannot find step instance [{workflow_id}][{instance_id}][{step_id}]")
+    return rows[0]
+
+
+async def find_attempt(store: Store, key: AttemptKey) -> AttemptRow:
+    row = await store.attempt(key)
+    if row is None:
+        raise NotFound(f"Cannot find step attempt {key}")
+    return row
+
+
+def step_in(steps: tuple[AnyStep, ...], step_id: str) -> AnyStep | None:
+    """A step of a definition, however deep inside loops it is; ids are unique over all levels."""
+    for step in steps:
+        inner = step.steps if isinstance(step, ForeachStep | WhileStep) else ()
+        found = step if step.id == step_id else step_in(inner, step_id)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,136 @@
+"""What a user asks of the newest run of an instance: done at once while it is queued, and asked of its owner
+while it runs.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+from uuid import uuid4
+
+import msgspec
+
+from stretto.actions.caller import Caller
+from stretto.actions.parts.finding import find_newest_run
+from stretto.actions.parts.repeat import repeated
+from stretto.engine.events import RunActed, RunAction
+from stretto.engine.inline_ids import is_inline
+from stretto.model.errors import InvalidRequest, NotFound
+from stretto.model.response import InstanceActionResponse
+from stretto.model.status import InstanceStatus, RunStatus
+from stretto.model.timeline import ActionEvent
+from stretto.ports.admission import Question, QueuedEnd, QueuedPause, Standing, Verdict
+from stretto.ports.messages import Act, Letter
+from stretto.ports.rows import Phase, RunRow, RunState
+from stretto.ports.store import Store
+
+
+class Target(NamedTuple):
+    """An instance, and the run that the user saw; None: whichever is the newest."""
+
+    workflow_id: str
+    instance_id: int
+    run_id: int | None = None
+
+
+class Ruling(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer, and at most one thing to do for it; nothing to do: it is as the user wants it already."""
+
+    answer: InstanceActionResponse
+    end: QueuedEnd | None = None
+    pause: QueuedPause | None = None
+    ask: RunActed | None = None
+
+
+Decide = Callable[[RunState, int], Ruling]  # pure: the newest run and the time
+
+
+async def act_on_latest(
+    store: Store, target: Target, action: RunAction, decide: Decide
+) -> InstanceActionResponse:
+    """Decide under the workflow's lock, so that no admission comes in between. An iteration is never queued:
+    its owner alone decides.
+    """
+    ref = str(uuid4())
+    if is_inline(target.workflow_id):
+        row = await find_newest_run(store, target.workflow_id, target.instance_id)
+        _check_run(target, row.key.run_id, action)
+        ruling = decide(state_of(row), await store.now())
+        if ruling.ask is not None:
+            letter = _letter(row.group, ref, ruling.ask)
+            await repeated(lambda: store.send(letter))
+        return ruling.answer
+    question = Question(instances=(target.instance_id,))
+    done = await repeated(
+        lambda: store.transact(
+            target.workflow_id, question, lambda standing: _verdict(standing, target, action, ref, decide)
+        )
+    )
+    return done.answer
+
+
+def _verdict(
+    standing: Standing, target: Target, action: RunAction, ref: str, decide: Decide
+) -> Verdict[InstanceActionResponse]:
+    latest = standing.latest.get(target.instance_id)
+    if latest is None:
+        raise NotFound(f"Cannot find workflow instance [{target.workflow_id}][{target.instance_id}]")
+    _check_run(target, latest.key.run_id, action)
+    ruling = decide(latest, standing.now)
+    return Verdict(
+        answer=ruling.answer,
+        ended=() if ruling.end is None else (ruling.end,),
+        paused=() if ruling.pause is None else (ruling.pause,),
+        sent=() if ruling.ask is None else (_letter(latest.group, ref, ruling.ask),),
+    )
+
+
+def _check_run(target: Target, newest: int, action: RunAction) -> None:
+    if target.run_id not in {None, newest}:
+        raise InvalidRequest(
+            f"Cannot {action} the workflow instance run [{target.run_id}] as it is not the latest run"
+            f" [{newest}] of [{target.workflow_id}][{target.instance_id}]"
+        )
+
+
+def _letter(group: int, ref: str, event: RunActed) -> Letter:
+    return Letter(ref=ref, body=Act(run=event), to_group=group)
+
+
+def state_of(row: RunRow) -> RunState:
+    """A run as a workflow transaction sees it."""
+    record = row.record
+    return RunState(
+        key=row.key,
+        uuid=record.uuid,
+        version_id=record.version_id,
+        group=row.group,
+        phase=row.phase,
+        status=record.status,
+        failure=row.failure,
+        paused=record.paused,
+        parent=row.parent,
+    )
+
+
+def is_held(state: RunState) -> bool:
+    """Whether a run was paused, also before it began."""
+    return state.paused or state.status is RunStatus.PAUSED
+
+
+def answer_of(
+    state: RunState, caller: Caller, action: RunAction, now: int, info: str, status: RunStatus | None = None
+) -> InstanceActionResponse:
+    """What the user is told. With the status that the run has now it is done, else it goes on."""
+    event = ActionEvent(timestamp=now, action=action.value, author=caller.user, message=info)
+    return InstanceActionResponse(
+        workflow_id=state.key.workflow_id,
+        workflow_instance_id=state.key.instance_id,
+        workflow_run_id=state.key.run_id,
+        workflow_instance_status=InstanceStatus(status or state.status),
+        info=info,
+        timeline_event=event,
+        completed=status is not None,
+    )
+
+
+def is_queued(state: RunState) -> bool:
+    return state.phase is Phase.QUEUED

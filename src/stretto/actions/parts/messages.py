@@ -1,0 +1,53 @@
+"""Asking the owner of a run: a message, and the wait for what becomes of it."""
+
+from typing import Final
+from uuid import uuid4
+
+import msgspec
+
+from stretto.actions.parts.repeat import repeated
+from stretto.engine.events import RunActed, StepActed
+from stretto.model.errors import TimedOut, WrongState
+from stretto.ports.clock import Clock
+from stretto.ports.messages import Act, Letter, Outcome
+from stretto.ports.store import Store
+
+LOOK_EVERY: Final = 50  # milliseconds between two looks at the outcome
+
+
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a caller waits for the owner's answer. Without it a request is sent, and that is all."""
+
+    clock: Clock
+    millis: int = 5_000
+
+
+def act_on(group: int, event: RunActed | StepActed) -> Letter:
+    """A request to the owner of a group. Its ref is its own: sent again, it is still the same one."""
+    act = Act(run=event) if isinstance(event, RunActed) else Act(step=event)
+    return Letter(ref=str(uuid4()), body=act, to_group=group)
+
+
+async def ask_owner(
+    store: Store, letter: Letter, patience: Patience | None, *, lasting: bool = False
+) -> Outcome | None:
+    """Send a request and wait for its outcome; None without patience. A refusal is raised.
+
+    Who has lost patience takes the request back, unless it is `lasting`: an end that was asked for comes
+    even if nobody waits for it.
+    """
+    message_id = await repeated(lambda: store.send(letter))
+    if patience is None:
+        return None
+    clock = patience.clock
+    end = clock.now() + patience.millis
+    while (outcome := await store.outcome(message_id)) is None:
+        if clock.now() >= end:
+            if not lasting:
+                await store.withdraw(message_id)
+            raise TimedOut(f"Request [{letter.ref}] was not carried out within {patience.millis} ms")
+        await clock.sleep_until(min(end, clock.now() + LOOK_EVERY))
+    await store.withdraw(message_id)
+    if not outcome.applied:
+        raise WrongState(outcome.message or f"Request [{letter.ref}] was refused")
+    return outcome

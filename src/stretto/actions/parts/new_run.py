@@ -1,0 +1,127 @@
+"""A run that is asked for, with everything that does not need the workflow's lock: checked and evaluated."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from stretto.actions.parts.admission import Candidate
+from stretto.actions.parts.evaluation import NewRun, evaluate_run, facts_of, signals_of, unique_number
+from stretto.engine.records import NO_PARAMS, AttemptKey, RunKey, RunRecord
+from stretto.engine.timeline import started_by
+from stretto.model.errors import InvalidRequest
+from stretto.model.initiator import Initiator
+from stretto.model.param import Parameter, Params, ParamSource
+from stretto.model.request import StartRequest
+from stretto.model.run_config import RunPolicy
+from stretto.model.tag import Tag
+from stretto.model.timeline import LogEvent
+from stretto.model.workflow import Workflow
+from stretto.params import ParamError, check_request, workflow_params
+from stretto.ports.rows import Lease, Parent
+from stretto.ports.store import Store
+from stretto.ports.workflows import WorkflowRow
+from stretto.strategies import Start
+
+SUBWORKFLOW_TAG: Final = Tag(name="maestro_subworkflow")
+
+
+class Sender(msgspec.Struct, frozen=True, kw_only=True):
+    """The step that starts a run, and the lease under which its owner asks for it."""
+
+    attempt: AttemptKey
+    lease: Lease
+    correlation_id: str  # of its own run: a tree has one
+    waits: bool = True  # for the end of the run
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fresh run is made of."""
+
+    row: WorkflowRow
+    version_id: int
+    workflow: Workflow
+    initiator: Initiator
+    request: StartRequest
+    request_id: str
+    overrides: Mapping[str, Params] = {}  # parameters of single steps
+    sender: Sender | None = None
+
+
+async def candidate_of(store: Store, wanted: Wanted) -> Candidate:
+    """The run, ready to be put to the run strategy.
+
+    Parameters that can not be evaluated refuse the request; if it says so, the run is kept as FAILED instead.
+    """
+    check_overrides(wanted.workflow, wanted.overrides)
+    params: Mapping[str, Parameter] = NO_PARAMS
+    failure: str | None = None
+    try:
+        params = await _evaluated(store, wanted)
+    except ParamError as error:
+        if not wanted.request.persist_failed_run:
+            raise
+        failure = f"The parameters of the run can not be evaluated: {error.message}"
+    sender = wanted.sender
+    return Candidate(
+        request=Start(wanted.request_id, failure),
+        record=lambda key, now: _record(wanted, params, key, now),
+        parent=Parent(sender.lease.group, sender.attempt) if sender is not None and sender.waits else None,
+        lease=None if sender is None else sender.lease,
+    )
+
+
+def check_overrides(workflow: Workflow, overrides: Mapping[str, Params]) -> None:
+    """Parameters can be given only to steps that there are."""
+    steps = [step.id for step in workflow.steps]
+    if not overrides.keys() <= set(steps):
+        raise InvalidRequest(
+            f"non-existing step id detected in step param overrides: inputs [{', '.join(overrides)}]"
+            f" vs dag [{', '.join(steps)}] of workflow [{workflow.id}]"
+        )
+    for params in overrides.values():
+        check_request(params)
+
+
+async def _evaluated(store: Store, wanted: Wanted) -> Mapping[str, Parameter]:
+    given = wanted.request.run_params or {}
+    source = ParamSource.LAUNCH
+    if wanted.sender is None:
+        check_request(given)
+    else:
+        source = ParamSource.SUBWORKFLOW
+    facts = facts_of(wanted.workflow, wanted.initiator, _owner(wanted.row), RunPolicy.START_FRESH_NEW_RUN)
+    number = unique_number(wanted.request_id)
+    context = NewRun(facts, await signals_of(store, wanted.initiator), number)
+    merged = workflow_params(wanted.workflow.params or {}, given, source)
+    return evaluate_run(merged, context, wanted.request_id, await store.now())
+
+
+def _record(wanted: Wanted, params: Mapping[str, Parameter], key: RunKey, now: int) -> RunRecord:
+    sender = wanted.sender
+    return RunRecord(
+        key=key,
+        uuid=wanted.request_id,
+        version_id=wanted.version_id,
+        initiator=wanted.initiator,
+        correlation_id=":".join(map(str, key)) if sender is None else sender.correlation_id,
+        owner=_owner(wanted.row),
+        params=params,
+        step_run_params=wanted.overrides,
+        tags=_tags(wanted),
+        create_time=now,
+        timeline=(LogEvent(timestamp=now, message=started_by(wanted.initiator)),),
+    )
+
+
+def _owner(row: WorkflowRow) -> str | None:
+    return None if row.properties.owner is None else row.properties.owner.name
+
+
+def _tags(wanted: Wanted) -> tuple[Tag, ...]:
+    """Those of the workflow, its properties and the request; of two with one name the later counts."""
+    groups = (wanted.workflow.tags, wanted.row.properties.tags, wanted.request.runtime_tags)
+    tags = {tag.name: tag for group in groups for tag in group or ()}
+    if wanted.sender is not None:
+        tags[SUBWORKFLOW_TAG.name] = SUBWORKFLOW_TAG
+    return tuple(tags.values())

@@ -1,0 +1,1 @@
+"""What surfaces show: workflows, runs, steps, and why they wait. Nothing here writes."""

@@ -1,0 +1,86 @@
+"""Steps and their attempts, for readers."""
+
+from collections.abc import Mapping
+
+from stretto.actions.parts.finding import find_attempt, find_newest_attempt, find_run
+from stretto.actions.reading.aggregation import RunInInstance, aggregate
+from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.step_view import step_view
+from stretto.engine.records import AttemptKey
+from stretto.model.actions import STEP_ACTIONS, StepAction
+from stretto.model.errors import InvalidRequest, NotFound
+from stretto.model.status import StepStatus
+from stretto.model.step_instance import StepInstance
+from stretto.model.workflow import Workflow
+from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.store import Store
+
+
+def step_action_map() -> Mapping[StepStatus, tuple[StepAction, ...]]:
+    """What a user can do to a step in which status."""
+    return STEP_ACTIONS
+
+
+async def get_step(
+    store: Store, workflow_id: str, instance_id: int, step_id: str, *, enriched: bool = True
+) -> StepInstance:
+    """The newest attempt of a step, in the newest run that has it."""
+    row = await find_newest_attempt(store, workflow_id, instance_id, step_id)
+    (view,) = await _views(store, [row], enriched=enriched)
+    return view
+
+
+async def get_attempt(
+    store: Store,
+    workflow_id: str,
+    instance_id: int,
+    run: str,
+    step_id: str,
+    attempt: str,
+    *,
+    enriched: bool = True,
+) -> StepInstance:
+    """One attempt: a number, or `latest`."""
+    run_row = await find_run(store, workflow_id, instance_id, run)
+    text = attempt.strip().lower()
+    if text == "latest":
+        rows = await store.attempts(run_row.key, step_id)
+        if not rows:
+            raise NotFound(f"Cannot find a step attempt {run_row.key}[{step_id}]")
+        row = rows[-1]
+    elif text.isascii() and text.isdigit():
+        row = await find_attempt(store, AttemptKey(run_row.key, step_id, int(text)))
+    else:
+        raise InvalidRequest(f"Invalid attempt [{attempt}]", hint="write latest or a number")
+    (view,) = await _views(store, [row], enriched=enriched)
+    return view
+
+
+async def list_steps(
+    store: Store, workflow_id: str, instance_id: int, run: str | None = None
+) -> list[StepInstance]:
+    """The newest attempt of each step: over all runs of the instance, or in one of them."""
+    if run is None:
+        rows = await store.newest_in_instance(workflow_id, instance_id)
+    else:
+        rows = await store.newest_attempts((await find_run(store, workflow_id, instance_id, run)).key)
+    return await _views(store, rows, enriched=False)
+
+
+async def _views(store: Store, rows: list[AttemptRow], *, enriched: bool) -> list[StepInstance]:
+    """Each with its run, which is folded once for all of them."""
+    states: dict[int, tuple[RunInInstance, Workflow]] = {}
+    views: list[StepInstance] = []
+    for row in rows:
+        run_id = row.key.run.run_id
+        if run_id not in states:
+            states[run_id] = await _state(store, await store.run(row.key.run))
+        state, workflow = states[run_id]
+        views.append(step_view(row, state, workflow, enriched=enriched))
+    return views
+
+
+async def _state(store: Store, row: RunRow | None) -> tuple[RunInInstance, Workflow]:
+    assert row is not None  # noqa: S101 - an attempt is deleted with its run
+    workflow = await definition_of(store, row)
+    return await aggregate(store, workflow, row), workflow

@@ -1,0 +1,80 @@
+"""Restart an instance: a new run of it, or of what stands above it."""
+
+from uuid import uuid4
+
+from stretto.actions.caller import Caller
+from stretto.actions.parts.finding import find_newest_run
+from stretto.actions.parts.messages import Patience
+from stretto.actions.parts.restart_above import restart_step_above
+from stretto.actions.parts.restarting import Again, climb_up, next_run
+from stretto.actions.start import response_of
+from stretto.model.errors import InvalidRequest, WrongState
+from stretto.model.request import InstanceRestartRequest
+from stretto.model.response import StartResponse, StartStatus
+from stretto.model.run_config import RestartConfig, RestartNode, RunPolicy
+from stretto.params import check_request
+from stretto.ports.rows import RunRow
+from stretto.ports.store import Store
+
+POLICIES = (RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING)
+
+
+async def restart(
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    request: InstanceRestartRequest,
+    *,
+    patience: Patience | None = None,
+) -> StartResponse:
+    """The answer is about the run with which the restart begins: where a step waits for the instance, that
+    is the run around that step, or one still further up. Of two at once the second is refused.
+    """
+    row = await find_newest_run(store, workflow_id, instance_id)
+    again = Again(
+        row=row,
+        policy=request.restart_policy,
+        config=config_of(row, request),
+        caller=caller,
+        request_id=request.request_id or str(uuid4()),
+    )
+    again = await climb_up(store, again)
+    version_id = again.row.record.version_id
+    if again.goes_on:
+        attempt, event = await restart_step_above(store, again, patience)
+        return StartResponse(
+            workflow_id=attempt.run.workflow_id,
+            workflow_version_id=version_id,
+            workflow_instance_id=attempt.run.instance_id,
+            workflow_run_id=attempt.run.run_id,
+            workflow_uuid=again.row.record.uuid,
+            status=StartStatus.CREATED,
+            timeline_event=event,
+        )
+    done = await next_run(store, again)
+    own_id = request.request_id is None
+    return response_of(done, again.row.key.workflow_id, version_id, own_id=own_id)
+
+
+def config_of(row: RunRow, request: InstanceRestartRequest) -> RestartConfig:
+    """The request as a restart of this instance; refused while it goes on."""
+    key, policy = row.key, request.restart_policy
+    if not row.record.status.is_terminal:
+        raise WrongState(
+            f"workflow instance [{key.workflow_id}][{key.instance_id}] does not support restart action"
+            f" as it is in a non-terminal status [{row.record.status}]"
+        )
+    if policy not in POLICIES:
+        raise InvalidRequest(
+            f"Cannot restart instance [{key.workflow_id}][{key.instance_id}] with policy [{policy}]",
+            hint=f"one of {', '.join(POLICIES)}",
+        )
+    check_request(request.run_params or {})
+    node = RestartNode(workflow_id=key.workflow_id, instance_id=key.instance_id)
+    return RestartConfig(
+        restart_path=(node,),
+        restart_policy=policy,
+        downstream_policy=policy,
+        restart_params=request.run_params,
+    )

@@ -1,0 +1,41 @@
+"""Limits of tags: how many steps may hold one at once."""
+
+from stretto.actions.caller import Caller
+from stretto.actions.parts.naming import check_label
+from stretto.actions.parts.repeat import repeated
+from stretto.engine.permits import granted, with_limit
+from stretto.model.errors import InvalidRequest, NotFound
+from stretto.model.permit import TagPermit, TagPermitRequest
+from stretto.ports.store import Store
+
+
+async def set_tag_permit(store: Store, caller: Caller, request: TagPermitRequest) -> TagPermit:
+    """Set the limit of a tag. A lower one takes nothing from anybody; after a higher one others may go."""
+    check_label(request.tag, "a tag's name")
+    if request.max_allowed < 0:
+        raise InvalidRequest(f"The limit of tag [{request.tag}] can not be negative: {request.max_allowed}")
+    now = await store.now()
+    changed = await repeated(
+        lambda: store.change_tag(request.tag, lambda before: with_limit(before, request, caller.user, now))
+    )
+    await _grant(store, request.tag)
+    return changed
+
+
+async def get_tag_permit(store: Store, tag: str) -> TagPermit:
+    """The limit that a user set, and who changed it when."""
+    found = await store.tag(tag)
+    if found is None:
+        raise NotFound(f"Cannot find tag permit [{tag}]")
+    return found
+
+
+async def delete_tag_permit(store: Store, tag: str) -> None:
+    """Forget the limit; nobody need wait for it now. Nothing happens to a tag without one."""
+    await repeated(lambda: store.delete_tag(tag))
+    await _grant(store, tag)
+
+
+async def _grant(store: Store, tag: str) -> None:
+    while await repeated(lambda: store.grant([tag], granted)):
+        continue

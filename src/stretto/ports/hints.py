@@ -1,0 +1,21 @@
+"""Notices that make things fast and are needed for nothing."""
+
+from collections.abc import Callable, Collection
+from typing import Protocol
+
+Heard = Callable[[frozenset[int]], None]
+
+
+class Hints(Protocol):
+    """Who has committed something for other groups says so; their owners fetch at once instead of soon.
+
+    A hint may be lost, late or doubled, and nothing goes wrong: polls and sweeps find everything without it.
+    """
+
+    def hint(self, groups: Collection[int]) -> None:
+        """Tell whoever owns these groups to look. Only after the commit. Never waits and never raises."""
+        ...
+
+    def listen(self, heard: Heard) -> Callable[[], None]:
+        """Call `heard` with the groups of each hint, in the caller's event loop. Returns how to stop it."""
+        ...

@@ -1,0 +1,360 @@
+"""What readers see."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.unit.actions.world import ANN, CHAIN, NOOP, WORK, World, failing, flow, going_on
+
+from stretto.actions.parts.finding import step_in
+from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.instances import (
+    get_instance,
+    get_run,
+    instance_action_map,
+    list_instances,
+    list_runs,
+)
+from stretto.actions.reading.paging import PageRequest
+from stretto.actions.reading.steps import get_attempt, get_step, list_steps, step_action_map
+from stretto.actions.reading.why import why_run, why_step
+from stretto.actions.reading.workflows import (
+    get_overview,
+    get_properties,
+    get_timeline,
+    get_version,
+    list_versions,
+)
+from stretto.actions.restart import restart
+from stretto.actions.restart_step import restart_step
+from stretto.engine.events import ResultState
+from stretto.engine.records import LoopRecord, RunKey
+from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
+from stretto.model.errors import InvalidRequest, NotFound
+from stretto.model.request import InstanceRestartRequest, StepRestartRequest
+from stretto.model.run_config import RunPolicy
+from stretto.model.status import RunStatus
+from stretto.ports.paging import Cut
+
+LOOP = (
+    "foreach: {id: f, params: {loop_params: {value: {i: {value: [1, 2], type: LONG_ARRAY}}, type: MAP}},"
+    " steps: [{step: {id: g, type: Python}}]}"
+)
+INCOMPLETE = RunPolicy.RESTART_FROM_INCOMPLETE
+
+
+def made(text: str = "", runtime: Any = going_on) -> World:
+    world = World(runtime)
+    world.publish(text or flow(*CHAIN))
+    world.start()
+    return world.settle()
+
+
+# ------------------------------------------------------------------------------------------------- workflows
+def test_versions() -> None:
+    world = World()
+    for _ in range(3):
+        world.publish(flow(NOOP))
+    assert world.do(get_version(world.store, "flow", "2")).is_latest is False
+    page = world.do(list_versions(world.store, "flow", PageRequest(first=2)))
+    numbers = [each.metadata and each.metadata.workflow_version_id for each in page.elements]
+    assert numbers == [3, 2]
+    assert (page.total_count, page.page_info.end_cursor, page.page_info.has_next_page) == (3, "2", True)
+    with pytest.raises(NotFound):
+        world.do(list_versions(world.store, "other", PageRequest(first=2)))
+
+
+def test_the_overview_counts() -> None:
+    world = made(flow(WORK, strategy="SEQUENTIAL"))
+    world.start()
+    overview = world.do(get_overview(world.store, "flow"))
+    assert (overview.active_version_id, overview.latest_instance_id) == (1, 2)
+    assert overview.nonterminal_instances == {"CREATED": 1, "IN_PROGRESS": 1, "PAUSED": 0}
+    assert overview.failed_instances == 0
+    with pytest.raises(NotFound):
+        world.do(get_overview(world.store, "other"))
+
+
+def test_a_default_strategy_is_shown() -> None:
+    world = World()
+    world.publish("properties: {owner: ann}\nworkflow: {id: flow, steps: [{step: {id: a, type: NoOp}}]}")
+    shown = world.do(get_overview(world.store, "flow")).properties_snapshot
+    assert shown is not None
+    assert shown.run_strategy is not None
+    assert shown.run_strategy.rule == "SEQUENTIAL"
+    assert world.do(get_properties(world.store, "flow")).run_strategy is None
+    assert world.do(get_timeline(world.store, "other")).timeline_events == []
+
+
+# ----------------------------------------------------------------------------------------------------- pages
+def five() -> World:
+    world = World()
+    world.publish(flow(NOOP))
+    for _ in range(5):
+        world.start()
+    return world.settle()
+
+
+@pytest.mark.parametrize(
+    ("request_", "ids", "before", "after", "index"),
+    [
+        (PageRequest(first=2), [5, 4], False, True, 1),
+        (PageRequest(first=2, cursor="4"), [3, 2], True, True, 3),
+        (PageRequest(first=9, cursor="4"), [3, 2, 1], True, False, 3),
+        (PageRequest(last=2), [2, 1], True, False, 4),
+        (PageRequest(last=2, cursor="2"), [4, 3], True, True, 2),
+        (PageRequest(first=5, cursor=""), [5, 4, 3, 2, 1], False, False, 1),
+    ],
+)
+def test_pages_of_instances(
+    request_: PageRequest, ids: list[int], before: bool, after: bool, index: int
+) -> None:
+    world = five()
+    page = world.do(list_instances(world.store, "flow", request_))
+    assert [each.workflow_instance_id for each in page.elements] == ids
+    info = page.page_info
+    assert (info.start_cursor, info.end_cursor) == (str(ids[0]), str(ids[-1]))
+    assert (info.has_previous_page, info.has_next_page, info.start_index) == (before, after, index)
+    assert page.total_count == 5
+
+
+def test_empty_pages() -> None:
+    world = five()
+    page = world.do(list_instances(world.store, "flow", PageRequest(first=2, cursor="1")))
+    assert (page.elements, page.total_count, page.page_info.start_cursor) == ((), 5, None)
+    world.publish(flow(NOOP, name="other"))
+    assert world.do(list_instances(world.store, "other", PageRequest(last=2))).total_count == 0
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        PageRequest(),
+        PageRequest(first=1, last=1),
+        PageRequest(first=0),
+        PageRequest(last=201),
+        PageRequest(first=1, cursor="x"),
+    ],
+)
+def test_bad_pages_are_refused(request_: PageRequest) -> None:
+    world = five()
+    with pytest.raises(InvalidRequest):
+        world.do(list_instances(world.store, "flow", request_))
+
+
+# ------------------------------------------------------------------------------------------------- instances
+def test_a_run_before_during_and_after() -> None:
+    world = World(going_on)
+    world.publish(flow(*CHAIN))
+    world.start()
+    queued = world.do(get_instance(world.store, "flow", 1))
+    assert (queued.status, queued.runtime_overview) == ("CREATED", None)
+    world.settle()
+    running = world.do(get_instance(world.store, "flow", 1))
+    assert running.status == "IN_PROGRESS"
+    assert running.timeout_in_millis == 10 * 86_400_000
+    assert running.runtime_overview is not None
+    assert list(running.runtime_overview.step_overview) == ["RUNNING"]
+    assert list(running.runtime_dag or {}) == ["a", "b", "c"]
+    assert running.internal_id == 10_000
+    assert running.run_status is RunStatus.IN_PROGRESS
+    statuses = [line.status for line in running.timeline if hasattr(line, "status")]
+    assert statuses == ["CREATED", "IN_PROGRESS"]
+    plain = world.do(get_run(world.store, "flow", 1, "latest", enriched=False))
+    assert plain.aggregated_info is None
+    assert not any(hasattr(line, "status") for line in plain.timeline)
+
+
+def test_a_queued_run_has_no_execution() -> None:
+    world = made(flow(WORK, strategy="SEQUENTIAL"))
+    world.start()
+    assert world.do(get_instance(world.store, "flow", 2)).execution_id is None
+    assert world.do(get_instance(world.store, "flow", 1)).execution_id is not None
+
+
+def restarted() -> World:
+    """Five steps: one failed, its successor was not created; the second run makes good for both."""
+    world = made(runtime=failing("b"))
+    world.runtime = failing()
+    request = InstanceRestartRequest(restart_policy=INCOMPLETE)
+    world.do(restart(world.store, ANN, "flow", 1, request))
+    return world.settle()
+
+
+def test_the_aggregated_view_spans_runs() -> None:
+    world = restarted()
+    view = world.do(get_instance(world.store, "flow", 1))
+    assert view.aggregated_info is not None
+    views = view.aggregated_info.step_aggregated_views
+    assert {step: (each.workflow_run_id, each.status.value) for step, each in views.items()} == {
+        "a": (1, "SUCCEEDED"),
+        "b": (2, "SUCCEEDED"),
+        "c": (2, "SUCCEEDED"),
+    }
+    assert view.status == "SUCCEEDED"
+    assert list(view.runtime_dag or {}) == ["b", "c"]
+    page = world.do(list_runs(world.store, "flow", 1, PageRequest(first=1)))
+    assert [each.workflow_run_id for each in page.elements] == [2]
+    assert page.page_info.has_next_page
+    assert world.do(get_run(world.store, "flow", 1, "1")).status == "FAILED"
+    for run, error in (("9", NotFound), ("x", InvalidRequest)):
+        with pytest.raises(error):
+            world.do(get_run(world.store, "flow", 1, run))
+
+
+def test_an_older_failure_stands_beside_a_run_that_succeeded() -> None:
+    siblings = flow("{id: a, type: Python}", "{id: b, type: Python}")
+    world = made(siblings, failing("a", "b"))
+    world.runtime = failing()
+    request = StepRestartRequest(restart_policy=INCOMPLETE)
+    world.do(restart_step(world.store, ANN, "flow", 1, "a", request))
+    world.settle()
+    view = world.do(get_instance(world.store, "flow", 1))
+    assert (view.status, view.run_status) == ("FAILED", RunStatus.SUCCEEDED)
+
+
+def test_many_runs_are_folded_page_by_page() -> None:
+    world = restarted()
+    runs_of = world.store.runs_of
+
+    async def one_by_one(workflow_id: str, instance_id: int, cut: Cut) -> Any:
+        return await runs_of(workflow_id, instance_id, msgspec.structs.replace(cut, most=1))
+
+    for _ in range(2):
+        request = InstanceRestartRequest(restart_policy=RunPolicy.RESTART_FROM_BEGINNING)
+        world.do(restart(world.store, ANN, "flow", 1, request))
+        world.settle()
+    world.swap("runs_of", one_by_one)
+    assert world.do(get_instance(world.store, "flow", 1)).workflow_run_id == 4
+
+
+def test_iterations_are_instances_too() -> None:
+    world = made(flow(LOOP), failing())
+    (loop,) = world.do(world.store.loops(world.row().key))
+    page = world.do(list_instances(world.store, loop.inline_id, PageRequest(first=5)))
+    assert [each.workflow_instance_id for each in page.elements] == [2, 1]
+    assert list(page.elements[0].runtime_dag or {}) == ["g"]
+    assert world.do(get_step(world.store, loop.inline_id, 1, "g")).runtime_state.status == "SUCCEEDED"
+
+
+def test_what_is_gone_is_not_found() -> None:
+    world = made()
+    row = world.row()
+    lost = msgspec.structs.replace(row, root=RunKey("other", 1, 1))
+    with pytest.raises(NotFound, match=r"\[other\]\[1\]"):
+        world.do(definition_of(world.store, lost))
+    for work in (
+        get_instance(world.store, "flow", 9),
+        list_runs(world.store, "flow", 9, PageRequest(first=1)),
+        list_instances(world.store, "other", PageRequest(first=1)),
+        get_step(world.store, "flow", 1, "zzz"),
+        get_attempt(world.store, "flow", 1, "1", "zzz", "latest"),
+        get_attempt(world.store, "flow", 1, "1", "a", "7"),
+        why_step(world.store, "flow", 1, "zzz"),
+    ):
+        with pytest.raises(NotFound):
+            world.do(work)
+
+
+# ----------------------------------------------------------------------------------------------------- steps
+def test_attempts_are_readable() -> None:
+    retries = "{error_retry_limit: 1, backoff: {type: FIXED_BACKOFF}}"
+    step = f"{{id: a, type: Python, tags: [t], retry_policy: {retries}}}"
+    world = made(flow(step, "{id: b, type: Python}"))
+    world.report("a", ResultState.FATAL_ERROR)
+    world.do(restart_step(world.store, ANN, "flow", 1, "a", StepRestartRequest(restart_policy=INCOMPLETE)))
+    world.settle()
+    first = world.do(get_attempt(world.store, "flow", 1, "latest", "a", "1"))
+    newest = world.do(get_attempt(world.store, "flow", 1, "1", "a", "LATEST"))
+    assert (first.runtime_state.status, newest.runtime_state.status) == ("FATALLY_FAILED", "RUNNING")
+    assert (first.step_attempt_id, newest.step_attempt_id) == (1, 2)
+    assert first.step_instance_id == newest.step_instance_id
+    assert first.step_uuid != newest.step_uuid
+    assert (newest.step_retry.error_retry_limit, newest.step_retry.retryable) == (1, False)
+    assert newest.definition is not None
+    assert newest.definition.failure_mode == "FAIL_AFTER_RUNNING"
+    assert [tag.name for tag in newest.tags or ()] == ["t"]
+    with pytest.raises(InvalidRequest):
+        world.do(get_attempt(world.store, "flow", 1, "1", "a", "newest"))
+
+
+def test_steps_of_an_instance_and_of_a_run() -> None:
+    world = restarted()
+    over_all = world.do(list_steps(world.store, "flow", 1))
+    assert [(each.step_id, each.workflow_run_id) for each in over_all] == [("a", 1), ("b", 2), ("c", 2)]
+    assert [each.step_id for each in world.do(list_steps(world.store, "flow", 1, "2"))] == ["b", "c"]
+    assert world.do(list_steps(world.store, "flow", 9)) == []
+    transition = over_all[0].transition
+    assert transition.successors["b"].evaluated_result is True
+    lines = [
+        line.status
+        for line in world.do(get_step(world.store, "flow", 1, "a")).timeline
+        if hasattr(line, "status")
+    ]
+    assert lines[0] == "CREATED"
+    assert lines[-1] == "SUCCEEDED"
+
+
+def test_a_timeout_is_shown() -> None:
+    world = made(flow("{id: a, type: Python, timeout: 60}"))
+    assert world.do(get_step(world.store, "flow", 1, "a")).timeout_in_millis == 60_000
+
+
+def test_action_maps() -> None:
+    assert instance_action_map() is INSTANCE_ACTIONS
+    assert step_action_map() is STEP_ACTIONS
+
+
+def test_steps_that_a_step_added_are_found_in_its_loop() -> None:
+    world = made(flow(LOOP), failing())
+    (loop,) = world.do(world.store.loops(world.row().key))
+    row = world.row(loop.inline_id, 1)
+    added = step_in(world.do(definition_of(world.store, row)).steps, "g")
+    assert added is not None
+
+    async def loops(_run: RunKey) -> list[LoopRecord]:
+        return [msgspec.structs.replace(loop, steps=(added,))]
+
+    initiator = row.record.initiator
+    (parent,) = initiator.ancestors  # type: ignore[union-attr]
+    other = msgspec.structs.replace(initiator, ancestors=(msgspec.structs.replace(parent, step_id="zzz"),))
+    row.record.initiator = other
+    world.swap("loops", loops)
+    assert world.do(definition_of(world.store, row)).steps == (added,)
+    assert step_in((), "g") is None
+
+
+# ------------------------------------------------------------------------------------------------------- why
+def test_why_a_run_is_queued() -> None:
+    world = made(flow(WORK, strategy="SEQUENTIAL"))
+    world.start()
+    assert "number 1 in the queue" in world.do(why_run(world.store, "flow", 2)).text
+    row = world.row(instance_id=2)
+    world.report("a", ResultState.DONE)
+
+    async def old(_workflow_id: str, _instance_id: int) -> Any:
+        return row
+
+    world.swap("newest_run", old)
+    assert "just left the queue" in world.do(why_run(world.store, "flow", 2)).text
+
+
+def test_why_a_run_goes_on_and_how_it_ended() -> None:
+    world = made()
+    answer = world.do(why_run(world.store, "flow", 1))
+    assert [(each.step_id, each.status.value) for each in answer.steps] == [
+        ("a", "RUNNING"),
+        ("b", "NOT_CREATED"),
+        ("c", "NOT_CREATED"),
+    ]
+    assert "its work goes on" in str(world.do(why_step(world.store, "flow", 1, "a")))
+    for step in "abc":
+        world.report(step, ResultState.DONE)
+    assert "ended SUCCEEDED" in world.do(why_run(world.store, "flow", 1)).text
+
+
+def test_why_a_loop_goes_on() -> None:
+    world = made(flow(LOOP))
+    assert "0 of 2 iterations have ended, 2 run" in str(world.do(why_step(world.store, "flow", 1, "f")))
+    inline = next(key.workflow_id for key in world.flows[RunKey("flow", 1, 1)].tree.live if key[0] != "flow")
+    assert world.do(why_step(world.store, inline, 1, "g")).status == "RUNNING"
