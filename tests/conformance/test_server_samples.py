@@ -314,7 +314,9 @@ def _() -> None:
 # ------------------------------------------------------------------------------------------------ triggers
 @outcome("sample-signal-trigger-wf")
 def _() -> None:
-    initiator = SignalInitiator(trigger_uuid="t", signal_id_map={"signal_a": 1, "signal_b": 2})
+    given = {"foo": result("bar", ParamType.STRING)}  # what the trigger evaluated
+    ids = {"signal_a": 1, "signal_b": 2}
+    initiator = SignalInitiator(trigger_uuid="t", signal_id_map=ids, params=given)
     driver = Driver(sample("sample-signal-trigger-wf"), initiator=initiator)
     driver.world.announce("signal_a", foo="bat", watermark=12_345, updated_by="X")
     driver.world.announce("signal_b", bar="baz", watermark=22_222, posted_by="X")

@@ -94,3 +94,10 @@ def test_an_iteration_is_undone_by_itself() -> None:
     driver = Driver(workflow(loop), runtime=fail).finish()
     assert calls(driver).count("undo_a") == 1
     assert [run.compensation for run in driver.iterations("l")] == [None, Compensation.COMPENSATED]
+
+
+def test_a_run_that_is_killed_in_a_pause_is_undone_all_the_same() -> None:
+    driver = Driver(workflow(undone("a", "b"), step("b")), runtime=scripted(a=[Work("DONE", 500)])).start().run(0)
+    driver.act(RunAction.PAUSE).run(500).act(RunAction.KILL).run()
+    assert driver.flow.run.compensation is Compensation.COMPENSATED
+    assert driver.status == "FAILED"

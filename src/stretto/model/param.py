@@ -132,6 +132,7 @@ PLAIN_FIELDS: Final[dict[str, Any]] = {
 }
 
 TYPE_CODEC: Final = codec_of(ParamType)
+TYPES: Final[dict[str, ParamType]] = {kind.value: kind for kind in ParamType}  # as most people write them
 NOTE_FIELDS: Final[dict[str, frozenset[str]]] = {
     "internal_mode": frozenset(InternalParamMode),
     "source": frozenset(ParamSource),
@@ -156,9 +157,12 @@ class ParamCodec:
         if not isinstance(value, dict):
             sink.append(wrong_type(at, "an object with `type` and `value` or `expression`", value))
             return self.blank()
-        kind = _read_type(value, at, sink)
+        word = value.get("type")
+        kind = TYPES.get(word) if isinstance(word, str) else None
         if kind is None:
-            return self.blank()
+            kind = _read_type(value, at, sink)
+            if kind is None:
+                return self.blank()
         codecs = self._codecs(kind)
         known: dict[str, Any] = {"type": kind}
         meta: dict[str, Any] = {}
@@ -212,7 +216,8 @@ def _read_type(value: dict[str, Any], at: Place, sink: Sink) -> ParamType | None
 
 def _check_one_form(known: dict[str, Any], at: Place, sink: Sink) -> None:
     """Exactly one of value and expression; only the system's own parameters may leave both open."""
-    if "value" in known and "expression" in known:
+    literal, computed = "value" in known, "expression" in known
+    if literal and computed:
         sink.append(problem_at(at, Code.CONFLICT, "`value` and `expression` exclude each other", "give one"))
-    elif not known.keys() & {"value", "expression", "internal_mode"}:
+    elif not (literal or computed or "internal_mode" in known):
         sink.append(problem_at(at, Code.MISSING_FIELD, "neither `value` nor `expression` is given"))

@@ -15,7 +15,10 @@ from stretto.ports.work import Work
 
 
 class PermitAsk(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt stands in line for all of these tags at once; a limit counts if the tag has none itself."""
+    """An attempt stands in line for all of these tags at once; a limit counts if the tag has none itself.
+
+    Who asks again keeps its place, and what was granted.
+    """
 
     attempt: AttemptKey
     limits: Mapping[str, int | None]
@@ -33,6 +36,8 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     records    Runs (the root, iterations inside it), attempts and loops, made or changed; rows are made if
                missing. A run with a terminal status is ENDED, with the mark STANDING if it FAILED; any other
                is LIVE. An iteration that is ENDED is not written again.
+    runs_on    Which node of ours does the work of an attempt from now on, where that is news; other attempts
+               among the records keep what they have.
     due_at     When the root must be looked at without a message. 0: it has work under way that an owner must
                recover. None: only a message wakes it. Stored with the root's row, also if that is unchanged.
     """
@@ -41,7 +46,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     launch: bool = False
     records: tuple[Record, ...] = ()
     due_at: int | None = None
-    runs_on: Mapping[AttemptKey, NodeId] = {}  # attempts among the records whose work a node of ours does
+    runs_on: Mapping[AttemptKey, NodeId | None] = {}
     summaries: Mapping[RunKey, RunSummary] = {}  # of runs among the records, where they are news
 
     consumed: tuple[int, ...] = ()  # messages whose effect this is: deleted, and all of them must be there

@@ -28,12 +28,14 @@ from stretto.actions.reading.workflows import (
 from stretto.actions.restart import restart
 from stretto.actions.restart_step import restart_step
 from stretto.engine.events import ResultState
+from stretto.engine.inline_ids import Loop, inline_workflow_id
 from stretto.engine.records import LoopRecord, RunKey
 from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.request import InstanceRestartRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
+from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut
 
 LOOP = (
@@ -358,3 +360,25 @@ def test_why_a_loop_goes_on() -> None:
     assert "0 of 2 iterations have ended, 2 run" in str(world.do(why_step(world.store, "flow", 1, "f")))
     inline = next(key.workflow_id for key in world.flows[RunKey("flow", 1, 1)].tree.live if key[0] != "flow")
     assert world.do(why_step(world.store, inline, 1, "g")).status == "RUNNING"
+
+
+def test_what_undoes_a_run_is_told_from_the_run() -> None:
+    undo = "compensation: {step: {id: undo, type: Python}}"
+    steps = (
+        f"{{id: a, type: Python, {undo}, transition: {{successors: {{b: 'true'}}}}}}",
+        "{id: b, type: Python}",
+    )
+    world = made(flow(*steps), failing("b"))
+    page = world.do(world.store.all_runs(Cut(), RunFilter()))
+    assert [row.key.workflow_id for row in page.elements] == ["flow"]
+    inline = inline_workflow_id(Loop.COMPENSATION, 10_000, "flow", 1, "a", 1)
+    row = world.row(inline, 1)
+    assert [step.id for step in world.do(definition_of(world.store, row)).steps] == ["undo"]
+    assert world.do(get_step(world.store, inline, 1, "undo")).runtime_state.status == "SUCCEEDED"
+
+    async def gone(_run: RunKey) -> None:
+        return None
+
+    world.swap("run", gone)
+    with pytest.raises(NotFound, match=r"\[flow\]\[1\]\[1\]"):
+        world.do(definition_of(world.store, row))

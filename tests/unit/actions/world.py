@@ -22,7 +22,7 @@ from stretto.engine.decide import decide
 from stretto.engine.flow import Flow, Tree
 from stretto.engine.opening import plan_of_run
 from stretto.engine.permits import granted
-from stretto.engine.records import AttemptKey, RunKey, RunRecord
+from stretto.engine.records import AttemptKey, RunKey, RunRecord, WakeReason
 from stretto.engine.settings import EngineSettings
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
 from stretto.model.errors import StrettoError
@@ -78,7 +78,7 @@ class World:
         self.flows: dict[RunKey, Flow] = {}
         self.events: deque[tuple[RunKey, happened.Event]] = deque()
         self.leases: dict[int, Lease] = {}
-        self.seqs: dict[int, int] = {}
+        self.timers: list[tuple[int, RunKey, happened.Event]] = []
         self.do(self._join())
 
     async def _join(self) -> None:
@@ -116,20 +116,37 @@ class World:
         rows = self.do(self.store.newest_in_instance(workflow_id, instance_id))
         return {row.key.step_id: row.record.status.value for row in rows}
 
-    def report(self, step_id: str, state: happened.ResultState, workflow_id: str = "flow") -> None:
+    def report(
+        self, step_id: str, state: happened.ResultState, workflow_id: str = "flow", message: str | None = None
+    ) -> None:
         """The work of the step that runs has ended so."""
         for root, flow in self.flows.items():
             for live in flow.tree.live.values():
                 index = live.plan.numbers.get(step_id)
                 record = None if index is None else live.attempts[index]
                 if root.workflow_id == workflow_id and record is not None and record.launch is not None:
-                    event = happened.Reported(attempt=record.key, launch=record.launch, state=state)
+                    event = happened.Reported(
+                        attempt=record.key, launch=record.launch, state=state, message=message
+                    )
                     self.events.append((root, event))
         self.settle()
 
     def swap(self, method: str, stand_in: Callable[..., Any]) -> None:
         """From now on the store answers so: a race, or a failure."""
         setattr(self.store, method, stand_in)
+
+    def advance(self, millis: int) -> "World":
+        """Time passes, and what is due happens."""
+        end = self.clock.time + millis
+        while due := sorted((each for each in self.timers if each[0] <= end), key=lambda each: each[0]):
+            at, root, event = due[0]
+            self.timers.remove(due[0])
+            self.clock.time = max(self.clock.time, at)
+            if root in self.flows:
+                self.events.append((root, event))
+                self.settle()
+        self.clock.time = end
+        return self
 
     # ------------------------------------------------------------------------------------------- driving
     def settle(self) -> "World":
@@ -266,6 +283,12 @@ class World:
             case todo.LookForBreakpoint(attempt=attempt):
                 if not await self._is_held(attempt, flow):
                     self.events.append((root, happened.BreakpointGone(attempt=attempt)))
+            case todo.SetTimer(attempt=None, run=run, due=due):
+                self.timers.append((due, root, happened.RunTimeDue(run=run, due=due)))
+            case todo.SetTimer(attempt=AttemptKey() as attempt, due=due, reason=None):
+                self.timers.append((due, root, happened.StepTimeDue(attempt=attempt, due=due)))
+            case todo.SetTimer(attempt=AttemptKey() as attempt, due=due, reason=WakeReason() as reason):
+                self.timers.append((due, root, happened.Woken(attempt=attempt, reason=reason, due=due)))
             case todo.ResumeLoop(attempt=attempt):
                 self.events.append((root, happened.Resumed(attempt=attempt)))
             case todo.StartChild():

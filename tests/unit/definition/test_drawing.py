@@ -134,6 +134,13 @@ def test_layout_puts_successors_below() -> None:
     assert plan.width >= plan.boxes["d"].width
 
 
+def test_an_edge_over_several_rows() -> None:
+    over = workflow(step("a", "b", "d"), step("b", "c"), step("c", "d"), step("d"))
+    assert len(lay_out(over.steps).edges) == 4
+    root = ET.fromstring(to_svg(over))  # noqa: S314 - our own text
+    assert len([path for path in root.iter(f"{SVG}path") if path.get("class") == "edge"]) == 4
+
+
 def test_long_labels_are_clipped() -> None:
     assert clipped("x" * 36) == "x" * 36
     assert clipped("x" * 37) == "x" * 35 + "…"

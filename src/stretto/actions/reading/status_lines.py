@@ -5,7 +5,7 @@ from typing import Final
 
 from stretto.engine.records import AttemptRecord, RunRecord
 from stretto.model.status import RunStatus, StepStatus
-from stretto.model.timeline import StatusEvent, Timeline, TimelineEvent
+from stretto.model.timeline import LogEvent, LogLevel, StatusEvent, Timeline, TimelineEvent
 
 S = StepStatus
 
@@ -35,7 +35,16 @@ def with_run_statuses(record: RunRecord) -> Timeline:
 def with_step_statuses(record: AttemptRecord) -> Timeline:
     """The timeline of an attempt with its statuses, in the order of time."""
     times = [(status, getattr(record, field)) for status, field in STEP_TIMES]
-    return _merged(record.timeline, [*times, (record.status, record.end_time)])
+    return _merged(step_lines(record), [*times, (record.status, record.end_time)])
+
+
+def step_lines(record: AttemptRecord) -> Timeline:
+    """The timeline of an attempt; the reason of its end is the last line."""
+    lines = list(record.timeline)
+    if record.reason is not None and record.end_time is not None:
+        level = LogLevel.INFO if record.status.is_complete else LogLevel.ERROR
+        lines.append(LogEvent(timestamp=record.end_time, level=level, message=record.reason))
+    return lines
 
 
 def _merged(timeline: Iterable[TimelineEvent], times: Iterable[tuple[str, int | None]]) -> Timeline:

@@ -6,7 +6,7 @@ import msgspec
 
 from stretto.actions.reading.aggregation import RunInInstance
 from stretto.actions.reading.flows import flow_of
-from stretto.actions.reading.status_lines import STEP_TIMES, with_step_statuses
+from stretto.actions.reading.status_lines import STEP_TIMES, step_lines, with_step_statuses
 from stretto.engine.context import step_uuid
 from stretto.engine.flow import Flow
 from stretto.engine.policies import retries_for
@@ -63,7 +63,7 @@ def step_view(
         runtime_state=runtime_state(row),
         signal_dependencies=record.signals,
         artifacts=record.artifacts,
-        timeline=with_step_statuses(record) if enriched else list(record.timeline),
+        timeline=with_step_statuses(record) if enriched else step_lines(record),
     )
 
 

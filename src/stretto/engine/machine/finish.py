@@ -217,7 +217,7 @@ def look(turn: Turn, flow: Flow) -> None:
     """End the run if nothing is active, nothing is held, and nothing else is about to begin."""
     if flow.active or flow.held or flow.is_over or flow.run.start_time is None:
         return
-    if flow.run.paused and flow.run.ending is None:
+    if flow.run.paused:  # nothing is left that a pause could hold; undoing the run must not be held
         turn.touch(flow.run, flow)
         flow.run.paused = False
         turn.move_run(flow, RunStatus.IN_PROGRESS)

@@ -74,14 +74,18 @@ def _fill_list(codec: Filled, item: Codec, make: Callable[[Any], Any]) -> None:
 
 
 def _fill_map(codec: Filled, key: Codec, item: Codec) -> None:
+    texts = key is codec_of(str)  # as almost all keys are: nothing to decode
+
     def decode(value: Any, at: Place, sink: Sink) -> Any:
-        if isinstance(value, dict):
-            return {
-                key.decode(name, (at, name), sink): item.decode(each, (at, name), sink)
-                for name, each in value.items()
-            }
-        sink.append(wrong_type(at, "an object", value))
-        return {}
+        if not isinstance(value, dict):
+            sink.append(wrong_type(at, "an object", value))
+            return {}
+        if texts:
+            return {name: item.decode(each, (at, name), sink) for name, each in value.items()}
+        return {
+            key.decode(name, (at, name), sink): item.decode(each, (at, name), sink)
+            for name, each in value.items()
+        }
 
     def encode(items: dict[Any, Any]) -> dict[str, Any]:
         return {key.encode(name): item.encode(each) for name, each in items.items()}

@@ -78,9 +78,7 @@ class _Writing:
             if isinstance(record, RunRecord):
                 self._write_run(decided, root, record)
             elif isinstance(record, AttemptRecord):
-                node = decided.runs_on.get(record.key)
-                row = AttemptRow(record=copy(record), runs_on=node, modify_time=self._now)
-                self._db.attempts.put(record.key, row)
+                self._write_attempt(decided, record)
             else:
                 self._db.loops.put(record.key, copy(record))
 
@@ -116,6 +114,12 @@ class _Writing:
         if over:
             count_outcome(self._db, row, self._now)
 
+    def _write_attempt(self, decided: Decided, record: AttemptRecord) -> None:
+        before = self._db.attempts.get(record.key)
+        node = decided.runs_on.get(record.key, None if before is None else before.runs_on)
+        row = AttemptRow(record=copy(record), runs_on=node, modify_time=self._now)
+        self._db.attempts.put(record.key, row)
+
     # ------------------------------------------------------------------------------------------------ waits
     def _write_waits(self, decided: Decided) -> None:
         db = self._db
@@ -142,7 +146,8 @@ class _Writing:
                 criticality=ask.criticality,
                 limit=limit,
             )
-            self._db.permits.put((ask.attempt, tag), row)
+            if (ask.attempt, tag) not in self._db.permits:
+                self._db.permits.put((ask.attempt, tag), row)
 
     def _release(self, attempt: AttemptKey) -> None:
         for permit in list(self._db.permits_of[attempt]):

@@ -11,7 +11,7 @@ from stretto.ports.paging import Cut, Slice, Span
 from stretto.ports.rows import AttemptRow, RunRow
 from stretto.store.memory.database import Part, own
 from stretto.store.memory.loading import newest_of_each_step
-from stretto.store.memory.paging import select, slice_of
+from stretto.store.memory.paging import select, slice_of, under
 from stretto.store.memory.run_rows import runs_of_instance
 from stretto.store.memory.schema import ALL
 
@@ -33,19 +33,14 @@ class MemoryHistory(Part):
         self, workflow_id: str, cut: Cut, statuses: Collection[RunStatus] = ()
     ) -> Slice[RunRow]:
         db = self._db
-
-        def newest(instance_id: int) -> RunRow:
-            return db.runs[db.instances[workflow_id, instance_id]]
-
         with db.transaction():
-            ids = [number for _id, number in db.instances_of[workflow_id]]
             page = select(
-                ids,
-                cut,
-                lambda each: not statuses or newest(each).record.status in statuses,
+                db.instances_of[workflow_id],
+                under(cut, workflow_id),
+                lambda at: not statuses or db.runs[db.instances[at]].record.status in statuses,
                 newest_first=True,
             )
-            return slice_of(page, lambda each: own(newest(each)))
+            return slice_of(page, lambda at: own(db.runs[db.instances[at]]))
 
     async def instance_ids(self, workflow_id: str) -> Span | None:
         with self._db.transaction():
@@ -54,11 +49,9 @@ class MemoryHistory(Part):
 
     async def runs_of(self, workflow_id: str, instance_id: int, cut: Cut) -> Slice[RunRow]:
         with self._db.transaction():
-            numbers = [key.run_id for key in runs_of_instance(self._db, workflow_id, instance_id)]
-            return slice_of(
-                select(numbers, cut, newest_first=True),
-                lambda number: own(self._db.runs[RunKey(workflow_id, instance_id, number)]),
-            )
+            keys = runs_of_instance(self._db, workflow_id, instance_id)
+            page = select(keys, under(cut, workflow_id, instance_id), newest_first=True)
+            return slice_of(page, lambda key: own(self._db.runs[key]))
 
     async def run_ids(self, workflow_id: str, instance_id: int) -> Span | None:
         with self._db.transaction():

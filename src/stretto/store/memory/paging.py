@@ -18,6 +18,15 @@ class Selected(NamedTuple):
     after: bool
 
 
+def under(cut: Cut, *prefix: Any) -> Cut:
+    """The same cut of a list whose keys begin like this."""
+
+    def whole(key: Any) -> Any:
+        return None if key is None else (*prefix, key)
+
+    return Cut(most=cut.most, below=whole(cut.below), above=whole(cut.above))
+
+
 def select(
     keys: Sequence[Any],
     cut: Cut,

@@ -11,7 +11,7 @@ from stretto.ports.places import group_of_signal, group_of_workflow
 from stretto.ports.signals import Announced, Fits, NewSignal, SignalName, SignalWait
 from stretto.ports.triggers import SignalTriggerRow
 from stretto.store.memory.database import Database, Part
-from stretto.store.memory.paging import select, slice_of
+from stretto.store.memory.paging import select, slice_of, under
 from stretto.store.memory.post import post
 
 
@@ -69,8 +69,8 @@ class MemorySignals(Part):
 
     async def signals(self, name: str, cut: Cut) -> Slice[SignalInstance]:
         with self._db.transaction():
-            seqs = [seq for _name, seq in self._db.signals_of[name]]
-            return slice_of(select(seqs, cut, newest_first=True), lambda seq: self._db.signals[name, seq])
+            page = select(self._db.signals_of[name], under(cut, name), newest_first=True)
+            return slice_of(page, self._db.signals.__getitem__)
 
     async def signal_names(self, cut: Cut) -> Slice[SignalName]:
         db = self._db

@@ -32,13 +32,14 @@ class Index(Generic[K, V]):
         """A row is made, replaced or deleted."""
         old = None if before is None else self._bucket(before)
         new = None if after is None else self._bucket(after)
-        if before is not None and after is not None and old == new:
-            if old is None or self._entry(key, before) == self._entry(key, after):
-                return  # most changes of a row concern few indexes
-        if before is not None and old is not None:
-            self._take_out(old, self._entry(key, before))
-        if after is not None and new is not None:
-            self._put_in(new, self._entry(key, after))
+        leaving = None if before is None or old is None else self._entry(key, before)
+        coming = None if after is None or new is None else self._entry(key, after)
+        if (old, leaving) == (new, coming):
+            return  # most changes of a row concern few indexes
+        if old is not None:
+            self._take_out(old, leaving)
+        if new is not None:
+            self._put_in(new, coming)
 
     def _take_out(self, bucket: Hashable, entry: Any) -> None:
         entries = self._buckets[bucket]

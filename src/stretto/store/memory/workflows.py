@@ -17,7 +17,7 @@ from stretto.ports.places import group_of_workflow
 from stretto.ports.rows import Phase
 from stretto.ports.workflows import Change, Found, Outcomes, Overview, WorkflowFilter, WorkflowRow
 from stretto.store.memory.database import Database, Part
-from stretto.store.memory.paging import select, slice_of
+from stretto.store.memory.paging import select, slice_of, under
 from stretto.store.memory.post import post
 from stretto.store.memory.runs import counts_of, workflow_row
 from stretto.store.memory.schema import ALL, WorkflowEntry
@@ -83,19 +83,16 @@ class MemoryWorkflows(Part):
     async def versions(self, workflow_id: str, cut: Cut) -> Slice[WorkflowVersion]:
         with self._db.transaction():
             alive = workflow_row(self._db, workflow_id) is not None
-            numbers = [number for _id, number in self._db.versions_of[workflow_id] if alive]
-            return slice_of(
-                select(numbers, cut, newest_first=True),
-                lambda number: self._db.versions[workflow_id, number],
-            )
+            keys = self._db.versions_of[workflow_id] if alive else ()
+            page = select(keys, under(cut, workflow_id), newest_first=True)
+            return slice_of(page, self._db.versions.__getitem__)
 
     async def properties_history(self, workflow_id: str, cut: Cut) -> Slice[PropertiesSnapshot]:
         with self._db.transaction():
             alive = workflow_row(self._db, workflow_id) is not None
-            times = [time for _id, time in self._db.snapshots_of[workflow_id] if alive]
-            return slice_of(
-                select(times, cut, newest_first=True), lambda time: self._db.snapshots[workflow_id, time]
-            )
+            keys = self._db.snapshots_of[workflow_id] if alive else ()
+            page = select(keys, under(cut, workflow_id), newest_first=True)
+            return slice_of(page, self._db.snapshots.__getitem__)
 
     async def workflow_timeline(self, workflow_id: str, *, most: int = 300) -> list[WorkflowChange]:
         with self._db.transaction():

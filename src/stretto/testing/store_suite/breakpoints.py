@@ -1,6 +1,6 @@
 """Breakpoints and the attempts that they hold."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.records import RunKey
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint

@@ -1,6 +1,6 @@
 """The group commit: messages are consumed exactly, all parts are written together, waits come and go."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
@@ -142,8 +142,13 @@ async def attempts_say_where_they_run(world: World) -> None:
     run = await world.live(owner)
     local, outside = attempt_record(run, "local"), attempt_record(run, "outside")
     await owner.decide(run, records=(local, outside), runs_on={local.key: owner.node})
+    await owner.decide(run, records=(local,))  # it is not said again
     rows = {each.key: each.runs_on for each in await world.store.newest_attempts(run)}
     assert rows == {local.key: owner.node, outside.key: None}
+    await owner.decide(run, records=(local, outside), runs_on={outside.key: HERE})
+    await owner.decide(run, records=(local,), runs_on={local.key: None})
+    rows = {each.key: each.runs_on for each in await world.store.newest_attempts(run)}
+    assert rows == {local.key: None, outside.key: HERE}
 
 
 @SUITE.check

@@ -1,6 +1,6 @@
 """Many at once, each with a handle of its own. Stores that can race do so here."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 import asyncio
 from collections import Counter

@@ -1,6 +1,6 @@
 """Nobody shares a record with the store, and what is loaded is what was in memory."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.definition.parse import Options, load
 from stretto.engine import effects, events

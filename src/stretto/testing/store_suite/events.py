@@ -1,6 +1,6 @@
 """The change log: in order, without gaps, kept until it is delivered."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.ports.commit import Decided
 from stretto.ports.events import Trimmed

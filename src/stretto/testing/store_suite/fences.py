@@ -1,6 +1,6 @@
 """Commits that are fenced: nobody writes for a group but under its current generation."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.records import RunKey
 from stretto.ports.commit import Decided

@@ -1,6 +1,6 @@
 """Nodes, beats, burials, claims."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Conflict

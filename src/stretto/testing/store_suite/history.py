@@ -1,6 +1,6 @@
 """Runs and attempts for readers, page by page."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.initiator import Ancestor, SubworkflowInitiator

@@ -1,6 +1,6 @@
 """What an owner reads after a claim."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.permits import granted
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey

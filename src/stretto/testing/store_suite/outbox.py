@@ -1,6 +1,6 @@
 """Messages: fetched until they are consumed, postponed, parked, answered."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.events import Reported, ResultState, RunActed, RunAction
 from stretto.engine.records import AttemptKey, RunKey

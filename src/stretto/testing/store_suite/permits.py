@@ -1,6 +1,6 @@
 """Permits: all or none, in order, never more than allowed, and gone with the attempt."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from collections.abc import Mapping
 
@@ -94,6 +94,21 @@ async def the_next_goes_when_a_holder_ends(world: World) -> None:
     await line.end(1)  # it gives up waiting
     await line.end(0)
     assert await line.grant("x") == [2]
+
+
+@SUITE.check
+async def asking_again_changes_nothing(world: World) -> None:
+    line = await Line.of(world, 2)
+    await limit(world, "x", 1)
+    for _ in range(2):
+        await line.ask(0, {"x": None}, since=1)
+        await line.ask(1, {"x": None}, since=2)
+    assert await line.grant("x") == [0]
+    await line.ask(0, {"x": None}, since=9)
+    await line.ask(1, {"x": None}, since=9)
+    assert await line.grant("x") == []
+    assert [each.attempt for each in (await world.store.holders("x", Cut())).elements] == line.keys[:1]
+    assert [each.since for each in (await world.store.waiters("x", Cut())).elements] == [2]
 
 
 @SUITE.check

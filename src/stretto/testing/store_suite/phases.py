@@ -1,6 +1,6 @@
 """How runs come, begin and end: each phase is left in one way only."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 import msgspec
 

@@ -1,6 +1,6 @@
 """Queued runs: admitted, ended, paused, marked; timers and messages that a transaction deals with."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.records import AttemptKey, RunKey

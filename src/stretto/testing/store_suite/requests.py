@@ -1,6 +1,6 @@
 """Starts and restarts: ids, requests that come twice, and what a transaction finds."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Conflict, NotFound, WrongState

@@ -1,6 +1,6 @@
 """Retention: what may go goes in small steps, and nothing else does."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.events import Granted, RunActed, RunAction
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey

@@ -1,6 +1,6 @@
 """Signals: numbered without gaps, waited for without misses, joined once each."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.signal_instance import SignalInstance

@@ -1,6 +1,6 @@
 """Job templates."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.model.job_template import JobTemplate, JobTemplateDefinition, JobTemplateMetadata
 from stretto.ports.paging import Cut

@@ -1,6 +1,6 @@
 """Triggers: replaced with an activation, due in order."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.model.trigger import CronTrigger
 from stretto.ports.paging import Cut

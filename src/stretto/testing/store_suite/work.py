@@ -1,6 +1,6 @@
 """Pool work: taken by one, free again with its taker's death."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.ports.commit import Decided

@@ -1,6 +1,6 @@
 """Versions, properties, activation, deletion."""
 
-# ruff: noqa: S101 - a suite asserts
+
 
 from functools import partial
 
