@@ -166,7 +166,7 @@ def _(given: Any, then: Then) -> None:
 
 def with_child(child: RunKey, uuid: str, version: int = 1) -> Driver:
     driver = Driver(workflow(subworkflow("s", child.workflow_id)))
-    driver._start_child = lambda _effect: None  # type: ignore[method-assign]
+    driver._start_child = lambda _effect: None  # type: ignore[method-assign,assignment]
     driver.start()
     driver.send(ChildStarted(attempt=driver.attempt("s").key, child=child, version_id=version, uuid=uuid))
     return driver
@@ -203,6 +203,7 @@ def _(given: Any, then: Then) -> None:
 def _(given: Any, then: Then) -> None:
     completed, effects = [], then.take("effect")
     for instance, effect in zip(given["instances"], effects, strict=True):
+        ended = []
         for action, end in ((RunAction.STOP, RunStatus.STOPPED), (RunAction.KILL, RunStatus.FAILED)):
             driver = Driver(workflow(step("a")), runtime=scripted(a=[FOREVER]))
             driver.stubborn = True
@@ -214,7 +215,8 @@ def _(given: Any, then: Then) -> None:
             driver.act(action)
             assert driver.flow.is_over is ("at once" in effect)
             assert driver.flow.run.status is end or isinstance(driver.effects[-1], TerminateWork)
-        completed.append(driver.flow.is_over)
+            ended.append(driver.flow.is_over)
+        completed.append(all(ended))
     assert completed == then.take("completed")
 
 

@@ -54,7 +54,7 @@ def all_succeeded(driver: Driver) -> bool:
 
 def begins_after(driver: Driver, step_id: str, *before: str) -> None:
     ends = [driver.attempt(each).end_time for each in before]
-    assert driver.attempt(step_id).create_time >= max(each for each in ends if each is not None)
+    assert (driver.attempt(step_id).create_time or 0) >= max(each for each in ends if each is not None)
     assert {each.sequence < driver.attempt(step_id).sequence for each in map(driver.attempt, before)} == {
         True
     }

@@ -1,6 +1,6 @@
 """Runs a workflow in virtual time: carries out effects against scripted runtimes, checks each decision."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from stretto.engine.plan import Plan
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
 from stretto.model.actions import StepAction
-from stretto.model.artifact import Artifacts
+from stretto.model.artifact import Artifact
 from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, SubworkflowInitiator
 from stretto.model.param import Parameter, Params, ParamSource
 from stretto.model.run_config import RunPolicy
@@ -37,7 +37,7 @@ class Work(msgspec.Struct, frozen=True):
     after: int | None = 0
     message: str | None = None
     outputs: Mapping[str, Parameter] = {}
-    artifacts: Artifacts = {}
+    artifacts: Mapping[str, Artifact] = {}
     added: tuple[AnyStep, ...] = ()
     tolerance: float = 0.0
     redirect: str | None = None
@@ -47,7 +47,7 @@ Script = Callable[[todo.StartWork], Work | None]
 FOREVER = Work(after=None)
 
 
-def scripted(**scripts: list[Work | str]) -> Script:
+def scripted(**scripts: Sequence[Work | str]) -> Script:
     """What each step does in its attempts, one after the other; the last counts for all that follow."""
 
     def play(effect: todo.StartWork) -> Work:

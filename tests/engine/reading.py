@@ -86,7 +86,7 @@ class Reading:
             case ("foreach", step, _, inner, param):
                 return self._collected(attempt, step, inner, param)
             case ("subworkflow", step, _, inner, param):
-                child = self.world.children[self._step(attempt, step).child]
+                child = self.world.children[self._step(attempt, step).child]  # type: ignore[index]
                 return (child.attempt(inner).params or {}).get(param)
             case ("iterations", step, _):
                 return self.earlier_loop(step)

@@ -1,5 +1,7 @@
 """A run in which a step rests in a given status, while another step keeps the run open."""
 
+from collections.abc import Callable
+
 from tests.engine.driver import FOREVER, Driver, Work, scripted
 
 from stretto.engine.events import ResultState, RunAction
@@ -71,7 +73,7 @@ def _forced(status: StepStatus) -> Driver:
 
 def in_status(status: StepStatus, mode: FailureMode | None = None) -> Driver:
     """A run whose step `job1` rests in a status."""
-    made = {
+    makers: dict[StepStatus, Callable[[], Driver]] = {
         S.CREATED: lambda: _fetching(LATE_SIGNAL),
         S.INITIALIZED: lambda: _forced(S.INITIALIZED),
         S.PAUSED: _paused,
@@ -95,7 +97,8 @@ def in_status(status: StepStatus, mode: FailureMode | None = None) -> Driver:
         S.INTERNALLY_FAILED: lambda: driver_of(sample(BAD_PARAM, mode=mode)).start().run(0),
         S.STOPPED: lambda: _ended_by(StepAction.STOP),
         S.TIMED_OUT: lambda: driver_of(sample("timeout: 5")).start().run(5_000),
-    }[status]()
+    }
+    made = makers[status]()
     assert made.attempt("job1").status is status
     return made
 

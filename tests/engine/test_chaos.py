@@ -65,7 +65,7 @@ def shapes() -> tuple[AnyStep, ...]:
 @st.composite
 def command(draw: Any) -> tuple[str, Any, str, int]:
     kind = draw(st.sampled_from(["step", "step", "run", "some", "iteration", "time", "report", "answer"]))
-    actions = {"step": list(StepAction), "iteration": list(RunAction)}.get(kind, list(RunAction))
+    actions: list[Any] = list(StepAction) if kind == "step" else list(RunAction)
     if kind == "run":  # ends come rarely, so that something happens before
         actions = [RunAction.PAUSE, RunAction.RESUME, RunAction.PAUSE, RunAction.RESUME, *RunAction]
     name = draw(st.sampled_from(["a", "b", "c", "d", "e", "w", "f", "s", "p", "x", "z", "sub1"]))

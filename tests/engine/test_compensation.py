@@ -1,5 +1,7 @@
 """When a run has failed, what it completed is undone, in reverse and one by one."""
 
+from typing import Any
+
 import pytest
 from tests.engine.driver import FOREVER, Driver, Work, scripted
 from tests.engine.shapes import computed, foreach, noop, number, numbers, result, step, workflow
@@ -11,7 +13,7 @@ from stretto.engine.records import Compensation
 from stretto.model.step import FailureMode, TypedStep
 
 
-def undone(name: str, *after: str, **fields: object) -> TypedStep:
+def undone(name: str, *after: str, **fields: Any) -> TypedStep:
     back = step(f"undo_{name}", params={"v": computed(f"return params.getFromStep('{name}', 'v');")})
     return step(name, *after, compensation=back, params={"v": number(0)}, **fields)
 
@@ -97,7 +99,22 @@ def test_an_iteration_is_undone_by_itself() -> None:
 
 
 def test_a_run_that_is_killed_in_a_pause_is_undone_all_the_same() -> None:
-    driver = Driver(workflow(undone("a", "b"), step("b")), runtime=scripted(a=[Work("DONE", 500)])).start().run(0)
+    driver = (
+        Driver(workflow(undone("a", "b"), step("b")), runtime=scripted(a=[Work("DONE", 500)])).start().run(0)
+    )
     driver.act(RunAction.PAUSE).run(500).act(RunAction.KILL).run()
     assert driver.flow.run.compensation is Compensation.COMPENSATED
+    assert driver.status == "FAILED"
+
+
+def test_undoing_a_run_that_was_killed_can_be_stopped_too() -> None:
+    driver = (
+        Driver(workflow(undone("a"), step("b")), runtime=scripted(b=[FOREVER], undo_a=[FOREVER]))
+        .start()
+        .run(0)
+    )
+    driver.act(RunAction.KILL).run(1_000)
+    assert driver.flow.children[UNDO]
+    driver.act(RunAction.STOP).run(0)
+    assert driver.flow.run.compensation is Compensation.FAILED
     assert driver.status == "FAILED"

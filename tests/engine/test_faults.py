@@ -21,11 +21,11 @@ from tests.engine.shapes import (
     workflow,
 )
 
-from stretto.engine import decide as deciding
 from stretto.engine import events as happened
 from stretto.engine.decide import decide
 from stretto.engine.effects import Effect, TerminateWork
 from stretto.engine.events import Fetched, Reported, ResultState, RunAction, Woken
+from stretto.engine.machine.begin import begin_again
 from stretto.engine.records import WakeReason
 from stretto.engine.turn import IllegalMove, Turn
 from stretto.model.param import ParamType
@@ -148,6 +148,7 @@ def rich(runtime: Any = None) -> Driver:
         noop("c", "d"),
         noop("d"),
         foreach("l", ITEMS, step("x", "y"), noop("y"), concurrency=2),
+        foreach("m", ITEMS, noop("n")),
         while_("w", "n < 2", {"n": number(0)}, step("z", params={"n": computed("n + 1")})),
     )
     return Driver(workflow(*steps), runtime=runtime or scripted(x=["USER_ERROR", "DONE"]))
@@ -168,7 +169,12 @@ def events_of(driver: Driver) -> list[tuple[happened.Event, int]]:
     """Everything that happens in a run, with its time."""
     seen: list[tuple[happened.Event, int]] = []
     send = driver.send
-    driver.send = lambda event: (seen.append((event, driver.now)), send(event))[1]  # type: ignore[method-assign]
+
+    def noted(event: happened.Event) -> Any:
+        seen.append((event, driver.now))
+        return send(event)
+
+    driver.send = noted  # type: ignore[method-assign]
     driver.finish()
     return seen
 
@@ -208,7 +214,7 @@ def test_after_a_decision_that_broke_off_everything_is_as_before(
     assert breaks > 1
 
 
-@pytest.mark.parametrize("point", ["move", "act", "add_attempt", "add_run"])
+@pytest.mark.parametrize("point", ["move", "act", "add_attempt", "add_run", "later"])
 def test_a_fault_of_our_own_harms_one_step_and_never_the_run(
     point: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,5 +266,5 @@ def test_only_listed_moves_are_made() -> None:
     with pytest.raises(IllegalMove, match="IN_PROGRESS -> CREATED"):
         turn.move_run(driver.flow, RunStatus.CREATED)
     with pytest.raises(LookupError):
-        deciding.begin_again(turn, Driver(workflow(step("a"))).flow, 0)
+        begin_again(turn, Driver(workflow(step("a"))).flow, 0)
     assert issubclass(TerminateWork, Effect)

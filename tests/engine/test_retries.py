@@ -1,6 +1,7 @@
 """Attempts that follow a failure: how many, after how long, and when not."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from tests.engine.driver import FOREVER, Driver, Work, attempts_of, scripted
@@ -16,7 +17,7 @@ from stretto.model.step import FailureMode
 S = StepStatus
 
 
-def retried(state: str, policy: RetryPolicy | None, **fields: object) -> Driver:
+def retried(state: str, policy: RetryPolicy | None, **fields: Any) -> Driver:
     driver = Driver(workflow(step("a", retry_policy=policy, **fields)), runtime=scripted(a=[state]))
     return driver.finish()
 

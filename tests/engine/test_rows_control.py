@@ -245,4 +245,4 @@ def test_row_118_only_leaf_steps_are_counted_nested_ones_too() -> None:
                 leaves.add(Leaf.of(*key.run, key.step_id, key.number), record.status)
     overview = leaves.record()
     assert overview.total_leaf_count == 7
-    assert [status for status in overview.overview or {}] == ["SUCCEEDED"]
+    assert list(overview.overview or {}) == ["SUCCEEDED"]

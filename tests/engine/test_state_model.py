@@ -84,3 +84,9 @@ def _moves(status: StepStatus) -> set[StepStatus]:
 def test_the_other_step_can_always_end_the_run(status: StepStatus) -> None:
     finish: Callable[[Driver], Driver] = lambda driver: driver.act(RunAction.STOP).run()  # noqa: E731
     assert finish(in_status(status)).flow.is_over
+
+
+def test_what_a_runtime_can_say() -> None:
+    assert [state.value for state in ResultState if not state.is_terminal] == ["CONTINUE"]
+    bad = {"USER_ERROR", "PLATFORM_ERROR", "FATAL_ERROR", "TIMED_OUT"}
+    assert {state.value for state in ResultState if state.is_failed} == bad

@@ -24,7 +24,7 @@ def parent(*steps: object, **more: object) -> Driver:
 def alone(**fields: object) -> Driver:
     """A step that has asked for its child, of which nothing is known yet."""
     driver = Driver(workflow(subworkflow("s", "kid", "b", **fields), noop("b")))
-    driver._start_child = lambda _effect: None  # type: ignore[method-assign]
+    driver._start_child = lambda _effect: None  # type: ignore[method-assign,assignment]
     return driver.start()
 
 

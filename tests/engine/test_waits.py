@@ -15,6 +15,7 @@ from stretto.model.errors import WrongState
 from stretto.model.param import ParamType
 from stretto.model.signal import SignalDependencyDefinition, SignalMatchParam, SignalOutputDefinition
 from stretto.model.status import StepStatus
+from stretto.model.step import AnyStep
 from stretto.model.trigger import SignalOperator
 from stretto.model.workflow import Criticality
 
@@ -157,7 +158,8 @@ def test_limits_are_never_exceeded_and_permits_always_given_back(state: str) -> 
 
 
 def test_steps_of_a_run_and_its_loops_obey_the_instance_limit() -> None:
-    steps = (*(step(f"s{n}") for n in range(5)), foreach("l", ITEMS, step("inner"), noop("plain")))
+    leaves: list[AnyStep] = [step(f"s{n}") for n in range(5)]
+    steps = (*leaves, foreach("l", ITEMS, step("inner"), noop("plain")))
     driver = Driver(
         workflow(*steps, instance_step_concurrency=2), runtime=lambda _effect: Work("DONE", 1_000)
     )

@@ -1,5 +1,7 @@
 """Job templates."""
 
+from typing import Final
+
 from stretto.actions.caller import Caller
 from stretto.actions.parts.repeat import repeated
 from stretto.definition.rules.names import PREFIX, REFERENCE_ID, SEPARATOR
@@ -9,7 +11,7 @@ from stretto.params import problems_of
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
 
-DEFAULT_VERSION = "default"
+DEFAULT_VERSION: Final = "default"
 
 
 async def put_job_template(store: Store, caller: Caller, request: JobTemplateRequest) -> JobTemplate:

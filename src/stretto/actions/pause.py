@@ -12,38 +12,61 @@ from stretto.ports.store import Store
 
 
 async def pause(
-    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    run_id: int | None = None,
+    *,
+    steps: tuple[str, ...] = (),
 ) -> InstanceActionResponse:
-    """Nothing new begins; what runs goes on to its end. A queued run keeps its place and starts paused."""
+    """Nothing new begins; what runs goes on to its end. A queued run keeps its place and starts paused. With
+    `steps` only these do not begin, such as those of a stage.
+    """
     target = Target(workflow_id, instance_id, run_id)
-    return await _hold(store, caller, target, RunAction.PAUSE)
+    return await _hold(store, caller, target, RunAction.PAUSE, steps)
 
 
 async def resume(
-    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    run_id: int | None = None,
+    *,
+    steps: tuple[str, ...] = (),
 ) -> InstanceActionResponse:
-    """What was held begins; what has ended is not repeated."""
+    """What was held begins; what has ended is not repeated. With `steps` only these are let go."""
     target = Target(workflow_id, instance_id, run_id)
-    return await _hold(store, caller, target, RunAction.RESUME)
+    return await _hold(store, caller, target, RunAction.RESUME, steps)
 
 
-async def _hold(store: Store, caller: Caller, target: Target, action: RunAction) -> InstanceActionResponse:
+async def _hold(
+    store: Store, caller: Caller, target: Target, action: RunAction, steps: tuple[str, ...]
+) -> InstanceActionResponse:
     return await act_on_latest(
-        store, target, action, lambda state, now: decide_hold(state, now, caller, action)
+        store, target, action, lambda state, now: decide_hold(state, now, caller, action, steps)
     )
 
 
-def decide_hold(state: RunState, now: int, caller: Caller, action: RunAction) -> Ruling:
-    """Refused for a run that has ended, is paused already, or is not paused."""
+def decide_hold(
+    state: RunState, now: int, caller: Caller, action: RunAction, steps: tuple[str, ...] = ()
+) -> Ruling:
+    """Refused for a run that has ended, is paused already, or is not paused; single steps can be held and let
+    go as long as their run goes on.
+    """
     verb = action.value.lower()
     if state.status.is_terminal:
         raise WrongState(f"Cannot {verb} run {state.key}: it has ended {state.status}")
-    if is_held(state) is (action is RunAction.PAUSE):
+    if steps and is_queued(state):
+        raise WrongState(f"Cannot {verb} steps of run {state.key}: it has not begun")
+    if not steps and is_held(state) is (action is RunAction.PAUSE):
         raise WrongState(f"Cannot {verb} run {state.key}: it is {state.status}")
-    info = f"User [{caller.name}] asked to {verb} run {state.key}"
+    what = f"steps [{', '.join(steps)}] of run" if steps else "run"
+    info = f"User [{caller.name}] asked to {verb} {what} {state.key}"
     if is_queued(state):
         event = LogEvent(timestamp=now, message=info)
         held = QueuedPause(run=state.key, paused=action is RunAction.PAUSE, event=event)
         return Ruling(answer=answer_of(state, caller, action, now, info, state.status), pause=held)
-    ask = RunActed(run=state.key, action=action, user=caller.name, reason=info)
+    ask = RunActed(run=state.key, action=action, user=caller.name, reason=info, steps=steps)
     return Ruling(answer=answer_of(state, caller, action, now, info), ask=ask)

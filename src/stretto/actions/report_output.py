@@ -1,5 +1,6 @@
 """Take in what an outside job reports for its step."""
 
+from typing import Final
 from uuid import uuid4
 
 from stretto.actions.parts.finding import find_attempt, find_run
@@ -12,7 +13,7 @@ from stretto.params import ParamLimits
 from stretto.ports.messages import Letter, Output
 from stretto.ports.store import Store
 
-DEFAULT_LIMITS = ParamLimits()
+DEFAULT_LIMITS: Final = ParamLimits()
 
 
 async def report_output(

@@ -1,5 +1,6 @@
 """Restart an instance: a new run of it, or of what stands above it."""
 
+from typing import Final
 from uuid import uuid4
 
 from stretto.actions.caller import Caller
@@ -16,7 +17,7 @@ from stretto.params import check_request
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
 
-POLICIES = (RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING)
+POLICIES: Final = (RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING)
 
 
 async def restart(

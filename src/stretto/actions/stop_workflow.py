@@ -4,12 +4,12 @@ from typing import Final
 from uuid import uuid4
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.messages import act_on
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.stop import ENDS_IN
 from stretto.engine.events import RunActed, RunAction
 from stretto.model.timeline import ActionEvent, LogEvent
 from stretto.ports.admission import Question, QueuedEnd, Reading, Standing, Verdict
-from stretto.ports.messages import Act, Letter
 from stretto.ports.places import group_of_run
 from stretto.ports.store import Store
 
@@ -60,11 +60,7 @@ def end_queued(standing: Standing, action: RunAction, reason: str) -> Verdict[in
 def end_running(standing: Standing, action: RunAction, user: str, reason: str, ref: str) -> Verdict[int]:
     """Each is asked of its owner; one that ends before the request comes is left as it ended."""
     sent = tuple(
-        Letter(
-            ref=f"{ref} {run}",
-            body=Act(run=RunActed(run=run, action=action, user=user, reason=reason)),
-            to_group=group_of_run(run),
-        )
+        act_on(group_of_run(run), RunActed(run=run, action=action, user=user, reason=reason), f"{ref} {run}")
         for run in standing.running
     )
     return Verdict(answer=len(sent), sent=sent)

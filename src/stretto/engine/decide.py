@@ -111,6 +111,8 @@ def _contained(turn: Turn, flow: Flow, event: Any, fault: Exception) -> bool:
     attempt = target.attempt(key) if target is not None and key is not None else None
     if target is None or attempt is None or not is_active(attempt):
         return False
+    if attempt.ending is not None and not isinstance(event, happened.Reported):
+        return False  # what it waits for may still come
     index = target.plan.numbers[attempt.key.step_id]
     text = (
         str(fault) if isinstance(fault, StrettoError) else f"internal error: {type(fault).__name__}: {fault}"
@@ -170,7 +172,7 @@ def _woken(turn: Turn, flow: Flow, event: happened.Woken) -> None:
     attempt.wake_at = attempt.wake_reason = None
     if event.reason is WakeReason.POLL:
         look_again(turn, attempt)
-    elif attempt.ending is None:
+    else:
         turn.later(Task.CONCLUDE, flow, index, happened.ResultState.DONE, None)
 
 
@@ -276,7 +278,7 @@ def _conclude(turn: Turn, flow: Flow, index: int, state: happened.ResultState, m
         return  # a loop may have been looked at twice
     turn.touch(attempt, flow)
     if attempt.ending is not None:
-        end_as_asked(turn, flow, plan, attempt)
+        end_as_asked(turn, flow, plan, attempt, attempt.ending)
     else:
         conclude(turn, flow, plan, attempt, state, message)
 
@@ -287,10 +289,8 @@ def _iteration_ended(turn: Turn, child: Flow) -> None:
     if index == UNDO:
         compensated(turn, child)
         return
-    plan, attempt, loop = flow.plan.steps[index], flow.attempts[index], flow.loops.get(index)
-    if attempt is None or loop is None:
-        child.drop()  # its loop was given up
-        return
+    plan, attempt, loop = flow.plan.steps[index], flow.attempts[index], flow.loops[index]
+    assert attempt is not None  # noqa: S101 - its attempt ends after its iterations
     if plan.kind is Kind.WHILE:
         carry_over(turn, flow, loop, child)
     elif plan.kind is Kind.WORK:

@@ -121,9 +121,9 @@ class Flow:
 
     def drop(self) -> None:
         """An iteration that has ended leaves memory; its loop has counted it."""
+        assert self.parent is not None  # noqa: S101 - only iterations come here
         del self.tree.live[self.run.key]
-        if self.parent is not None:
-            del self.parent[0].children[self.parent[1]][self.run.key.instance_id]
+        del self.parent[0].children[self.parent[1]][self.run.key.instance_id]
 
     @property
     def is_over(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from stretto.definition.graph import Graph, runtime_dag
-from stretto.definition.restart import incomplete_steps
+from stretto.definition.restart import incomplete_steps, waiting_roots
 from stretto.engine.plan import Plan
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.run_config import RestartConfig, RunPolicy
@@ -38,4 +38,7 @@ def plan_of_run(
     if not start:
         message = f"every step of the workflow {workflow.id} is complete: nothing is left to restart"
         raise WrongState(message, hint="restart from the beginning, or from a step")
-    return Plan(workflow.steps, runtime_dag(workflow.steps, start))
+    dag = runtime_dag(workflow.steps, start)
+    if policy is RunPolicy.RESTART_FROM_SPECIFIC and step is not None:
+        waiting_roots(Graph({each: edges.successors for each, edges in dag.items()}), step)  # it must be one
+    return Plan(workflow.steps, dag)

@@ -73,10 +73,7 @@ class Turn:
         self.created += 1
 
     def add_loop(self, flow: Flow, index: int, loop: LoopRecord) -> None:
-        """The loop of a step's newest attempt; that of an earlier attempt makes way."""
-        replaced = flow.loops.get(index)
-        if replaced is not None:
-            self.touch(replaced, flow)
+        """The loop of a step's newest attempt. That of an earlier attempt is gone with it."""
         self._saved[id(loop)] = (loop, None, flow)
         flow.loops[index] = loop
         self.created += 1

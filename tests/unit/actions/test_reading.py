@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from tests.unit.actions.world import ANN, CHAIN, NOOP, WORK, World, failing, flow, going_on
 
+from stretto.actions.deactivate import deactivate
 from stretto.actions.parts.finding import step_in
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.instances import (
@@ -64,6 +65,23 @@ def test_versions() -> None:
     assert (page.total_count, page.page_info.end_cursor, page.page_info.has_next_page) == (3, "2", True)
     with pytest.raises(NotFound):
         world.do(list_versions(world.store, "other", PageRequest(first=2)))
+
+
+def test_an_enriched_version_says_what_comes_by_itself() -> None:
+    world = World()
+    triggers = "[{type: CRON, cron: '0 * * * *'}, {type: PREDEFINED, expression: '@daily'}]"
+    world.publish(flow("{id: a, type: Sleep}", more=f"  time_triggers: {triggers}\n"))
+    extras = world.do(get_version(world.store, "flow", "1", enrich=True)).enriched_extras
+    assert extras is not None
+    assert "RUN_TS" in (extras.workflow_params or {})
+    assert "step_id" in (extras.step_params or {})["a"]
+    fires = extras.next_execution_times or ()
+    assert len(fires) == 2
+    assert extras.next_execution_time == min(each for each in fires if each is not None)
+    world.do(deactivate(world.store, ANN, "flow"))
+    after = world.do(get_version(world.store, "flow", "1", enrich=True)).enriched_extras
+    assert after is not None
+    assert (after.next_execution_time, after.next_execution_times) == (None, (None, None))
 
 
 def test_the_overview_counts() -> None:

@@ -104,6 +104,8 @@ def test_a_queued_run_is_paused_in_its_place() -> None:
     world = made(flow(WORK, strategy="SEQUENTIAL"))
     world.start()
     world.start()
+    with pytest.raises(WrongState, match="has not begun"):
+        world.do(pause(world.store, ANN, "flow", 2, steps=("a",)))
     assert ask(world, "pause", 2).completed
     assert world.row(instance_id=2).record.paused
     with pytest.raises(WrongState):
@@ -112,6 +114,19 @@ def test_a_queued_run_is_paused_in_its_place() -> None:
     assert not world.row(instance_id=2).record.paused
     with pytest.raises(WrongState):
         ask(world, "resume", 2)
+
+
+def test_single_steps_are_held_and_let_go() -> None:
+    world = made(flow(*CHAIN))
+    world.start()
+    world.settle()
+    world.do(pause(world.store, ANN, "flow", 1, steps=("b",)))
+    world.settle()
+    world.report("a", ResultState.DONE)
+    assert (world.status(), world.steps()) == ("IN_PROGRESS", {"a": "SUCCEEDED"})
+    answer = world.do(resume(world.store, ANN, "flow", 1, steps=("b",)))
+    assert "steps [b] of run" in (answer.info or "")
+    assert world.settle().steps() == {"a": "SUCCEEDED", "b": "RUNNING"}
 
 
 def test_iterations_are_asked_of_the_owner_around_them() -> None:

@@ -1,5 +1,6 @@
 """Starting runs."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -317,3 +318,15 @@ def test_a_workflow_without_an_owner_can_be_started() -> None:
     world.do(change_properties(world.store, ANN, "flow", "log", lambda _found, _before: Properties()))
     world.start()
     assert world.row().record.owner is None
+
+
+def test_of_many_at_once_with_one_request_id_one_starts() -> None:
+    world = made(flow(WORK, strategy="SEQUENTIAL"))
+    same = StartRequest(initiator=ManualInitiator(), request_id="r")
+
+    async def race() -> list[StartStatus]:
+        starts = (start(world.store, ANN, "flow", "active", same) for _ in range(10))
+        return [each.status for each in await asyncio.gather(*starts)]
+
+    statuses = world.do(race())
+    assert (statuses.count(StartStatus.CREATED), statuses.count(StartStatus.DUPLICATED)) == (1, 9)

@@ -1,12 +1,14 @@
 """A definition is tried without a run: what can be merged and evaluated must be so before it is published."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from stretto.actions.parts.evaluation import NewRun, evaluate_run, facts_of
+from stretto.actions.parts.evaluation import FreshRun, evaluate_run, facts_of
 from stretto.engine.job_templates import NOTHING, TemplateKey, resolve, template_key, wanted
 from stretto.engine.timeouts import timeout_millis
 from stretto.model.initiator import ManualInitiator
 from stretto.model.job_template import JobTemplateDefinition
+from stretto.model.param import Parameter, Params
 from stretto.model.run_config import RunPolicy
 from stretto.model.step import AnyStep, TypedStep
 from stretto.model.user import User
@@ -14,7 +16,6 @@ from stretto.model.workflow import Workflow
 from stretto.params import (
     STEP_DEFAULTS,
     TYPE_DEFAULTS,
-    Evaluated,
     Moment,
     Scope,
     StepLayers,
@@ -35,7 +36,7 @@ async def dry_run(store: Store, workflow: Workflow, user: User, now: int) -> Non
     """
     initiator = ManualInitiator(user=user)
     facts = facts_of(workflow, initiator, user.name, RunPolicy.START_FRESH_NEW_RUN)
-    context = NewRun(replace(facts, initiator=VALIDATION))
+    context = FreshRun(replace(facts, initiator=VALIDATION))
     merged = workflow_params(for_dry_run(workflow.params or {}))
     params = evaluate_run(merged, context, workflow.id, now)
 
@@ -43,17 +44,23 @@ async def dry_run(store: Store, workflow: Workflow, user: User, now: int) -> Non
         return str(evaluate_text("timeout", text, Scope(context=context, moment=Moment(now)), params))
 
     timeout_millis(workflow.timeout, interpolate)
+    await merged_steps(store, workflow, params)
+
+
+async def merged_steps(
+    store: Store, workflow: Workflow, params: Mapping[str, Parameter]
+) -> dict[str, Params]:
+    """The parameters of the top-level steps, merged with defaults and job templates and not evaluated."""
     templates: dict[TemplateKey, JobTemplateDefinition | None] = {}
-    for step in workflow.steps:
-        await _merge_step(store, step, params, templates)
+    return {step.id: await _merged_step(store, step, params, templates) for step in workflow.steps}
 
 
-async def _merge_step(
+async def _merged_step(
     store: Store,
     step: AnyStep,
-    params: Evaluated,
+    params: Mapping[str, Parameter],
     templates: dict[TemplateKey, JobTemplateDefinition | None],
-) -> None:
+) -> Params:
     kind, injected = str(type(step).__struct_config__.tag), NOTHING
     if isinstance(step, TypedStep):
         key = template_key(step, params)
@@ -62,7 +69,7 @@ async def _merge_step(
                 found = await store.template(*each)
                 templates[each] = None if found is None else found.definition
         kind, injected = step.type, resolve(step, key, templates)
-    step_params(
+    return step_params(
         StepLayers(
             definition=step.params or {},
             defaults=STEP_DEFAULTS,

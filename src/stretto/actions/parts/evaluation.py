@@ -17,7 +17,7 @@ SignalValues = Mapping[tuple[str, str], str | int]  # signal and parameter -> va
 
 
 @dataclass(frozen=True, slots=True)
-class NewRun(Alone):
+class FreshRun(Alone):
     """A run that is not there yet: it sees the signals that started it, and no step."""
 
     signals: SignalValues = field(default_factory=dict)
@@ -63,7 +63,7 @@ async def signals_of(store: Store, initiator: Initiator) -> dict[tuple[str, str]
 
 
 def evaluate_run(
-    params: Mapping[str, ParamDefinition], context: NewRun, request_id: str, now: int
+    params: Mapping[str, ParamDefinition], context: FreshRun, request_id: str, now: int
 ) -> Evaluated:
     """The parameters with their results. The same request has the same dice, whenever it is repeated."""
     seed = uuid5(NAMESPACE_OID, request_id).int & (2**63 - 1)

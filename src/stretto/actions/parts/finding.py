@@ -18,7 +18,6 @@ async def find_workflow(store: Store, workflow_id: str) -> WorkflowRow:
 
 def choose_version(row: WorkflowRow, version: str) -> int:
     """`active`, `latest`, `default` (the active one, else the latest) or a number."""
-    place = f"[{row.workflow_id}][{version}]"
     match version.strip().lower():
         case "latest":
             return row.latest_version
@@ -31,7 +30,8 @@ def choose_version(row: WorkflowRow, version: str) -> int:
         case text if text.isascii() and text.isdigit() and int(text) > 0:
             return int(text)
     raise InvalidRequest(
-        f"Invalid workflow version {place}", hint="write active, latest, default or a version number"
+        f"Invalid workflow version [{row.workflow_id}][{version}]",
+        hint="write active, latest, default or a version number",
     )
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.finding import find_newest_run
+from stretto.actions.parts.messages import act_on
 from stretto.actions.parts.repeat import repeated
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.inline_ids import is_inline
@@ -18,7 +19,6 @@ from stretto.model.response import InstanceActionResponse
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.timeline import ActionEvent
 from stretto.ports.admission import Question, QueuedEnd, QueuedPause, Standing, Verdict
-from stretto.ports.messages import Act, Letter
 from stretto.ports.rows import Phase, RunRow, RunState
 from stretto.ports.store import Store
 
@@ -55,7 +55,7 @@ async def act_on_latest(
         _check_run(target, row.key.run_id, action)
         ruling = decide(state_of(row), await store.now())
         if ruling.ask is not None:
-            letter = _letter(row.group, ref, ruling.ask)
+            letter = act_on(row.group, ruling.ask, ref)
             await repeated(lambda: store.send(letter))
         return ruling.answer
     question = Question(instances=(target.instance_id,))
@@ -79,7 +79,7 @@ def _verdict(
         answer=ruling.answer,
         ended=() if ruling.end is None else (ruling.end,),
         paused=() if ruling.pause is None else (ruling.pause,),
-        sent=() if ruling.ask is None else (_letter(latest.group, ref, ruling.ask),),
+        sent=() if ruling.ask is None else (act_on(latest.group, ruling.ask, ref),),
     )
 
 
@@ -89,10 +89,6 @@ def _check_run(target: Target, newest: int, action: RunAction) -> None:
             f"Cannot {action} the workflow instance run [{target.run_id}] as it is not the latest run"
             f" [{newest}] of [{target.workflow_id}][{target.instance_id}]"
         )
-
-
-def _letter(group: int, ref: str, event: RunActed) -> Letter:
-    return Letter(ref=ref, body=Act(run=event), to_group=group)
 
 
 def state_of(row: RunRow) -> RunState:

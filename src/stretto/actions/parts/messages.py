@@ -22,10 +22,10 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     millis: int = 5_000
 
 
-def act_on(group: int, event: RunActed | StepActed) -> Letter:
+def act_on(group: int, event: RunActed | StepActed, ref: str | None = None) -> Letter:
     """A request to the owner of a group. Its ref is its own: sent again, it is still the same one."""
     act = Act(run=event) if isinstance(event, RunActed) else Act(step=event)
-    return Letter(ref=str(uuid4()), body=act, to_group=group)
+    return Letter(ref=ref or str(uuid4()), body=act, to_group=group)
 
 
 async def ask_owner(

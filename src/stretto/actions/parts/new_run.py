@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from stretto.actions.parts.admission import Candidate
-from stretto.actions.parts.evaluation import NewRun, evaluate_run, facts_of, signals_of, unique_number
+from stretto.actions.parts.evaluation import FreshRun, evaluate_run, facts_of, signals_of, unique_number
 from stretto.engine.records import NO_PARAMS, AttemptKey, RunKey, RunRecord
 from stretto.engine.timeline import started_by
 from stretto.model.errors import InvalidRequest
@@ -92,7 +92,7 @@ async def _evaluated(store: Store, wanted: Wanted) -> Mapping[str, Parameter]:
         source = ParamSource.SUBWORKFLOW
     facts = facts_of(wanted.workflow, wanted.initiator, _owner(wanted.row), RunPolicy.START_FRESH_NEW_RUN)
     number = unique_number(wanted.request_id)
-    context = NewRun(facts, await signals_of(store, wanted.initiator), number)
+    context = FreshRun(facts, await signals_of(store, wanted.initiator), number)
     merged = workflow_params(wanted.workflow.params or {}, given, source)
     return evaluate_run(merged, context, wanted.request_id, await store.now())
 

@@ -1,5 +1,7 @@
 """How properties change: what a push and an update make of those that were there, and who may."""
 
+from typing import Final
+
 import msgspec
 
 from stretto.actions.caller import Caller, Role
@@ -8,7 +10,7 @@ from stretto.model.properties import Properties, PropertiesSnapshot, PropertiesU
 from stretto.ports.workflows import Found
 from stretto.strategies import check_change
 
-RESET_BY_PUSH = ("run_strategy", "step_concurrency", "alerting")
+RESET_BY_PUSH: Final = ("run_strategy", "step_concurrency", "alerting")
 
 
 def pushed(before: PropertiesSnapshot | None, given: Properties) -> Properties:

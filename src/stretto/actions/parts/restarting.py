@@ -10,7 +10,7 @@ import msgspec
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.admission import Admitted, Candidate, admit_all
-from stretto.actions.parts.evaluation import NewRun, evaluate_run, facts_of, unique_number
+from stretto.actions.parts.evaluation import FreshRun, evaluate_run, facts_of, unique_number
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.definitions import definition_of
@@ -94,7 +94,7 @@ def _params(workflow: Workflow, again: Again, now: int) -> Mapping[str, Paramete
     given = (again.config.restart_params or {}) if again.is_end_of_path else {}
     merged = restarted_params(record.params, restart=given)
     facts = facts_of(workflow, ManualInitiator(user=again.caller.user), record.owner, again.policy)
-    context = NewRun(facts, number=unique_number(again.request_id))
+    context = FreshRun(facts, number=unique_number(again.request_id))
     return evaluate_run(merged, context, again.request_id, now)
 
 

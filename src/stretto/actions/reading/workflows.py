@@ -3,6 +3,7 @@
 import msgspec
 
 from stretto.actions.parts.finding import find_workflow
+from stretto.actions.reading.enriched import enriched
 from stretto.actions.reading.paging import PageRequest, cut_of, page_of
 from stretto.actions.reading.version_view import shown, version_view
 from stretto.model.errors import NotFound
@@ -16,9 +17,12 @@ from stretto.ports.paging import Slice, Span
 from stretto.ports.store import Store
 
 
-async def get_version(store: Store, workflow_id: str, version: str) -> WorkflowVersion:
-    """A version: `active`, `latest`, `default` or a number."""
-    return await version_view(store, workflow_id, version)
+async def get_version(
+    store: Store, workflow_id: str, version: str, *, enrich: bool = False
+) -> WorkflowVersion:
+    """A version: `active`, `latest`, `default` or a number. Enriched: with what it does not say itself."""
+    found = await version_view(store, workflow_id, version)
+    return await enriched(store, found) if enrich else found
 
 
 async def list_versions(store: Store, workflow_id: str, request: PageRequest) -> Page[WorkflowVersion]:

@@ -34,7 +34,7 @@ def advance(turn: Turn, flow: Flow, index: int) -> None:
         return
     try:
         if attempt.decided is not None:
-            end_as_decided(turn, flow, plan, attempt)
+            end_as_decided(turn, flow, plan, attempt, attempt.decided)
             return
         while (go := _BY_STATUS.get(attempt.status)) is not None and go(turn, flow, plan, attempt):
             pass

@@ -119,9 +119,8 @@ def _bypass(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, even
     """Wait for no more signals: what is pending counts as skipped."""
     message = f"Signal step dependencies have been bypassed by user [{event.user}]"
     turn.touch(attempt, flow)
-    if attempt.signals is not None:
-        info = LogEvent(timestamp=turn.now, message=message)
-        attempt.signals = bypassed(attempt.signals, info)
+    info = LogEvent(timestamp=turn.now, message=message)
+    attempt.signals = bypassed(attempt.signals or SignalDependencies(), info)
     turn.later(Task.ADVANCE, flow, plan.index)
 
 

@@ -8,7 +8,7 @@ from stretto.engine.events import RunActed, RunAction
 from stretto.engine.flow import Flow, is_active
 from stretto.engine.machine.finish import end_run
 from stretto.engine.machine.undo import UNDO
-from stretto.engine.records import WakeReason
+from stretto.engine.records import Compensation, WakeReason
 from stretto.engine.turn import Task, Turn
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.status import RunStatus, StepStatus
@@ -25,11 +25,13 @@ def run_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
     """Refused if the run is not in a state for it; asking twice for the same end is no harm."""
     run, action = flow.run, event.action
     ends = action in RUN_ENDS
-    if run.ending is not None:
+    if ends and not event.steps and run.compensation is Compensation.RUNNING:
+        end_from_above(turn, flow, action, _reason(event))
+    elif run.ending is not None:
         if ends and not event.steps and run.ending is RUN_ENDS[action][1]:
             return
         raise _refused(flow, action, f"it is being ended ({run.ended_by})")
-    if event.steps:
+    elif event.steps:
         _some_acted(turn, flow, event)
     elif ends:
         if action is RunAction.TIME_OUT and run.start_time is None:
@@ -141,7 +143,11 @@ def _let_go(turn: Turn, flow: Flow, steps: Iterable[int]) -> None:
 def end_from_above(turn: Turn, flow: Flow, action: RunAction, reason: str) -> None:
     """End every step of a run that has not ended; the run ends with the last of them."""
     run = flow.run
-    if flow.is_over or run.ending is not None:
+    if flow.is_over:
+        return
+    for undoing in flow.children.get(UNDO, {}).values():
+        turn.later(Task.END_RUN, undoing, action, reason)
+    if run.ending is not None:
         return
     step_status, run_status = RUN_ENDS[action]
     turn.touch(run, flow)
@@ -158,6 +164,4 @@ def end_from_above(turn: Turn, flow: Flow, action: RunAction, reason: str) -> No
                 turn.touch(attempt, flow)
                 attempt.heedless = True
             turn.later(Task.END_STEP, flow, plan.index, step_status, reason)
-    for undoing in flow.children.get(UNDO, {}).values():
-        turn.later(Task.END_RUN, undoing, action, reason)
     turn.later(Task.LOOK, flow)

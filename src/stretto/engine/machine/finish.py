@@ -135,9 +135,8 @@ def fail(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, message
 def _stop_others(turn: Turn, flow: Flow, plan: StepPlan) -> None:
     """What runs is stopped, and nothing begins any more."""
     run, reason = flow.run, f"step {plan.id} failed"
-    if run.ending is None:
-        turn.touch(run, flow)
-        run.ending, run.ended_by = RunStatus.FAILED, reason
+    turn.touch(run, flow)
+    run.ending, run.ended_by = RunStatus.FAILED, reason
     flow.held = []
     for other in flow.plan.steps:
         if other.index != plan.index:

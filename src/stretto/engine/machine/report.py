@@ -51,7 +51,7 @@ def report(turn: Turn, flow: Flow, event: Reported) -> None:
         return
     attempt.launch = None  # the work is over: a second answer finds nothing that waits for it
     if attempt.ending is not None:
-        end_as_asked(turn, flow, plan, attempt)
+        end_as_asked(turn, flow, plan, attempt, attempt.ending)
     elif state is ResultState.DONE and event.redirect is not None:
         redirect(turn, flow, plan, attempt, event.redirect)
     elif state is ResultState.DONE and event.added:
@@ -83,7 +83,7 @@ def work_lost(turn: Turn, flow: Flow, event: WorkLost) -> None:
     plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
     turn.touch(attempt, flow)
     if attempt.ending is not None:
-        end_as_asked(turn, flow, plan, attempt)
+        end_as_asked(turn, flow, plan, attempt, attempt.ending)
         return
     attempt.launch, attempt.wake_at, attempt.wake_reason = flow.tree.generation, None, None
     params = attempt.params or NO_PARAMS
@@ -113,20 +113,18 @@ def conclude(
         fail(turn, flow, plan, attempt, message)
 
 
-def end_as_asked(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
+def end_as_asked(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, asked: StepStatus) -> None:
     """The work that was to be ended has ended, however it says it did."""
-    asked = attempt.ending
     if asked is S.TIMEOUT_FAILED:
         fail_or_retry(turn, flow, plan, attempt, S.TIMEOUT_FAILED, attempt.reason)
-    elif asked is not None:
+    else:
         end_step(turn, flow, plan, attempt, asked)
 
 
-def end_as_decided(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
+def end_as_decided(
+    turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus
+) -> None:
     """A value came that the end of an attempt was waiting for."""
-    status = attempt.decided
-    if status is None:
-        return
     if status.is_complete:
         complete(turn, flow, plan, attempt, status)
     else:
