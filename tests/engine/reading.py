@@ -98,7 +98,8 @@ class Reading:
                 return self.world.signals[number - 1].params.get(param)
             case ("unique", _):
                 return 4711
-        raise AssertionError(f"nobody knows {key}")
+            case _:
+                raise AssertionError(f"nobody knows {key}")
 
     def _step(self, attempt: AttemptKey, step_id: str) -> AttemptRecord:
         return self.attempt(step_id, self.tree.live[attempt.run])

@@ -229,3 +229,16 @@ def test_a_failed_attempt_keeps_what_its_work_left() -> None:
     assert driver.statuses() == {"a": "COMPLETED_WITH_ERROR"}
     assert UNIQUE.expression  # the value that other tests wait for
     assert any(isinstance(effect, SetTimer) for effect in driver.effects)
+
+
+def test_nothing_is_tried_again_in_a_run_that_is_being_ended() -> None:
+    policy = RetryPolicy(timeout_retry_limit=3)
+    driver = Driver(
+        workflow(step("a", retry_policy=policy, timeout=10)), runtime=scripted(a=[FOREVER])
+    ).start()
+    driver.stubborn = True
+    driver.run(10_000).act(RunAction.STOP)
+    assert driver.attempt("a").ending is S.TIMEOUT_FAILED
+    driver.report("a")
+    assert driver.statuses() == {"a": "TIMED_OUT"}
+    assert driver.flow.is_over

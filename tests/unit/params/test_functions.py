@@ -295,3 +295,8 @@ def test_the_work_itself_may_say_that_it_should_not_be_tried_again() -> None:
     assert is_retryable({"maestro_retry": {"retryable": True}})
     assert is_retryable({"maestro_retry": None})
     assert is_retryable({})
+
+
+def test_only_known_fields_of_the_current_step_can_be_read() -> None:
+    assert "can not read [secret]" in fails("params.getFromStep('secret')", World())
+    assert "can not read [step_id]" in fails("params.getFromStep('step_id')", World(), in_run(World()))

@@ -153,7 +153,7 @@ def may_retry(
     turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus
 ) -> bool | MissingKeys:
     """Whether a failure of this class leaves a try. What a user restarted by hand is not retried."""
-    if attempt.manual or not _worth_a_try(attempt):
+    if attempt.manual or flow.run.ending is not None or not _worth_a_try(attempt):
         return False
     if not has_budget(retries_for(flow, plan, turn.now), KIND_OF[status], _used(attempt, status)):
         return False
