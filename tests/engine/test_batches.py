@@ -170,6 +170,11 @@ def test_a_template_says_what_runs_in_it_and_ends_with_it() -> None:
     assert driver.act(RunAction.STOP).run().status == "STOPPED"
 
 
+def test_a_template_without_steps_is_done_at_once() -> None:
+    driver = Driver(workflow(template(), noop("b")), library={"kit": workflow(id="kit")}).finish()
+    assert driver.statuses() == {"t": "SUCCEEDED", "b": "SUCCEEDED"}
+
+
 def test_a_template_that_is_not_there_fails_the_step() -> None:
     driver = Driver(workflow(template(), noop("b"))).finish()
     assert driver.attempt("t").reason == "there is no workflow kit to be the template of step t"

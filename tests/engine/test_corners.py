@@ -188,3 +188,15 @@ def test_a_fault_while_an_attempt_waits_for_its_end_is_raised(monkeypatch: pytes
     with pytest.raises(RuntimeError, match="broken"):
         driver.send(Fetched(attempt=driver.attempt("a").key, values={}))
     assert driver.attempt("a").ending is S.STOPPED
+
+
+def test_the_short_way_of_a_plain_step_leaves_the_same_record_as_the_long_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = (noop("a", "b", "c"), noop("b", "d"), noop("c", "d"), noop("d"))
+    short = Driver(workflow(*steps)).finish()
+    monkeypatch.setattr("stretto.engine.machine.begin._passes_freely", lambda *_: False)
+    long = Driver(workflow(*steps)).finish()
+    assert short.flow.attempts == long.flow.attempts
+    assert short.flow.run == long.flow.run
+    assert short.flow.counts[S.SUCCEEDED] == long.flow.counts[S.SUCCEEDED]

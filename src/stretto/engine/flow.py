@@ -22,6 +22,7 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.model.workflow import Workflow
 from stretto.params import StepFacts
 
+_TERMINAL: Final = frozenset(status for status in StepStatus if status.is_terminal)  # asked at every move
 NO_BREAKPOINTS: Final[frozenset[str]] = frozenset()
 
 
@@ -203,4 +204,4 @@ class Flow:
 
 def is_active(record: AttemptRecord) -> bool:
     """Whether something is still to come of an attempt by itself."""
-    return not record.status.is_terminal or record.wake_at is not None
+    return record.wake_at is not None or record.status not in _TERMINAL

@@ -162,7 +162,8 @@ def open_iteration(
     turn.add_run(run, child)
     for source in body.plan.sources:
         turn.schedule(child, source)
-    turn.later(Task.LOOK, child)
+    if not body.plan.sources:
+        turn.later(Task.LOOK, child)  # nothing begins in it that would look when it ends
     return child
 
 
