@@ -49,6 +49,7 @@ _ENDED_FROM_OUTSIDE: Final = {
     P.STOPPED: "stopped",
     P.SKIPPED: "skipped",
     P.FATALLY_FAILED: "killed",
+    P.COMPLETED_WITH_ERROR: "killed, and the failure mode ignores it",
     P.TIMED_OUT: "the run timed out",
     P.INTERNALLY_FAILED: "it could not be decided",
 }

@@ -1,7 +1,5 @@
 """Breakpoints and the attempts that they hold."""
 
-
-
 from stretto.engine.records import RunKey
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
 from stretto.model.status import RunStatus, StepStatus

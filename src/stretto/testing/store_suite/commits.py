@@ -1,7 +1,5 @@
 """The group commit: messages are consumed exactly, all parts are written together, waits come and go."""
 
-
-
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus, StepStatus

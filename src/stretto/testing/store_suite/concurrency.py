@@ -1,7 +1,5 @@
 """Many at once, each with a handle of its own. Stores that can race do so here."""
 
-
-
 import asyncio
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Nobody shares a record with the store, and what is loaded is what was in memory."""
 
-
-
 from stretto.definition.parse import Options, load
 from stretto.engine import effects, events
 from stretto.engine.decide import Decision, decide

@@ -1,7 +1,5 @@
 """The change log: in order, without gaps, kept until it is delivered."""
 
-
-
 from stretto.ports.commit import Decided
 from stretto.ports.events import Trimmed
 from stretto.ports.places import GROUPS

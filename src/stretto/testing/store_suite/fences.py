@@ -1,7 +1,5 @@
 """Commits that are fenced: nobody writes for a group but under its current generation."""
 
-
-
 from stretto.engine.records import RunKey
 from stretto.ports.commit import Decided
 from stretto.ports.messages import Letter, Log

@@ -1,7 +1,5 @@
 """Nodes, beats, burials, claims."""
 
-
-
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Conflict
 from stretto.ports.commit import Decided

@@ -1,7 +1,5 @@
 """Runs and attempts for readers, page by page."""
 
-
-
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.initiator import Ancestor, SubworkflowInitiator
 from stretto.model.status import RunStatus, StepStatus

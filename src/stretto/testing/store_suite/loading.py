@@ -1,7 +1,5 @@
 """What an owner reads after a claim."""
 
-
-
 from stretto.engine.permits import granted
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus, StepStatus

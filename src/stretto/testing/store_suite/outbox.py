@@ -1,7 +1,5 @@
 """Messages: fetched until they are consumed, postponed, parked, answered."""
 
-
-
 from stretto.engine.events import Reported, ResultState, RunActed, RunAction
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import NotFound

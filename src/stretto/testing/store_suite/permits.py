@@ -1,7 +1,5 @@
 """Permits: all or none, in order, never more than allowed, and gone with the attempt."""
 
-
-
 from collections.abc import Mapping
 
 from stretto.engine.permits import granted

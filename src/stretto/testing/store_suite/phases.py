@@ -1,7 +1,5 @@
 """How runs come, begin and end: each phase is left in one way only."""
 
-
-
 import msgspec
 
 from stretto.engine.records import RunKey

@@ -1,7 +1,5 @@
 """Queued runs: admitted, ended, paused, marked; timers and messages that a transaction deals with."""
 
-
-
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.status import RunStatus

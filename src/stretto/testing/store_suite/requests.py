@@ -1,7 +1,5 @@
 """Starts and restarts: ids, requests that come twice, and what a transaction finds."""
 
-
-
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Conflict, NotFound, WrongState
 from stretto.model.properties import RunStrategyRule

@@ -1,7 +1,5 @@
 """Retention: what may go goes in small steps, and nothing else does."""
 
-
-
 from stretto.engine.events import Granted, RunActed, RunAction
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.breakpoint import StepBreakpoint

@@ -1,7 +1,5 @@
 """Signals: numbered without gaps, waited for without misses, joined once each."""
 
-
-
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.signal_instance import SignalInstance
 from stretto.model.trigger import SignalTrigger, SignalTriggerEntry

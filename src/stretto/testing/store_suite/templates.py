@@ -1,7 +1,5 @@
 """Job templates."""
 
-
-
 from stretto.model.job_template import JobTemplate, JobTemplateDefinition, JobTemplateMetadata
 from stretto.ports.paging import Cut
 from stretto.testing.store_suite.check import Suite

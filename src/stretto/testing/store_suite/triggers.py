@@ -1,7 +1,5 @@
 """Triggers: replaced with an activation, due in order."""
 
-
-
 from stretto.model.trigger import CronTrigger
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow

@@ -1,7 +1,5 @@
 """Pool work: taken by one, free again with its taker's death."""
 
-
-
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.ports.commit import Decided
 from stretto.ports.paging import Cut

@@ -1,7 +1,5 @@
 """Versions, properties, activation, deletion."""
 
-
-
 from functools import partial
 
 from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
