@@ -371,6 +371,7 @@ def test_why_a_run_goes_on_and_how_it_ended() -> None:
     for step in "abc":
         world.report(step, ResultState.DONE)
     assert "ended SUCCEEDED" in world.do(why_run(world.store, "flow", 1)).text
+    assert "it ended SUCCEEDED" in str(world.do(why_step(world.store, "flow", 1, "a")))
 
 
 def test_why_a_loop_goes_on() -> None:
