@@ -70,7 +70,7 @@ class ParamSource(Word):
     WORKFLOW_PARAMETER = "WORKFLOW_PARAMETER"
 
 
-class ParamDefinition(msgspec.Struct, frozen=True, kw_only=True):
+class ParamDefinition(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A parameter before evaluation: a literal `value` or an `expression`, never both.
 
     `value` is None for an expression, and for a parameter that the system only asks for.
@@ -94,7 +94,7 @@ class ParamDefinition(msgspec.Struct, frozen=True, kw_only=True):
         return self.expression is None
 
 
-class Parameter(ParamDefinition, frozen=True, kw_only=True):
+class Parameter(ParamDefinition, frozen=True, kw_only=True, gc=False):
     """A parameter of a run: the definition with the result of its evaluation."""
 
     evaluated_result: Any = None

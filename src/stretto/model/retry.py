@@ -23,7 +23,9 @@ class ExponentialBackoff(
     timeout_retry_limit_in_secs: Number | None = None
 
 
-class FixedBackoff(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="FIXED_BACKOFF"):
+class FixedBackoff(
+    msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="FIXED_BACKOFF"
+):
     """Wait the same time before each retry of a class of errors."""
 
     error_retry_backoff_in_secs: Number | None = None
@@ -34,7 +36,7 @@ class FixedBackoff(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", 
 Backoff = ExponentialBackoff | FixedBackoff
 
 
-class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How often a step is tried again after a user, a platform or a timeout error; unset: the defaults."""
 
     error_retry_limit: Number | None = None

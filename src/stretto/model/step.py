@@ -50,7 +50,7 @@ class FailureMode(Word):
     IGNORE_FAILURE = "IGNORE_FAILURE"  # go on as if it had ended well
 
 
-class Transition(msgspec.Struct, frozen=True, kw_only=True):
+class Transition(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Edges of a step: successors with the condition on each edge; predecessors are computed."""
 
     wire: ClassVar[Shape] = Shape(drop=Drop.EMPTY)
@@ -59,7 +59,7 @@ class Transition(msgspec.Struct, frozen=True, kw_only=True):
     successors: dict[str, Condition] = {}
 
 
-class StepFields(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+class StepFields(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="kind"):
     """What all kinds of steps have."""
 
     id: str
@@ -75,7 +75,7 @@ class StepFields(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
     stage: str | None = None  # the stage that the step came from, if it came from one
 
 
-class TypedStep(StepFields, frozen=True, kw_only=True, tag="step"):
+class TypedStep(StepFields, frozen=True, kw_only=True, gc=False, tag="step"):
     """A step that a runtime executes."""
 
     type: StepTypeName
@@ -85,14 +85,14 @@ class TypedStep(StepFields, frozen=True, kw_only=True, tag="step"):
     compensation: "Step | None" = None  # undoes the step if the run fails after it
 
 
-class SubworkflowStep(StepFields, frozen=True, kw_only=True, tag="subworkflow"):
+class SubworkflowStep(StepFields, frozen=True, kw_only=True, gc=False, tag="subworkflow"):
     """A step that runs another workflow, named by its params `subworkflow_id` and `subworkflow_version`."""
 
     sync: bool = True
     explicit_params: bool = False
 
 
-class ForeachStep(StepFields, frozen=True, kw_only=True, tag="foreach"):
+class ForeachStep(StepFields, frozen=True, kw_only=True, gc=False, tag="foreach"):
     """A step that runs its steps once for each combination of its param `loop_params`."""
 
     concurrency: int | None = None
@@ -100,7 +100,7 @@ class ForeachStep(StepFields, frozen=True, kw_only=True, tag="foreach"):
     steps: "tuple[Step, ...]" = ()
 
 
-class WhileStep(StepFields, frozen=True, kw_only=True, tag="while"):
+class WhileStep(StepFields, frozen=True, kw_only=True, gc=False, tag="while"):
     """A step that runs its steps again and again while the condition holds."""
 
     condition: Condition
@@ -108,7 +108,7 @@ class WhileStep(StepFields, frozen=True, kw_only=True, tag="while"):
     steps: "tuple[Step, ...]" = ()
 
 
-class TemplateStep(StepFields, frozen=True, kw_only=True, tag="template"):
+class TemplateStep(StepFields, frozen=True, kw_only=True, gc=False, tag="template"):
     """A step that stands for the steps of a template."""
 
     sub_type: str | None = None

@@ -17,7 +17,7 @@ class TagNamespace(Word):
     PLATFORM = "PLATFORM"
 
 
-class Tag(msgspec.Struct, frozen=True, kw_only=True):
+class Tag(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A bare name, or an object with a namespace and free attributes; always written as an object."""
 
     wire: ClassVar[Shape] = Shape(
