@@ -38,7 +38,9 @@ def prompt(bindings: dict[str, Any]) -> None:
     while True:
         try:
             line = read("sel> ")
-        except (EOFError, KeyboardInterrupt):
+        except KeyboardInterrupt:  # Ctrl-C gives up the line, as at other prompts
+            continue
+        except EOFError:
             click.echo()
             return
         if line.strip():

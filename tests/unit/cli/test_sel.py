@@ -206,6 +206,22 @@ def test_the_prompt_keeps_names(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert shown[6] == "5"
 
 
+def test_ctrl_c_gives_up_the_line_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = Typed("1 + 1")
+    interrupts = [KeyboardInterrupt]
+
+    def read(prompt: str) -> str:
+        if interrupts:
+            raise interrupts.pop()
+        return typed(prompt)
+
+    monkeypatch.setattr(sel_prompt, "reader", lambda _: read)
+    sel_prompt.prompt({})
+    assert "2" in capsys.readouterr().out.splitlines()
+
+
 def test_the_prompt_completes_names_and_members() -> None:
     session = sel_prompt.Session({"extract__rows": 1})
     assert list(session.words("1 + ext")) == ["extract__rows"]
