@@ -298,5 +298,6 @@ def test_the_work_itself_may_say_that_it_should_not_be_tried_again() -> None:
 
 
 def test_only_known_fields_of_the_current_step_can_be_read() -> None:
+    assert call("params.getFromStep('step_id')", World()) == "here"
     assert "can not read [secret]" in fails("params.getFromStep('secret')", World())
     assert "can not read [step_id]" in fails("params.getFromStep('step_id')", World(), in_run(World()))
