@@ -14,6 +14,7 @@ from stretto.model.step import LEAF_TYPES, ForeachStep, StepFields, StepTypeName
 from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.model.wire.codec import PLAIN, Shape
+from stretto.model.wire.records import without_none
 from stretto.model.workflow import Workflow
 
 Schema = dict[str, Any]
@@ -78,7 +79,7 @@ class SchemaMaker:
         hints = get_type_hints(tp, include_extras=True)
         fields = [field for field in msgspec.structs.fields(tp) if field.name != shape.rest]
         properties = {
-            field.encode_name: _nullable(self.of(_without_none(hints[field.name])), required=field.required)
+            field.encode_name: _nullable(self.of(without_none(hints[field.name])), required=field.required)
             for field in fields
         }
         config = tp.__struct_config__
@@ -138,7 +139,7 @@ class SchemaMaker:
         """One branch per type, because the shape of `value` hangs on it; free keys are kept as meta data."""
         hints = get_type_hints(ParamDefinition, include_extras=True)
         common = {
-            name: _nullable(self.of(_without_none(hints[name])), required=False)
+            name: _nullable(self.of(without_none(hints[name])), required=False)
             for name in ("expression", "validator", "tags", "mode")
         }
         literal = [
@@ -157,11 +158,6 @@ class SchemaMaker:
             "required": ["type"],
             "anyOf": literal,
         }
-
-
-def _without_none(hint: Any) -> Any:
-    kept = tuple(arg for arg in get_args(hint) if arg is not NoneType)
-    return Union[kept] if get_origin(hint) in {Union, UnionType} else hint  # noqa: UP007 - made at run time
 
 
 def _nullable(schema: Schema, *, required: bool) -> Schema:

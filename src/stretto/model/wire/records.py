@@ -40,7 +40,7 @@ def _fields(tp: type[msgspec.Struct], args: tuple[Any, ...], shape: Shape, codec
         _Field(
             name=each.name,
             key=each.encode_name,
-            codec=codec_of(_without_none(hints[each.name])),
+            codec=codec_of(without_none(hints[each.name])),
             required=each.required,
             nullable=NoneType in get_args(hints[each.name]) or not each.required,
         )
@@ -54,7 +54,7 @@ def _is_open(hint: Any) -> bool:
     return bool(getattr(hint, "__parameters__", ()))
 
 
-def _without_none(hint: Any) -> Any:
+def without_none(hint: Any) -> Any:
     """`X | None` -> `X`: a record handles null itself, which spares a call per field."""
     args = get_args(hint)
     if NoneType not in args:
