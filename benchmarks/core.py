@@ -132,7 +132,13 @@ def _steps(name: str, steps: list[AnyStep], target: float | None) -> Row:
 
 
 def _linearity() -> Row:
-    value = time_of(chain(2_000)) / time_of(chain(1_000))
+    """The two in turn, so that whoever else uses the machine disturbs both alike."""
+    shapes = [(steps, Plan(steps)) for steps in (chain(2_000), chain(1_000))]
+    best = [float("inf")] * len(shapes)
+    for _ in range(20):
+        for at, (steps, plan) in enumerate(shapes):
+            best[at] = min(best[at], seconds(lambda steps=steps, plan=plan: finish(flow_of(steps, plan)), 1))  # type: ignore[misc]
+    value = best[0] / best[1]
     return Row("chain of 2,000 against 1,000", value, "x", 2.2, value / 2, "twice as long")
 
 

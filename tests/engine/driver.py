@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from tests.engine.invariants import Watchman
 from tests.engine.reading import Reading
-from tests.engine.world import NOW, World
+from tests.engine.world import ABOVE, NOW, World
 
 from stretto.definition.parse import Options, load
 from stretto.engine import effects as todo
@@ -14,6 +14,7 @@ from stretto.engine import events as happened
 from stretto.engine.decide import Decision, decide
 from stretto.engine.events import Reported, ResultState, RunActed, RunAction, StepActed
 from stretto.engine.flow import Flow, Tree
+from stretto.engine.live_rollup import rollup_of
 from stretto.engine.plan import Plan
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
@@ -99,6 +100,7 @@ class Driver(Reading):
         self.fetching = True  # what is missing is fetched at once
         self.effects: list[todo.Effect] = []
         self.records: dict[tuple[type, Any], Any] = {}
+        self.past: dict[tuple[type, Any], Any] = {}
         self.fetched: dict[object, Any] = {}
         self.fetches: list[object] = []
         self.templates: dict[object, Any] = {}
@@ -143,10 +145,14 @@ class Driver(Reading):
             self.records[type(record), record.key] = record
         if self.check:
             self.watchman.after(decision)
-        for effect in decision.effects:
+        self.act_on(decision.effects)
+        return decision
+
+    def act_on(self, effects: Sequence[todo.Effect]) -> None:
+        """What happens after the commit."""
+        for effect in effects:
             self.effects.append(effect)
             self._carry_out(effect)
-        return decision
 
     def start(self) -> "Driver":
         self.send(happened.Launched(run=self.flow.run.key))
@@ -204,8 +210,11 @@ class Driver(Reading):
         self.world.watch(self, effect)
 
     def _AnnounceSignals(self, effect: todo.AnnounceSignals) -> None:  # noqa: N802
-        for output in effect.outputs:
-            self.world.announce(output["name"], **output["params"])
+        if effect.attempt not in self.world.announcers:
+            self.world.announcers.add(effect.attempt)
+            for output in effect.outputs:
+                self.world.announce(output["name"], **output["params"])
+        self.world.soon(self, happened.SignalsAnnounced(attempt=effect.attempt))
 
     def _ResumeLoop(self, effect: todo.ResumeLoop) -> None:  # noqa: N802
         self.world.soon(self, happened.Resumed(attempt=effect.attempt))
@@ -227,23 +236,25 @@ class Driver(Reading):
         driver = self.world.children.get(effect.child) if effect.child else None
         if driver is not None and not driver.flow.is_over:
             key = driver.flow.run.key
-            self.world.soon(driver, RunActed(run=key, action=RunAction.STOP, user="parent"))
+            self.world.soon(driver, RunActed(run=key, action=RunAction.STOP, user=ABOVE))
 
     def _RunEnded(self, effect: todo.RunEnded) -> None:  # noqa: N802
         self._tell_parent(effect.status)
 
     def _work(self, effect: todo.StartWork) -> None:
         work = self.runtime(effect)
-        if work is None or work.after is None:
-            return
+        if work is not None and work.after is not None:
+            self.will_answer(effect, work, self.now + work.after)
+
+    def will_answer(self, effect: todo.StartWork | todo.LookAtWork, work: Work, due: int) -> None:
         fields = {name: getattr(work, name) for name in Work.__struct_fields__ if name != "after"}
         answer = Reported(attempt=effect.attempt, launch=effect.launch, **fields)
-        if not work.after:
+        if due <= self.now:
             self.world.soon(self, answer)
             return
         begun = Reported(attempt=effect.attempt, launch=effect.launch, state=ResultState.CONTINUE)
         self.world.soon(self, begun)
-        self.world.at(self.now + work.after, self, answer)
+        self.world.at(due, self, answer)
 
     def _timer(self, effect: todo.SetTimer) -> None:
         event: happened.Event
@@ -263,21 +274,39 @@ class Driver(Reading):
             )
             self.world.soon(self, refused)
             return
-        child = Driver(
-            self.library[effect.workflow_id],
-            run_params=dict(effect.params),
-            runtime=self.runtime,
-            settings=self.tree.settings,
-            library=self.library,
-            world=self.world,
-            initiator=self._initiator(effect),
-        )
+        known = self.child_of(effect.attempt)
+        child = known or self._new_child(effect)
         key = child.flow.run.key
-        self.world.children[key] = child
         started = happened.ChildStarted(attempt=effect.attempt, child=key, version_id=1, uuid=f"uuid-{key}")
         self.world.soon(self, started)
-        self.world.soon(child, happened.Launched(run=key))
+        if known is None:
+            self.world.soon(child, happened.Launched(run=key))
+
+    def child_of(self, attempt: AttemptKey) -> "Driver | None":
+        """The run that was started for an attempt: there is one at most."""
+        children = self.world.children.values()
+        return next((child for child in children if child.parent == (self, attempt)), None)
+
+    def _new_child(self, effect: todo.StartChild) -> "Driver":
+        from tests.engine.restarting import next_child  # noqa: PLC0415 - the two look at each other
+
+        initiator = self._initiator(effect)
+        child = (
+            Driver(
+                self.library[effect.workflow_id],
+                run_params=dict(effect.params),
+                runtime=self.runtime,
+                settings=self.tree.settings,
+                library=self.library,
+                world=self.world,
+                initiator=initiator,
+            )
+            if effect.again is None
+            else next_child(self, effect, initiator)
+        )
+        self.world.children[child.flow.run.key] = child
         child.parent = (self, effect.attempt)
+        return child
 
     def _initiator(self, effect: todo.StartChild) -> SubworkflowInitiator:
         run, step_id, number = effect.attempt
@@ -297,7 +326,10 @@ class Driver(Reading):
     def _tell_parent(self, status: RunStatus) -> None:
         if self.parent is not None:
             driver, attempt = self.parent
-            ended = happened.ChildEnded(attempt=attempt, child=self.flow.run.key, status=status)
+            rollup = rollup_of(self.flow)
+            ended = happened.ChildEnded(
+                attempt=attempt, child=self.flow.run.key, status=status, rollup=rollup
+            )
             self.world.soon(driver, ended)
 
 

@@ -4,81 +4,16 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from stretto.engine.decide import Decision
-from stretto.engine.flow import Flow, Tree, is_active
-from stretto.engine.loading import load_flow
+from stretto.engine.flow import Flow, is_active
 from stretto.engine.records import AttemptRecord, Record, RunRecord
 from stretto.engine.turn import TIME_FIELDS
-from stretto.model.moves import RUN_MOVES, STEP_MOVES
 from stretto.model.status import RunStatus, StepStatus
+from stretto.testing.flows import RUN_REACH, STEP_REACH, Key, caches_of, flows_of, loaded, records_of
 
 if TYPE_CHECKING:
     from tests.engine.driver import Driver
 
-Key = tuple[type, Any]
 TIMES = tuple(dict.fromkeys(TIME_FIELDS.values()))
-
-
-def reachable(moves: Any, next_attempt: Any = None) -> dict[Any, set[Any]]:
-    """Which status an attempt, or a run, may be found in later; a next attempt is another record."""
-    found = {}
-    for start in moves:
-        seen, todo = {start}, [start]
-        while todo:
-            for end in moves.get(todo.pop(), ()):
-                if end is not next_attempt and end not in seen:
-                    seen.add(end)
-                    todo.append(end)
-        found[start] = seen
-    return found
-
-
-STEP_REACH = reachable(STEP_MOVES, StepStatus.CREATED)
-RUN_REACH = reachable(RUN_MOVES)
-
-
-def flows_of(flow: Flow) -> list[Flow]:
-    found = [flow]
-    for each in found:
-        found += [child for children in each.children.values() for child in children.values()]
-    return found
-
-
-def records_of(flow: Flow) -> dict[Key, Record]:
-    found: dict[Key, Record] = {}
-    for each in flows_of(flow):
-        for record in (each.run, *each.attempts, *each.loops.values()):
-            if record is not None:
-                found[type(record), record.key] = record
-    return found
-
-
-def caches_of(flow: Flow) -> dict[Any, Any]:
-    """Everything that is derived from the records, of a run and all that is alive in it."""
-    return {
-        each.run.key: (
-            [*each.waiting],
-            [*each.satisfied],
-            each.active,
-            sorted(each.held),
-            {status: count for status, count in each.counts.items() if count},
-            {index: sorted(children) for index, children in each.children.items() if children},
-            sorted(each.loops),
-        )
-        for each in flows_of(flow)
-    }
-
-
-def loaded(flow: Flow) -> Flow:
-    """The same run, from copies of its records."""
-    tree = Tree(flow.tree.workflow, flow.tree.settings, flow.tree.generation, flow.tree.internal_id)
-    copies = [copy(record) for record in records_of(flow).values()]
-    runs = [each for each in copies if isinstance(each, RunRecord)]
-    (root,) = [run for run in runs if run.key == flow.run.key]
-    again = Flow(root, flow.plan, tree, earlier=flow.earlier)
-    iterations = [run for run in runs if run is not root]
-    attempts = [each for each in copies if isinstance(each, AttemptRecord)]
-    loops = [each for each in copies if not isinstance(each, RunRecord | AttemptRecord)]
-    return load_flow(again, iterations, attempts, loops)
 
 
 class Watchman:
@@ -107,6 +42,10 @@ class Watchman:
         assert not gone, f"left memory, and not listed: {gone}"
         assert set(flow.tree.live) == {each.run.key for each in flows_of(flow)}
         assert caches_of(loaded(flow)) == caches_of(flow)
+        assert decision.before == [
+            getattr(self._before.get((type(record), record.key)), "status", None)
+            for record in decision.changes
+        ]
         for key, record in changed.items():
             self._check_record(self._before.get(key), record)
         for each in flows_of(flow):

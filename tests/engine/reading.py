@@ -2,20 +2,19 @@
 
 from typing import TYPE_CHECKING, Any
 
-from stretto.engine.flow import EarlierLoop, Flow, Tree
-from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunRecord
+from stretto.engine.earlier import EarlierLoop, EarlierRun
+from stretto.engine.flow import Flow, Tree
+from stretto.engine.live_rollup import leaves_of
+from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey, RunRecord
 from stretto.engine.why import Why, why
+from stretto.model.foreach import ranges_of
 from stretto.model.param import Parameter
-from stretto.model.status import RunStatus
-from stretto.params import Collected
+from stretto.params import Collected, StepFacts
 
 if TYPE_CHECKING:
     from tests.engine.world import World
 
     from stretto.model.workflow import Workflow
-
-
-GOOD = frozenset({RunStatus.SUCCEEDED})
 
 
 class Reading:
@@ -25,6 +24,7 @@ class Reading:
     tree: Tree
     world: "World"
     records: dict[tuple[type, Any], Any]
+    past: dict[tuple[type, Any], Any]  # of the runs before it
     fetched: dict[object, Any]
     templates: dict[object, Any]
     library: dict[str, Any]
@@ -88,8 +88,10 @@ class Reading:
             case ("subworkflow", step, _, inner, param):
                 child = self.world.children[self._step(attempt, step).child]  # type: ignore[index]
                 return (child.attempt(inner).params or {}).get(param)
-            case ("iterations", step, _):
-                return self.earlier_loop(step)
+            case ("iterations", inline, _):
+                return self.earlier_loop(inline)
+            case ("earlier", workflow, instance, below):
+                return self.earlier_run(workflow, instance, below)
             case ("template", name):
                 return self.templates.get(name)
             case ("workflow", name, _):
@@ -130,15 +132,64 @@ class Reading:
         kind = next(iter(found.values())).type
         return Collected(kind, {index: param.evaluated_result for index, param in found.items()})
 
-    def earlier_loop(self, step_id: str, keep: frozenset[RunStatus] = GOOD) -> EarlierLoop:
-        """What a restart takes over, computed from rows: the iterations that need not run again."""
-        newest: dict[int, RunRecord] = {run.key.instance_id: run for run in self.iterations(step_id)}
-        kept = sorted(index for index, run in newest.items() if run.status in keep)
-        ended: dict[RunStatus, int] = {}
-        for index in kept:
-            ended[newest[index].status] = ended.get(newest[index].status, 0) + 1
+    # -------------------------------------------------------------------------------------- earlier runs
+    def rows(self, kind: type) -> list[Any]:
+        """Everything that was ever committed, by key."""
+        found = {**self.past, **self.records}
+        return [found[key] for key in sorted((key for key in found if key[0] is kind), key=_by_key)]
+
+    def earlier_loop(self, inline: str) -> EarlierLoop:
+        """How the newest run of each iteration has ended."""
+        newest = {run.key.instance_id: run for run in self.rows(RunRecord) if run.key.workflow_id == inline}
+        statuses = {run.status for run in newest.values()}
         return EarlierLoop(
-            run_id=max(run.key.run_id for run in newest.values()),
-            kept=tuple((index, index) for index in kept),
-            ended=ended,
+            rows={
+                status: tuple(ranges_of(each for each, run in newest.items() if run.status is status))
+                for status in statuses
+            }
         )
+
+    def earlier_run(self, workflow: str, instance: int, below: int | None) -> EarlierRun | None:
+        runs = [
+            run
+            for run in self.rows(RunRecord)
+            if run.key[:2] == (workflow, instance) and run.key.run_id < (below or 10**9)
+        ]
+        newest: dict[str, AttemptRecord] = {}
+        mine: dict[str, AttemptRecord] = {}
+        for run in runs:
+            mine = self._newest_attempts(run.key)
+            gone = newest.keys() if run.covers is None else run.covers
+            newest = {**{step: each for step, each in newest.items() if step not in set(gone)}, **mine}
+        if not runs:
+            return None
+        return EarlierRun(
+            statuses={step: each.status for step, each in newest.items()},
+            steps={step: _facts(each) for step, each in newest.items() if each.status.is_complete},
+            loop_runs={step: each.loop_run for step, each in newest.items() if each.loop_run},
+            children={
+                step: child for step, each in newest.items() if (child := each.child or each.earlier_child)
+            },
+            run_id=runs[-1].key.run_id,
+            status=runs[-1].status,
+            params=runs[-1].params,
+            leaves=leaves_of(mine.values()),
+        )
+
+    def _newest_attempts(self, run: RunKey) -> dict[str, AttemptRecord]:
+        return {each.key.step_id: each for each in self.rows(AttemptRecord) if each.key.run == run}
+
+
+def _by_key(key: tuple[type, Any]) -> Any:
+    return key[1]
+
+
+def _facts(record: AttemptRecord) -> StepFacts:
+    return StepFacts(
+        step_id=record.key.step_id,
+        type="",
+        step_instance_id=record.sequence,
+        step_attempt_id=record.key.number,
+        status=record.status.value,
+        params=record.params or {},
+    )

@@ -3,8 +3,9 @@
 import pickle
 
 import pytest
-from tests.engine.driver import FOREVER, Driver, scripted
-from tests.engine.shapes import UNIQUE, computed, noop, number, step, workflow
+from msgspec.structs import replace
+from tests.engine.driver import FOREVER, Driver, Work, scripted
+from tests.engine.shapes import ITEMS, UNIQUE, computed, foreach, noop, number, step, while_, workflow
 
 from stretto.engine.effects import EvaluateElsewhere, Fetch
 from stretto.engine.elsewhere import answer, question_of
@@ -13,9 +14,11 @@ from stretto.engine.settings import EngineSettings
 from stretto.model.actions import StepAction
 from stretto.model.initiator import SignalInitiator
 from stretto.model.param import Parameter, ParamType
-from stretto.model.signal import SignalDependencyDefinition
+from stretto.model.retry import RetryPolicy
+from stretto.model.signal import SignalDependencyDefinition, SignalMatchParam, SignalOutputDefinition
 from stretto.model.status import StepStatus
 from stretto.model.step import FailureMode
+from stretto.model.trigger import SignalOperator
 
 S = StepStatus
 LITTLE = EngineSettings(expression_visits=2_000)
@@ -146,3 +149,139 @@ def test_loops_and_children_are_looked_up_under_the_attempt_that_made_them() -> 
     assert context.signal_dependency(0, "n") is None
     assert context.signal("go", "n") is None
     assert context.step("nobody") is None
+
+
+# ----------------------------------------------------------------------------------- all that is evaluated
+def until_it_rests(driver: Driver, step_id: str = "a", most: int = 20) -> Driver:
+    """Whenever somebody asks for it, the question is answered."""
+    for _ in range(most):
+        asked = [each for each in driver.effects if isinstance(each, EvaluateElsewhere)]
+        if driver.attempt(step_id).asked_at is None or not asked:
+            return driver
+        driver.send(answered(driver, step_id))
+        driver.run(0)
+    raise AssertionError("it asks for ever")
+
+
+def long(result: str) -> str:
+    """An expression that takes long and then has this result."""
+    return f"{LONG[:-9]} return {result};"
+
+
+def test_the_condition_of_a_while_may_take_long_in_each_round() -> None:
+    made = while_(
+        "a", long(f"s == {SUM} && n < 3"), {"n": number(0)}, noop("x", params={"n": computed("n + 1")})
+    )
+    driver = Driver(workflow(made), settings=LITTLE).start().run(0)
+    assert driver.attempt("a").status is S.RUNNING
+    assert driver.why("a").reasons[0].cause == "VALUE"
+    until_it_rests(driver)
+    assert driver.status == "SUCCEEDED"
+    assert len(driver.iterations("a")) == 3
+    assert not driver.flow.fetched  # what was answered for a round is gone with it
+
+
+def test_a_condition_of_a_while_that_can_not_be_evaluated_is_fatal() -> None:
+    made = while_("a", ENDLESS.replace("return s;", "return s > 0;"), {"n": number(0)}, noop("x"))
+    for mode, status in ((None, "FATALLY_FAILED"), (FailureMode.IGNORE_FAILURE, "COMPLETED_WITH_ERROR")):
+        driver = Driver(workflow(replace(made, failure_mode=mode)), settings=LITTLE).start().run(0)
+        until_it_rests(driver)
+        assert driver.statuses() == {"a": status}
+        assert "25001" in str(driver.attempt("a").reason)
+
+
+@pytest.mark.parametrize(("result", "tries"), [("s > 0", 2), ("s < 0", 1)])
+def test_retry_if_may_take_long(result: str, tries: int) -> None:
+    policy = RetryPolicy(error_retry_limit=1, retry_if=long(result))
+    a = step("a", retry_policy=policy)
+    driver = Driver(workflow(a), settings=LITTLE, runtime=scripted(a=["USER_ERROR"])).start().run(0)
+    assert driver.attempt("a").decided is S.USER_FAILED
+    until_it_rests(driver)
+    until_it_rests(driver.run())
+    assert driver.attempt("a").key.number == tries
+    assert driver.status == "FAILED"
+
+
+@pytest.mark.parametrize(("work", "status"), [(Work("USER_ERROR"), "FATALLY_FAILED"), (FOREVER, "TIMED_OUT")])
+def test_a_retry_if_that_fails_there_too_ends_the_step(work: Work, status: str) -> None:
+    condition = ENDLESS.replace("return s;", "return s > 0;")
+    policy = RetryPolicy(error_retry_limit=1, timeout_retry_limit=1, retry_if=condition)
+    a = step("a", retry_policy=policy, timeout=5)
+    driver = Driver(workflow(a), settings=LITTLE, runtime=scripted(a=[work])).start().run(5_000)
+    assert driver.attempt("a").decided is not None
+    until_it_rests(driver)
+    assert driver.statuses() == {"a": status}
+    assert any("Not retried, because retry_if fails" in line for line in driver.lines("a"))
+
+
+def test_values_that_signals_must_match_may_take_long() -> None:
+    match = SignalMatchParam(operator=SignalOperator.EQUALS_TO, param=computed(LONG))
+    wanted = SignalDependencyDefinition(name="go", match_params={"n": match})
+    driver = Driver(workflow(step("a", signal_dependencies=(wanted,))), settings=LITTLE).start().run(0)
+    assert driver.attempt("a").status is S.CREATED
+    until_it_rests(driver)
+    assert driver.attempt("a").status is S.WAITING_FOR_SIGNALS
+    driver.world.announce("go", n=SUM)
+    assert driver.run(0).status == "SUCCEEDED"
+
+
+def test_signals_that_a_step_announces_may_take_long() -> None:
+    output = SignalOutputDefinition(name="done", params={"n": computed(long("s + p"))})
+    a = step("a", ("b", long("s > 0")), params={"p": number(2)}, signal_outputs=(output,))
+    driver = Driver(workflow(a, noop("b")), settings=LITTLE).start().run(0)
+    assert driver.attempt("a").status is S.FINISHING
+    until_it_rests(driver)
+    assert driver.status == "SUCCEEDED"
+    assert [each.params for each in driver.world.signals] == [{"n": SUM + 2}]
+
+
+def test_params_of_a_step_that_is_skipped_before_it_had_them_may_take_long() -> None:
+    dependency = SignalDependencyDefinition(name="never")
+    a = step("a", ("b", f"p == {SUM}"), params={"p": computed(LONG)}, signal_dependencies=(dependency,))
+    driver = Driver(workflow(a, noop("b")), settings=LITTLE).start().run(0)
+    driver.step("a", StepAction.SKIP).run(0)
+    assert driver.attempt("a").decided is S.SKIPPED
+    until_it_rests(driver)
+    assert driver.statuses() == {"a": "SKIPPED", "b": "SUCCEEDED"}
+
+
+@pytest.mark.parametrize(("work", "ended"), [("DONE", "SUCCEEDED"), ("FATAL_ERROR", "COMPLETED_WITH_ERROR")])
+def test_a_condition_sees_there_how_the_step_ended(work: str, ended: str) -> None:
+    text = long(f"s > 0 && params.getFromStep('a', 'MAESTRO_STEP_STATUS') == '{ended}'")
+    a = step("a", ("b", text), failure_mode=FailureMode.IGNORE_FAILURE)
+    driver = Driver(workflow(a, noop("b")), settings=LITTLE, runtime=scripted(a=[work])).start().run(0)
+    until_it_rests(driver)
+    assert driver.statuses() == {"a": ended, "b": "SUCCEEDED"}
+
+
+def test_an_answer_that_comes_twice_is_not_taken_for_another() -> None:
+    """The parameter is called like the step after it, and is false."""
+    params = {"b": computed(long("s < 0"), ParamType.BOOLEAN)}
+    a = step("a", ("b", long("s > 0")), params=params)
+    driver = Driver(workflow(a, noop("b")), settings=LITTLE).start().run(0)
+    first = answered(driver)
+    driver.send(first)
+    driver.run(0)
+    assert driver.attempt("a").status is S.FINISHING
+    driver.send(first)
+    assert driver.attempt("a").status is S.FINISHING
+    until_it_rests(driver)
+    assert driver.statuses() == {"a": "SUCCEEDED", "b": "SUCCEEDED"}
+
+
+def test_who_waits_for_something_else_has_no_question() -> None:
+    steps = (foreach("a", ITEMS, step("x"), concurrency=1), step("open", type="Wait"))
+    driver = Driver(workflow(*steps), runtime=scripted(x=["FATAL_ERROR"])).start().run(0)
+    driver.fetching = False
+    driver.step("a", StepAction.RESTART)
+    assert driver.attempt("a").asked_at is not None
+    assert question_of(driver.flow, driver.attempt("a").key) is None
+
+
+def test_a_step_without_retry_if_asks_nothing_for_its_retry() -> None:
+    driver = Driver(workflow(step("a")), runtime=scripted(a=[FOREVER])).start()
+    attempt = driver.attempt("a")
+    attempt.decided, attempt.asked_at = S.USER_FAILED, driver.now
+    question = question_of(driver.flow, attempt.key)
+    assert question is not None
+    assert answer(question) == Evaluated(attempt=attempt.key)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.engine.driver import FOREVER, Driver, Work, scripted
-from tests.engine.invariants import Watchman, caches_of, flows_of, records_of
+from tests.engine.invariants import Watchman
 from tests.engine.shapes import (
     ITEMS,
     UNIQUE,
@@ -32,6 +32,7 @@ from stretto.model.param import ParamType
 from stretto.model.signal import SignalOutputDefinition
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
+from stretto.testing.flows import caches_of, flows_of, records_of
 
 S = StepStatus
 

@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 from tests.engine.driver import FOREVER, Driver, Work, scripted
-from tests.engine.restarting import restarted
+from tests.engine.restarting import node_of, restarted
 from tests.engine.shapes import ITEMS, computed, foreach, noop, number, numbers, result, step, texts, workflow
 
 from stretto.engine.effects import ResumeLoop, StartWork
@@ -160,7 +160,8 @@ def test_a_restarted_loop_keeps_what_succeeded() -> None:
 def test_failures_that_an_earlier_run_left_do_not_keep_the_chosen_iteration_from_running() -> None:
     works = {2: Work("FATAL_ERROR"), 4: Work("FATAL_ERROR")}
     first = Driver(workflow(foreach("l", ITEMS, step("a"))), runtime=by_index(works)).finish()
-    again = restarted(first, RunPolicy.RESTART_FROM_SPECIFIC, "l", keep=frozenset(RunStatus), iteration=4)
+    path = (node_of(first, "l", 4),)
+    again = restarted(first, RunPolicy.RESTART_FROM_SPECIFIC, "l", path=path)
     again.runtime = scripted()
     again.finish()
     assert [run.key[1:] for run in again.of(RunRecord) if run.key.workflow_id != "w"] == [(4, 2)]

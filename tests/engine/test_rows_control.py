@@ -1,7 +1,5 @@
 """The rows of the union table about control and views that the engine alone can show."""
 
-from itertools import pairwise
-
 import pytest
 from tests.engine.driver import FOREVER, Driver, Work, attempts_of, scripted
 from tests.engine.restarting import restarted
@@ -11,22 +9,18 @@ from tests.engine.shapes import (
     number,
     numbers,
     step,
-    subworkflow,
     tag,
     workflow,
 )
 
-from stretto.engine.aggregate import aggregated_status
 from stretto.engine.effects import StartWork
 from stretto.engine.events import BreakpointGone, RunAction
-from stretto.engine.rollup import Leaf, Rollup
 from stretto.model.actions import StepAction
-from stretto.model.aggregated import StepAggregatedView
 from stretto.model.errors import WrongState
 from stretto.model.retry import RetryPolicy
 from stretto.model.run_config import RunPolicy
 from stretto.model.signal import SignalDependencyDefinition
-from stretto.model.status import InstanceStatus, StepStatus
+from stretto.model.status import StepStatus
 from stretto.model.step import FailureMode
 
 S = StepStatus
@@ -122,27 +116,11 @@ def test_row_100_failure_modes(mode: FailureMode, slow: str, run: str) -> None:
     assert (driver.statuses()["b"], driver.status) == (slow, run)
 
 
-def test_row_101_two_retries_are_three_attempts_with_growing_delays() -> None:
-    driver = Driver(workflow(step("a")), runtime=scripted(a=["USER_ERROR", "USER_ERROR", "DONE"])).finish()
-    made = attempts_of(driver, "a")
-    waits = [(b.create_time or 0) - (a.end_time or 0) for a, b in pairwise(made)]
-    assert waits == [60_000, 120_000]
-    assert driver.status == "SUCCEEDED"
-
-
 def test_row_102_an_expression_that_is_false_means_one_attempt() -> None:
     driver = Driver(
         workflow(step("a", retry_policy=RetryPolicy(retry_if="1 > 2"))), runtime=scripted(a=["USER_ERROR"])
     )
     assert len(attempts_of(driver.finish(), "a")) == 1
-
-
-def test_row_103_timeouts_of_steps_and_workflows() -> None:
-    sleep = step("a", type="Sleep", params={"sleep_seconds": number(5)}, timeout=1)
-    driver = Driver(workflow(sleep)).finish()
-    assert driver.statuses() == {"a": "TIMED_OUT"}
-    assert driver.attempt("a").end_time - driver.attempt("a").start_time == 1_000  # type: ignore[operator]
-    assert Driver(workflow(step("a", type="Wait"), timeout=1)).finish().status == "TIMED_OUT"
 
 
 def test_row_104_no_more_steps_at_once_than_the_instance_may_run() -> None:
@@ -186,63 +164,8 @@ def test_row_116_the_timeline_shows_the_reason_of_a_retry() -> None:
     assert (first.reason, first.timeline[-1].message) == ("boom", "Retrying task in [1m]")  # type: ignore[union-attr]
 
 
-def test_row_119_the_first_error_text_is_kept_on_step_and_run() -> None:
-    driver = Driver(
-        workflow(step("a"), step("b")),
-        runtime=scripted(
-            a=[Work("FATAL_ERROR", message="boom")], b=[Work("FATAL_ERROR", 500, message="bang")]
-        ),
-    )
-    driver.finish()
-    assert driver.attempt("a").reason == "boom"
-    assert [line for line in driver.lines() if "failed" in line] == ["Step [a] failed: boom"]
-
-
 def test_row_96_bypass_ends_the_wait_for_signals() -> None:
     a = step("a", signal_dependencies=(SignalDependencyDefinition(name="s"),))
     driver = Driver(workflow(a), runtime=scripted(a=[FOREVER])).start().run(0)
     driver.step("a", A.BYPASS_STEP_DEPENDENCIES)
     assert driver.attempt("a").status is S.STARTING
-
-
-def test_row_98_a_restart_goes_down_to_the_chosen_iteration() -> None:
-    def fail(effect: StartWork) -> Work:
-        return Work("FATAL_ERROR" if effect.attempt.run.instance_id == 2 else "DONE")
-
-    first = Driver(workflow(foreach("l", {"i": numbers(1, 2, 3)}, step("a"))), runtime=fail).finish()
-    again = restarted(first, RunPolicy.RESTART_FROM_SPECIFIC, "l", iteration=2)
-    again.runtime = scripted(a=[FOREVER])
-    again.start().run(0)
-    assert again.attempt("l").status is S.RUNNING
-    assert again.live("l") == [2]
-
-
-def test_row_117_the_latest_status_of_each_step_over_all_runs() -> None:
-    steps = [step(f"s{n}", *([f"s{n + 1}"] if n < 5 else [])) for n in range(1, 6)]
-    first = Driver(workflow(*steps), runtime=scripted(s3=["FATAL_ERROR"])).finish()
-    again = restarted(first, RunPolicy.RESTART_FROM_INCOMPLETE)
-    again.runtime = scripted()
-    again.finish()
-    views = {
-        name: StepAggregatedView(status=StepStatus(status))
-        for name, status in {**first.statuses(), **again.statuses()}.items()
-    }
-    assert {view.status for view in views.values()} == {S.SUCCEEDED}
-    before = InstanceStatus(first.status)
-    assert aggregated_status(again.flow.run.status, views, before) is InstanceStatus.SUCCEEDED
-
-
-def test_row_118_only_leaf_steps_are_counted_nested_ones_too() -> None:
-    library = {"kid": workflow(*(step(f"k{n}") for n in range(5)), id="kid")}
-    steps = (step("a"), step("b"), subworkflow("s", "kid"))
-    driver = Driver(workflow(*steps), library=library).finish()
-    (child,) = driver.world.children.values()
-    leaves = Rollup()
-    for run in (driver, child):
-        for record in run.flow.attempts:
-            if record is not None and record.child is None:
-                key = record.key
-                leaves.add(Leaf.of(*key.run, key.step_id, key.number), record.status)
-    overview = leaves.record()
-    assert overview.total_leaf_count == 7
-    assert list(overview.overview or {}) == ["SUCCEEDED"]

@@ -4,7 +4,6 @@ from copy import copy
 
 import pytest
 from tests.engine.driver import FOREVER, Driver, Work, scripted
-from tests.engine.invariants import records_of
 from tests.engine.shapes import (
     ITEMS,
     UNIQUE,
@@ -26,6 +25,7 @@ from stretto.model.errors import WrongState
 from stretto.model.retry import RetryPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
+from stretto.testing.flows import records_of
 
 A, S = RunAction, StepStatus
 ENDS = [(A.STOP, "STOPPED"), (A.KILL, "FAILED"), (A.TIME_OUT, "TIMED_OUT")]
@@ -146,6 +146,14 @@ def test_paused_before_its_start_it_starts_held() -> None:
 
 def test_resumed_before_its_start_it_is_queued_again() -> None:
     driver = Driver(workflow(step("a"))).act(A.PAUSE).act(A.RESUME)
+    assert driver.status == "CREATED"
+    assert driver.finish().status == "SUCCEEDED"
+
+
+def test_a_run_that_was_paused_as_a_mere_row_is_resumed_before_its_start() -> None:
+    """Nobody decides about a run in a queue: whoever pauses it there sets the mark, and not the status."""
+    driver = Driver(workflow(step("a")), run={"paused": True})
+    assert not driver.act(A.RESUME).flow.run.paused
     assert driver.status == "CREATED"
     assert driver.finish().status == "SUCCEEDED"
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 from tests.engine.driver import Driver
-from tests.engine.invariants import STEP_REACH
 from tests.engine.situations import RESTING, in_status
 
 from stretto.engine import events as happened
@@ -15,7 +14,9 @@ from stretto.model.actions import StepAction
 from stretto.model.errors import StrettoError
 from stretto.model.moves import STEP_MOVES
 from stretto.model.param import Parameter, ParamType
+from stretto.model.rollup import RollupOverview
 from stretto.model.status import RunStatus, StepStatus
+from stretto.testing.flows import STEP_REACH
 
 CHILD = RunKey("kid", 1, 1)
 
@@ -39,15 +40,19 @@ def made(driver: Driver) -> list[happened.Event]:
         happened.Fetched(attempt=key, values={("unique", key): 1}),
         happened.Evaluated(attempt=key, params={"after": value}),
         happened.Evaluated(attempt=key, error="no"),
+        happened.SignalsAnnounced(attempt=key),
         happened.BreakpointGone(attempt=key),
         happened.ChildStarted(attempt=key, child=CHILD, version_id=1, uuid="u"),
         happened.ChildRefused(attempt=key, message="no"),
         happened.ChildEnded(attempt=key, child=CHILD, status=RunStatus.FAILED),
+        happened.ChildCounted(attempt=key, child=CHILD, version=1, rollup=RollupOverview()),
         happened.CalledBack(attempt=key, approved=True),
         *(happened.StepActed(attempt=key, action=action, user="ann") for action in StepAction),
         *(happened.RunActed(run=run, action=action, user="ann") for action in RunAction),
         *(happened.RunActed(run=run, action=action, user="ann", steps=("job1",)) for action in RunAction),
         happened.Resumed(attempt=key),
+        happened.Faulted(attempt=key, message="ours"),
+        happened.RunFaulted(run=run, message="ours"),
     ]
 
 

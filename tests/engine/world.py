@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.engine.driver import Driver
 
 NOW = 1_700_000_000_000
+ABOVE = "parent"
 OPERATORS = {
     "=": lambda one, other: one == other,
     ">": lambda one, other: one > other,
@@ -42,6 +43,7 @@ class World:
         self.held: Counter[str] = Counter()
         self.most_held: Counter[str] = Counter()
         self.signals: list[Announced] = []
+        self.announcers: set[AttemptKey] = set()
         self.children: dict[RunKey, Driver] = {}
         self.instances: Counter[str] = Counter()
         self._waiters: dict[AttemptKey, tuple[Driver, Waiter]] = {}
@@ -63,7 +65,9 @@ class World:
         for _ in range(most):
             while self.queue:
                 driver, event = self.queue.popleft()
-                driver.send(event)
+                late = isinstance(event, happened.RunActed) and event.user == ABOVE and driver.flow.is_over
+                if not late:  # a stop from above that comes too late is refused, and nobody minds
+                    driver.send(event)
             self._drop_dead_timers()
             if not self.timers or (end is not None and self.timers[0][0] > end):
                 break
@@ -82,6 +86,10 @@ class World:
 
     # -------------------------------------------------------------------------------------------- permits
     def ask(self, driver: "Driver", effect: todo.AskPermits) -> None:
+        if effect.attempt in self._holders:  # it asks again
+            self.soon(driver, happened.Granted(attempt=effect.attempt))
+        if effect.attempt in self._holders or effect.attempt in self._waiters:
+            return
         self._ticket += 1
         for tag, limit in effect.limits.items():
             self.limits.setdefault(tag, limit)

@@ -2,31 +2,53 @@
 
 from collections.abc import Mapping
 
-from stretto.engine.context import scope_of
+from stretto.engine.context import PARAMS, answer_key, scope_of, too_long
 from stretto.engine.flow import Flow
 from stretto.engine.job_templates import NOTHING, Injected, resolve, template_key, wanted
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord
-from stretto.model.param import ParamDefinition, Parameter, ParamSource
+from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource
 from stretto.model.step import TypedStep
-from stretto.params import STEP_DEFAULTS, TYPE_DEFAULTS, MissingKeys, StepLayers, evaluate, step_params
+from stretto.params import (
+    STEP_DEFAULTS,
+    TYPE_DEFAULTS,
+    MissingKeys,
+    ParamError,
+    StepLayers,
+    evaluate,
+    step_params,
+)
 
 
 def needs_params(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
     """Whether a step has parameters beyond the defaults, which are evaluated only if somebody reads them."""
     step = plan.step
     typed = not isinstance(step, TypedStep) or step.type in TYPE_DEFAULTS or step.sub_type is not None
-    return bool(step.params or attempt.step_run_params or plan.id in flow.run.step_run_params or typed)
+    given = attempt.step_run_params or plan.id in flow.run.step_run_params or restart_params(flow, plan.id)
+    return bool(step.params or typed or given)
+
+
+def needs_params_at_end(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+    """Whether a step ends before its parameters were evaluated, and conditions on its edges read them."""
+    if attempt.params is not None or all(edge.condition is None for edge in plan.edges):
+        return False
+    return needs_params(flow, plan, attempt)
 
 
 def evaluated_params(
     flow: Flow, plan: StepPlan, attempt: AttemptRecord, now: int
 ) -> Mapping[str, Parameter] | MissingKeys:
     """The parameters with their results, or what must be fetched first."""
+    known: Mapping[str, Parameter] | None = flow.fetched.get(answer_key(attempt, PARAMS))
+    if known is not None:
+        return known
     template = injected_by_template(flow, plan)
     if isinstance(template, MissingKeys):
         return template
-    return evaluate(merged_params(flow, plan, attempt, template), scope_of(flow, attempt, now))
+    try:
+        return evaluate(merged_params(flow, plan, attempt, template), scope_of(flow, attempt, now))
+    except ParamError as error:
+        return too_long(error)
 
 
 def injected_by_template(flow: Flow, plan: StepPlan) -> Injected | MissingKeys:
@@ -46,8 +68,8 @@ def merged_params(
     """The parameters of a step before evaluation, in their order."""
     step, run = plan.step, flow.run
     kind = step.type if isinstance(step, TypedStep) else str(type(step).__struct_config__.tag)
-    restart = (run.restart.step_restart_params or {}).get(plan.id) if run.restart is not None else None
-    restarting = run.restart is not None or attempt.manual
+    restart = restart_params(flow, plan.id)
+    restarting = attempt.manual or not run.policy.is_fresh
     layers = StepLayers(
         definition=step.params or {},
         defaults=STEP_DEFAULTS,
@@ -55,8 +77,20 @@ def merged_params(
         template=template.params,
         workflow=run.params,
         run={**run.step_run_params.get(plan.id, {}), **attempt.step_run_params},
-        restart=restart or {},
+        restart=restart,
         source=ParamSource.RESTART if restarting else ParamSource.LAUNCH,
         restarting=restarting,
     )
     return step_params(layers)
+
+
+def restart_params(flow: Flow, step_id: str) -> Params:
+    """Parameters that a restart gives to a step: where its path ends, and in all loops inside."""
+    at: Flow | None = flow
+    while at is not None:
+        config = at.run.restart
+        if config is not None:
+            at_end = len(config.restart_path) <= 1
+            return (config.step_restart_params or {}).get(step_id, {}) if at_end else {}
+        at = None if at.parent is None else at.parent[0]
+    return {}

@@ -1,7 +1,7 @@
 """What expressions of a run may see: the engine's side of the parameters' `Context`."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from uuid import NAMESPACE_OID, uuid5
 
 from stretto.engine.flow import Flow
@@ -16,6 +16,7 @@ from stretto.params import (
     Evaluated,
     MissingKeys,
     Moment,
+    ParamError,
     RunFacts,
     Scope,
     StepFacts,
@@ -46,7 +47,10 @@ class FlowContext:
         record = None if index is None else self._flow.attempts[index]
         if record is not None and (record.status.is_complete or record is self._attempt):
             return step_facts(self._flow, record)
-        return self._flow.earlier.get(step_id)
+        if index is not None:
+            return None  # it is part of this run: what an older one made of it does not count
+        earlier = self._flow.earlier
+        return Missing(self._flow.earlier_key) if earlier is None else earlier.steps.get(step_id)
 
     def foreach(self, foreach_step: str, step_id: str, param: str) -> Collected | Missing | None:
         found: Collected | Missing | None = self._look(
@@ -189,8 +193,43 @@ def scope_of(flow: Flow, record: AttemptRecord, now: int) -> Scope:
     return Scope(context=context, moment=moment, workflow=flow.run.params, step=step_facts(flow, record))
 
 
+# --------------------------------------------------------------------------------------------- the limit
+FUEL: Final = "visit"  # the limit of an expression that may have more of it elsewhere
+
+
+class TooLong(MissingKeys):
+    """Nothing is missing but time: what was to be evaluated must be so elsewhere."""
+
+    __slots__ = ()
+
+
+TOO_LONG: Final = TooLong(())
+
+
+def too_long(error: ParamError) -> TooLong:
+    """If an expression took longer than one may inside a decision; any other error is raised again."""
+    if error.limit != FUEL:
+        raise error
+    return TOO_LONG
+
+
+# What can be evaluated elsewhere, by the name of its answer.
+PARAMS: Final = "params"
+SIGNALS: Final = "signals"
+OUTPUTS: Final = "outputs"
+RETRY_IF: Final = "retry_if"
+
+
+def edge_to(target: str) -> str:
+    return f"edge to {target}"
+
+
+def round_of(index: int) -> str:
+    return f"condition of round {index}"
+
+
 def answer_key(record: AttemptRecord, name: str) -> object:
-    """Under which key a condition is found that was evaluated elsewhere."""
+    """Under which key something is found that was evaluated elsewhere."""
     return ("answer", record.key, name)
 
 
@@ -202,14 +241,24 @@ def condition_holds(
     now: int,
     more: Mapping[str, Parameter] = NO_PARAMS,
 ) -> bool | MissingKeys:
-    """Evaluate a condition with the parameters of a step, and whatever else it may see."""
+    """Evaluate a condition with the parameters of a step, and whatever else it may see. `name`: of its
+    answer, if it is evaluated elsewhere.
+    """
     known = flow.fetched.get(answer_key(record, name))
     if known is not None:
         return bool(known)
-    definition = ParamDefinition(type=ParamType.BOOLEAN, expression=text)
     params: Mapping[str, ParamDefinition]
     params = record.params if record.params is not None else LazyDefaults(flow, record)
     if more:
         params = {**params, **more}
-    found = evaluate_one(name, definition, scope_of(flow, record, now), params)
+    try:
+        return is_met(name, text, scope_of(flow, record, now), params)
+    except ParamError as error:
+        return too_long(error)
+
+
+def is_met(name: str, text: str, scope: Scope, params: Mapping[str, ParamDefinition]) -> bool | MissingKeys:
+    """The result of a condition."""
+    definition = ParamDefinition(type=ParamType.BOOLEAN, expression=text)
+    found = evaluate_one(name, definition, scope, params)
     return found if isinstance(found, MissingKeys) else bool(found.evaluated_result)

@@ -6,13 +6,14 @@ from typing import Any, Final
 import msgspec
 
 from stretto.engine import events as happened
-from stretto.engine.effects import Effect, SetTimer
+from stretto.engine.effects import Effect
+from stretto.engine.effects_of import run_timer
 from stretto.engine.elsewhere import keep_answer
 from stretto.engine.flow import Flow, is_active
 from stretto.engine.kinds.batch import run_batch, sum_up
 from stretto.engine.kinds.foreach import iteration_failed, run_foreach
-from stretto.engine.kinds.loops import count_iteration
-from stretto.engine.kinds.subworkflow import child_ended, child_refused, child_started
+from stretto.engine.kinds.loops import count_iteration, note_loop_runs
+from stretto.engine.kinds.subworkflow import child_counted, child_ended, child_refused, child_started
 from stretto.engine.kinds.whiles import carry_over, run_while
 from stretto.engine.machine.advance import advance
 from stretto.engine.machine.ask import (
@@ -24,8 +25,16 @@ from stretto.engine.machine.ask import (
 )
 from stretto.engine.machine.ask_run import RUN_ENDS, end_from_above, run_acted
 from stretto.engine.machine.begin import begin, begin_again
-from stretto.engine.machine.finish import end_run, fail_internally, look
-from stretto.engine.machine.report import conclude, end_as_asked, look_again, report, work_lost
+from stretto.engine.machine.faults import faulted, give_up, run_faulted
+from stretto.engine.machine.finish import end_run, look, signals_announced
+from stretto.engine.machine.report import (
+    conclude,
+    end_as_asked,
+    evaluation_failed,
+    look_again,
+    report,
+    work_lost,
+)
 from stretto.engine.machine.undo import UNDO, compensated
 from stretto.engine.plan import Kind
 from stretto.engine.policies import timeout_of
@@ -45,9 +54,11 @@ class Decision(msgspec.Struct, frozen=True):
 
     changes: list[Record]
     effects: list[Effect]
+    before: list[StepStatus | RunStatus | None]  # of each change: its status before; None: new, or a loop
 
 
 COMMANDS: Final = (happened.StepActed, happened.RunActed, happened.CalledBack)
+ANSWERS: Final = (happened.Reported, happened.Faulted)  # with which work that was asked to end is over
 
 
 def decide(flow: Flow, event: happened.Event, now: int) -> Decision:
@@ -68,7 +79,7 @@ def decide(flow: Flow, event: happened.Event, now: int) -> Decision:
         turn = Turn(flow, now)
         if not _contained(turn, flow, event, fault):
             raise
-    return Decision(turn.changes(), turn.effects)
+    return Decision(turn.changes(), turn.effects, turn.before())
 
 
 def _apply(turn: Turn, flow: Flow, event: happened.Event) -> None:
@@ -111,19 +122,13 @@ def _contained(turn: Turn, flow: Flow, event: Any, fault: Exception) -> bool:
     attempt = target.attempt(key) if target is not None and key is not None else None
     if target is None or attempt is None or not is_active(attempt):
         return False
-    if attempt.ending is not None and not isinstance(event, happened.Reported):
+    if attempt.ending is not None and not isinstance(event, ANSWERS):
         return False  # what it waits for may still come
-    index = target.plan.numbers[attempt.key.step_id]
     text = (
         str(fault) if isinstance(fault, StrettoError) else f"internal error: {type(fault).__name__}: {fault}"
     )
-    # Between two attempts a step can not be in an undecided state: then it has failed for good.
-    status = S.FATALLY_FAILED if attempt.status.is_terminal else S.INTERNALLY_FAILED
     try:
-        if attempt.ending is None:
-            turn.later(Task.END_STEP, target, index, status, text)
-        else:  # its work was asked to end, and this is the answer
-            fail_internally(turn, target, target.plan.steps[index], attempt, text)
+        give_up(turn, target, target.plan.steps[target.plan.numbers[attempt.key.step_id]], attempt, text)
         turn.settle(WORKERS)
     except BaseException:
         turn.undo()
@@ -147,7 +152,7 @@ def _launched(turn: Turn, flow: Flow, _event: happened.Launched) -> None:
         turn.note(flow, run, str(error), LogLevel.ERROR)
         end_run(turn, flow, RunStatus.FAILED)
         return
-    turn.act(SetTimer(attempt=None, run=run.key, due=run.timeout_at, reason=None))
+    turn.act(run_timer(run, run.timeout_at))
     for source in flow.plan.sources:
         if flow.begins_itself(flow.plan.steps[source]):
             turn.schedule(flow, source)
@@ -217,7 +222,7 @@ def _fetched(turn: Turn, flow: Flow, event: happened.Fetched) -> None:
         if isinstance(key, tuple) and key[0] == "template":
             flow.tree.templates[key[1]] = value
         else:
-            flow.fetched[key] = value
+            flow.keep(key, value)
     _look_again(turn, flow, event.attempt)
 
 
@@ -236,7 +241,7 @@ def _evaluated(turn: Turn, flow: Flow, event: happened.Evaluated) -> None:
         return
     if event.error is not None:
         plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
-        fail_internally(turn, flow, plan, attempt, event.error)
+        evaluation_failed(turn, flow, plan, attempt, event.error)
     elif event.missing:
         turn.fetch(flow, attempt, MissingKeys(event.missing))
     else:
@@ -260,14 +265,18 @@ HANDLERS: Final[Mapping[type, Callable[[Turn, Flow, Any], None]]] = {
     happened.SignalCame: _signal_came,
     happened.Fetched: _fetched,
     happened.Evaluated: _evaluated,
+    happened.SignalsAnnounced: signals_announced,
     happened.BreakpointGone: breakpoint_gone,
     happened.ChildStarted: child_started,
     happened.ChildRefused: child_refused,
     happened.ChildEnded: child_ended,
+    happened.ChildCounted: child_counted,
     happened.CalledBack: called_back,
     happened.StepActed: step_acted,
     happened.RunActed: run_acted,
     happened.Resumed: _resumed,
+    happened.Faulted: faulted,
+    happened.RunFaulted: run_faulted,
 }
 
 
@@ -297,6 +306,7 @@ def _iteration_ended(turn: Turn, child: Flow) -> None:
         sum_up(turn, flow, attempt, child)
     elif plan.kind is Kind.FOREACH and child.run.status is RunStatus.FAILED:
         iteration_failed(turn, flow, plan, loop)
+    note_loop_runs(turn, flow, attempt, child)
     count_iteration(turn, flow, loop, child)
     turn.later(Task.LOOP, flow, index)
 

@@ -7,6 +7,7 @@ import msgspec
 
 from stretto.engine.records import AttemptKey, RunKey, WakeReason
 from stretto.model.param import ParamDefinition, Parameter
+from stretto.model.run_config import RestartConfig, RunPolicy
 from stretto.model.signal_instance import SignalDependencies
 from stretto.model.status import RunStatus
 from stretto.model.step import AnyStep
@@ -72,7 +73,7 @@ class WatchSignals(Effect, frozen=True, kw_only=True):
 
 
 class AnnounceSignals(Effect, frozen=True, kw_only=True):
-    """Announce the signals of a step that succeeded."""
+    """Announce the signals of a step whose work is done, once for this attempt; then it has succeeded."""
 
     attempt: AttemptKey
     outputs: tuple[Mapping[str, Any], ...]
@@ -97,14 +98,27 @@ class LookForBreakpoint(Effect, frozen=True, kw_only=True):
     attempt: AttemptKey
 
 
+class ChildRestart(msgspec.Struct, frozen=True, kw_only=True):
+    """How a child is restarted. With INCOMPLETE and nothing incomplete it runs from the beginning."""
+
+    child: RunKey  # the instance; of its runs the newest that is known here
+    policy: RunPolicy
+    config: RestartConfig | None  # None: it is not on the path of the restart
+
+
 class StartChild(Effect, frozen=True, kw_only=True):
-    """Start the workflow that a subworkflow step names, once for this attempt."""
+    """Start the workflow that a subworkflow step names, once for this attempt; or restart one that it had.
+
+    If that instance is not there any more, a new one is started; one that nobody waits for and that has not
+    ended goes on beside the new one.
+    """
 
     attempt: AttemptKey
     workflow_id: str
     version: str
     sync: bool
     params: Mapping[str, ParamDefinition]
+    again: ChildRestart | None = None
 
 
 class StopChild(Effect, frozen=True, kw_only=True):

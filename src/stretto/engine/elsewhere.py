@@ -4,31 +4,39 @@ question = question_of(flow, attempt)       inside the process that decides
 answer(question) -> Evaluated               in a process of its own, which can be killed
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stretto.engine.attempt_params import injected_by_template, merged_params
-from stretto.engine.context import FlowContext, answer_key, step_facts
+from stretto.engine.attempt_params import injected_by_template, merged_params, needs_params_at_end
+from stretto.engine.context import (
+    OUTPUTS,
+    PARAMS,
+    RETRY_IF,
+    SIGNALS,
+    FlowContext,
+    answer_key,
+    edge_to,
+    is_met,
+    round_of,
+    step_facts,
+)
 from stretto.engine.events import Evaluated
 from stretto.engine.flow import Flow
 from stretto.engine.job_templates import NOTHING
+from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptKey, AttemptRecord
+from stretto.engine.signals import output_signals, wanted_signals
 from stretto.model.errors import StrettoError
 from stretto.model.initiator import SignalInitiator
-from stretto.model.param import ParamDefinition, Parameter, ParamType
+from stretto.model.param import ParamDefinition, Parameter
+from stretto.model.signal import SignalDependencyDefinition, SignalOutputDefinition
 from stretto.model.status import StepStatus
-from stretto.params import (
-    Collected,
-    MissingKeys,
-    Moment,
-    RunFacts,
-    Scope,
-    StepFacts,
-    evaluate,
-    evaluate_one,
-)
+from stretto.model.step import TypedStep, WhileStep
+from stretto.params import Collected, MissingKeys, Moment, RunFacts, Scope, StepFacts, evaluate
 from stretto.sel import Limits, Missing, SelError
+
+S = StepStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +50,12 @@ class Snapshot:
     signals: Mapping[str, int] = field(default_factory=dict)  # that triggered the run: name -> id
     dependencies: tuple[tuple[str, int | None], ...] = ()  # of the step: name and id
     attempt: AttemptKey
+    covers: frozenset[str] = frozenset()  # the steps of the run
+    unknown: object | None = None  # what to fetch to know the others, if nobody has
 
     def step(self, step_id: str) -> StepFacts | Missing | None:
+        if self.unknown is not None and step_id not in self.covers:
+            return Missing(self.unknown)
         return self.steps.get(step_id)
 
     def foreach(self, foreach_step: str, step_id: str, param: str) -> Collected | Missing | None:
@@ -79,35 +91,73 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Parameters to evaluate: a set, or, if `seen` is given, conditions one by one that see it."""
+    """What an attempt needs evaluated: a set of parameters; or conditions, and signals."""
 
     attempt: AttemptKey
-    definitions: Mapping[str, ParamDefinition]
     scope: Scope
-    seen: Mapping[str, ParamDefinition] | None = None
+    definitions: Mapping[str, ParamDefinition] | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)  # name of the answer -> expression
+    dependencies: Sequence[SignalDependencyDefinition] = ()
+    outputs: Sequence[SignalOutputDefinition] = ()
+    seen: Mapping[str, ParamDefinition] = field(default_factory=dict)  # what conditions and outputs read
 
 
 def question_of(flow: Flow, key: AttemptKey) -> Question | None:
-    """What an attempt needs evaluated, with the full limits; None if it needs nothing any more."""
+    """What an attempt needs evaluated, with the full limits; None if it needs nothing any more.
+
+    It follows from where the attempt is: there is one thing at a time that it can be waiting for.
+    """
     attempt = flow.attempt(key)
     if attempt is None or attempt.asked_at is None:
         return None
     plan = flow.plan.steps[flow.plan.numbers[key.step_id]]
     moment = Moment(attempt.asked_at, seed=attempt.sequence * 31 + key.number, limits=Limits())
     facts = _plain(step_facts(flow, attempt))
-    context = _snapshot(flow, attempt)
-    scope = Scope(context=context, moment=moment, workflow=dict(flow.run.params), step=facts)
-    if attempt.status is StepStatus.EVALUATING_PARAMS:
-        template = injected_by_template(flow, plan)
-        brought = NOTHING if isinstance(template, MissingKeys) else template
-        definitions = merged_params(flow, plan, attempt, brought)
-        return Question(attempt=key, definitions=definitions, scope=scope)
-    conditions = {
-        flow.plan.steps[edge.target].id: ParamDefinition(type=ParamType.BOOLEAN, expression=edge.condition)
-        for edge in plan.edges
-        if edge.condition is not None
+    if attempt.decided is not None or attempt.status is S.FINISHING:
+        facts = replace(facts, status=(attempt.decided or S.SUCCEEDED).value)
+    scope = Scope(
+        context=_snapshot(flow, attempt, facts), moment=moment, workflow=dict(flow.run.params), step=facts
+    )
+    blank = Question(attempt=key, scope=scope, seen=facts.params)
+    if attempt.decided is not None and not attempt.decided.is_complete:
+        return replace(blank, conditions=_retry_condition(plan))
+    if attempt.decided is None and attempt.status is not S.FINISHING:
+        return _on_the_way(flow, plan, attempt, blank)
+    if needs_params_at_end(flow, plan, attempt):
+        return replace(blank, definitions=_definitions(flow, plan, attempt))
+    outputs = () if attempt.decided is not None or attempt.announced else plan.step.signal_outputs or ()
+    return replace(blank, conditions=_edge_conditions(flow, plan), outputs=outputs)
+
+
+def _on_the_way(flow: Flow, plan: StepPlan, attempt: AttemptRecord, blank: Question) -> Question | None:
+    """Of an attempt whose end nothing has decided yet."""
+    loop = flow.loops.get(plan.index)
+    if attempt.status is S.CREATED:
+        return replace(blank, dependencies=plan.step.signal_dependencies or ())
+    if attempt.status is S.EVALUATING_PARAMS:
+        return replace(blank, definitions=_definitions(flow, plan, attempt))
+    if isinstance(plan.step, WhileStep) and loop is not None:
+        conditions = {round_of(loop.next_index): plan.step.condition}
+        return replace(blank, conditions=conditions, seen={**blank.seen, **loop.carried})
+    return None  # it waits for something else
+
+
+def _definitions(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Mapping[str, ParamDefinition]:
+    template = injected_by_template(flow, plan)
+    brought = NOTHING if isinstance(template, MissingKeys) else template
+    return merged_params(flow, plan, attempt, brought)
+
+
+def _retry_condition(plan: StepPlan) -> Mapping[str, str]:
+    policy = plan.step.retry_policy if isinstance(plan.step, TypedStep) else None
+    return {} if policy is None or policy.retry_if is None else {RETRY_IF: policy.retry_if}
+
+
+def _edge_conditions(flow: Flow, plan: StepPlan) -> Mapping[str, str]:
+    steps = flow.plan.steps
+    return {
+        edge_to(steps[edge.target].id): edge.condition for edge in plan.edges if edge.condition is not None
     }
-    return Question(attempt=key, definitions=conditions, scope=scope, seen=facts.params)
 
 
 def answer(question: Question) -> Evaluated:
@@ -121,40 +171,46 @@ def answer(question: Question) -> Evaluated:
     return Evaluated(attempt=question.attempt, params=found)
 
 
-def _evaluate(question: Question) -> Mapping[str, Parameter] | MissingKeys:
-    if question.seen is None:
-        return evaluate(question.definitions, question.scope)
-    results: dict[str, Parameter] = {}
-    for name, definition in question.definitions.items():
-        found = evaluate_one(name, definition, question.scope, question.seen)
-        if isinstance(found, MissingKeys):
-            return found
-        results[name] = found
-    return results
+def _evaluate(question: Question) -> Mapping[str, Any] | MissingKeys:
+    """The parameters, or the other answers by name, as plain data."""
+    scope, seen = question.scope, question.seen
+    if question.definitions is not None:
+        params = evaluate(question.definitions, scope)
+        return params if isinstance(params, MissingKeys) else dict(params)
+    results: dict[str, Any] = {}
+    if question.dependencies:
+        results[SIGNALS] = wanted_signals(question.dependencies, scope)
+    if question.outputs:
+        results[OUTPUTS] = output_signals(question.outputs, seen, scope)
+    for name, text in question.conditions.items():
+        results[name] = is_met(name, text, scope, seen)
+    return next((each for each in results.values() if isinstance(each, MissingKeys)), results)
 
 
-def keep_answer(flow: Flow, attempt: AttemptRecord, params: Mapping[str, Parameter]) -> None:
-    """Let the evaluation that asked find its values."""
-    if attempt.status is StepStatus.EVALUATING_PARAMS:
-        flow.fetched[answer_key(attempt, "")] = params
-    else:
-        flow.fetched |= {answer_key(attempt, name): each.evaluated_result for name, each in params.items()}
+def keep_answer(flow: Flow, attempt: AttemptRecord, answers: Mapping[str, Any]) -> None:
+    """Let the evaluation that asked find its results. Parameters are one answer, all together."""
+    if any(isinstance(each, Parameter) for each in answers.values()):
+        answers = {PARAMS: answers}
+    flow.fetched |= {answer_key(attempt, name): each for name, each in answers.items()}
 
 
-def _snapshot(flow: Flow, attempt: AttemptRecord) -> Snapshot:
+def _snapshot(flow: Flow, attempt: AttemptRecord, own: StepFacts) -> Snapshot:
     seen = FlowContext(flow, attempt)
-    known = (seen.step(step_id) for step_id in {*flow.plan.numbers, *flow.earlier})
+    earlier = flow.earlier.steps if flow.earlier is not None else ()
+    known = (seen.step(step_id) for step_id in {*flow.plan.numbers, *earlier})
     steps = {facts.step_id: _plain(facts) for facts in known if isinstance(facts, StepFacts)}
     signals = attempt.signals.dependencies if attempt.signals is not None else ()
     initiator = flow.run.initiator
     return Snapshot(
         run=seen.run,
-        steps=steps,
+        steps={**steps, own.step_id: own},
         attempts={each.key.step_id: each.key.number for each in flow.attempts if each is not None},
         fetched=dict(flow.fetched),
         signals=(initiator.signal_id_map or {}) if isinstance(initiator, SignalInitiator) else {},
         dependencies=tuple((each.name, each.signal_id) for each in signals),
         attempt=attempt.key,
+        covers=frozenset(flow.plan.numbers),
+        unknown=flow.earlier_key if flow.earlier is None else None,
     )
 
 

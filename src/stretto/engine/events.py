@@ -9,6 +9,8 @@ from stretto.engine.records import AttemptKey, RunKey, WakeReason
 from stretto.model.actions import StepAction
 from stretto.model.artifact import Artifacts
 from stretto.model.param import Parameter, Params
+from stretto.model.rollup import RollupOverview
+from stretto.model.run_config import RestartConfig
 from stretto.model.status import RunStatus
 from stretto.model.step import AnyStep
 from stretto.model.timeline import TimelineEvent
@@ -122,12 +124,18 @@ class Fetched(Event, frozen=True, kw_only=True):
 
 
 class Evaluated(Event, frozen=True, kw_only=True):
-    """What was too long for a decision is evaluated: values by name, or what is missing, or why not."""
+    """What was too long for a decision is evaluated: answers by name, or what is missing, or why not."""
 
     attempt: AttemptKey
-    params: Mapping[str, Parameter] = {}
+    params: Mapping[str, Any] = {}  # the parameters of the step; or what else it asked for, see `elsewhere`
     missing: tuple[object, ...] = ()
     error: str | None = None
+
+
+class SignalsAnnounced(Event, frozen=True, kw_only=True):
+    """The signals of an attempt that has done its work are stored, now or at an earlier asking."""
+
+    attempt: AttemptKey
 
 
 class BreakpointGone(Event, frozen=True, kw_only=True):
@@ -159,6 +167,16 @@ class ChildEnded(Event, frozen=True, kw_only=True):
     attempt: AttemptKey
     child: RunKey
     status: RunStatus
+    rollup: RollupOverview | None = None  # all leaf steps in it
+
+
+class ChildCounted(Event, frozen=True, kw_only=True):
+    """The leaf steps of a subworkflow step's run, in total; of two such, the one with the higher version."""
+
+    attempt: AttemptKey
+    child: RunKey
+    version: int
+    rollup: RollupOverview
 
 
 class CalledBack(Event, frozen=True, kw_only=True):
@@ -178,6 +196,7 @@ class StepActed(Event, frozen=True, kw_only=True):
     action: StepAction
     user: str
     params: Params = {}
+    restart: RestartConfig | None = None  # of a restart: what is below the step follows its path
 
 
 class RunActed(Event, frozen=True, kw_only=True):
@@ -194,3 +213,17 @@ class Resumed(Event, frozen=True, kw_only=True):
     """A loop that stopped at the budget of one decision goes on."""
 
     attempt: AttemptKey
+
+
+class Faulted(Event, frozen=True, kw_only=True):
+    """A step can not go on because of us, such as when what it left can not be stored."""
+
+    attempt: AttemptKey
+    message: str
+
+
+class RunFaulted(Event, frozen=True, kw_only=True):
+    """A run can not go on because of us."""
+
+    run: RunKey
+    message: str

@@ -5,11 +5,10 @@ run from its rows does, and what undoing a decision does. The iterations of a lo
 flow of the run; they are dropped as soon as they end, so that a loop holds only what is alive in it.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
-import msgspec
-
+from stretto.engine.earlier import NO_EARLIER, EarlierRun, earlier_key
 from stretto.engine.job_templates import TemplateKey
 from stretto.engine.opening import restarted_step
 from stretto.engine.permits import PermitDefaults
@@ -18,9 +17,8 @@ from stretto.engine.records import AttemptKey, AttemptRecord, Compensation, Loop
 from stretto.engine.settings import EngineSettings
 from stretto.model.job_template import JobTemplateDefinition
 from stretto.model.run_config import RunPolicy
-from stretto.model.status import RunStatus, StepStatus
+from stretto.model.status import StepStatus
 from stretto.model.workflow import Workflow
-from stretto.params import StepFacts
 
 _TERMINAL: Final = frozenset(status for status in StepStatus if status.is_terminal)  # asked at every move
 NO_BREAKPOINTS: Final[frozenset[str]] = frozenset()
@@ -57,16 +55,6 @@ class Tree:
         self.templates: dict[TemplateKey, JobTemplateDefinition | None] = {}  # as far as they were fetched
 
 
-class EarlierLoop(msgspec.Struct, frozen=True, kw_only=True):
-    """What a restarted loop takes over from the run before: computed from the rows of its iterations."""
-
-    run_id: int  # the newest of its iterations
-    kept: tuple[tuple[int, int], ...] = ()  # iterations that are not run again, as rows of numbers
-    ended: dict[RunStatus, int] = {}  # how those ended
-    first: int = 0  # of a while: the index to go on from
-    carried: Mapping[str, Any] = {}  # of a while: the values before that iteration
-
-
 class Flow:
     """One run, or one iteration of a loop."""
 
@@ -76,11 +64,11 @@ class Flow:
         "children",
         "counts",
         "earlier",
-        "earlier_loops",
         "fetched",
         "held",
         "loops",
         "parent",
+        "pending",
         "plan",
         "run",
         "satisfied",
@@ -94,18 +82,20 @@ class Flow:
         plan: Plan,
         tree: Tree,
         parent: "tuple[Flow, int] | None" = None,
-        earlier: Mapping[str, StepFacts] | None = None,
+        earlier: EarlierRun | None = None,
     ) -> None:
         self.run = run
         self.plan = plan
         self.tree = tree
         self.parent = parent  # the flow around it, and the step of the loop
-        self.earlier = earlier or {}  # complete steps of earlier runs, outside this run's graph
-        self.earlier_loops: Mapping[str, EarlierLoop] = {}
+        if earlier is None and run.policy.is_fresh:
+            earlier = NO_EARLIER
+        self.earlier = earlier  # what its instance has had before it; None: not fetched yet
         self.attempts: list[AttemptRecord | None] = [None] * len(plan.steps)  # the newest of each step
         self.loops: dict[int, LoopRecord] = {}
         self.children: dict[int, dict[int, Flow]] = {}  # live iterations of each loop, by instance id
         self.fetched: dict[object, Any] = {}
+        self.pending: set[object] = set()  # what loops have asked for, so that they do not ask twice
         self.waiting = [step.before for step in plan.steps]  # predecessors that are not complete
         self.satisfied = [not step.before for step in plan.steps]  # some incoming edge is taken
         self.held: list[int] = []  # steps that begin when the run is resumed
@@ -138,6 +128,19 @@ class Flow:
         index = self.plan.numbers.get(step_id)
         return None if index is None else self.plan.steps[index]
 
+    @property
+    def earlier_key(self) -> object:
+        """Under which key the runs of its instance before it are fetched."""
+        return earlier_key(self.run.key.workflow_id, self.run.key.instance_id, self.run.key.run_id)
+
+    def keep(self, key: object, value: Any) -> None:
+        """Something that was fetched."""
+        self.pending.discard(key)
+        if key == self.earlier_key:
+            self.earlier = value or NO_EARLIER
+        else:
+            self.fetched[key] = value
+
     def attempt(self, key: AttemptKey) -> AttemptRecord | None:
         """The attempt that a message names, if it is still the newest of its step."""
         index = self.plan.numbers.get(key.step_id)
@@ -164,6 +167,7 @@ class Flow:
         if self.run.compensation is Compensation.RUNNING:
             self.active += 1  # the run stays open until it is undone
         self.held = self._held()
+        self.pending.clear()  # who needs it asks again
 
     def derive_edges(self) -> None:
         """What each step still waits for, and whether an edge into it is taken."""

@@ -69,13 +69,13 @@ def nearest_workflow(ancestors: Iterable[Ancestor]) -> Ancestor:
 
 def iteration_uuid(inline_id: str, run_id: int, index: int) -> str:
     """The request id of an iteration, counted from 0, in one run of its loop."""
-    return _name_uuid(f"[{inline_id}][{run_id}][{index}]")
+    return name_uuid(f"[{inline_id}][{run_id}][{index}]")
 
 
 def subworkflow_uuid(parent: Ancestor, step_uuid: str) -> str:
     """The request id of the run that a subworkflow attempt asks for."""
     at = parent
-    return _name_uuid(
+    return name_uuid(
         f"[{at.workflow_id}][{at.instance_id}][{at.run_id}][{at.step_id}][{at.step_attempt_id}][{step_uuid}]"
     )
 
@@ -101,7 +101,7 @@ def _base62(number: int) -> str:
     return digits
 
 
-def _name_uuid(text: str) -> str:
+def name_uuid(text: str) -> str:
     """A UUID of type 3 without a namespace, as Java makes it."""
     digest = hashlib.md5(text.encode(), usedforsecurity=False).digest()
     return str(UUID(bytes=digest, version=3))

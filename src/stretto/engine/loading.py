@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
+from stretto.engine.kinds.reruns import plan_of_rerun
 from stretto.engine.machine.undo import UNDO, undo_facts, undo_plan
 from stretto.engine.plan import Kind, Plan
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
@@ -45,4 +46,4 @@ def _iteration(root: Flow, run: RunRecord) -> Flow:
     step = parent.plan.steps[parent.plan.numbers[above.step_id]]
     in_loop = step.kind in {Kind.FOREACH, Kind.WHILE}
     plan = step.body if in_loop else Plan(parent.loops[step.index].steps)
-    return Flow(run, plan, root.tree, (parent, step.index))
+    return Flow(run, plan_of_rerun(plan, run.covers), root.tree, (parent, step.index))

@@ -36,6 +36,7 @@ _BY_RECORD: Final[Mapping[type, Kind]] = {
     WhileStep: Kind.WHILE,
     TemplateStep: Kind.TEMPLATE,
 }
+LEAVES: Final = frozenset({Kind.NOTHING, Kind.SLEEP, Kind.WAIT, Kind.WORK})  # they do not wait for others
 ALWAYS: Final = "true"
 
 
@@ -55,7 +56,7 @@ class Edge(NamedTuple):
 class StepPlan:
     """One step of a level."""
 
-    __slots__ = ("_body", "before", "edges", "id", "index", "kind", "plain", "step")
+    __slots__ = ("_body", "all_taken", "before", "edges", "id", "index", "kind", "plain", "step")
 
     def __init__(self, index: int, step: AnyStep, dag: Transition, numbers: Mapping[str, int]) -> None:
         self._body: Plan | None = None
@@ -68,6 +69,7 @@ class StepPlan:
             Edge(numbers[target], None if text.strip() == ALWAYS else text)
             for target, text in dag.successors.items()
         )
+        self.all_taken = dict.fromkeys(dag.successors, True)  # shared: nobody changes what a record holds
         # Nothing to wait for, to evaluate or to do: such a step passes all statuses in one go.
         self.plain = (
             self.kind is Kind.NOTHING
@@ -89,7 +91,7 @@ class StepPlan:
 class Plan:
     """The steps of a workflow or a loop that take part in a run."""
 
-    __slots__ = ("numbers", "sources", "steps")
+    __slots__ = ("_starts_runs", "flat", "numbers", "sources", "steps")
 
     def __init__(self, steps: Sequence[AnyStep], dag: Mapping[str, Transition] | None = None) -> None:
         chosen = runtime_dag(steps) if dag is None else dag
@@ -100,3 +102,14 @@ class Plan:
             for step_id, index in self.numbers.items()
         )
         self.sources = tuple(step.index for step in self.steps if not step.before)
+        self.flat = all(step.kind in LEAVES for step in self.steps)
+        self._starts_runs: bool | None = None
+
+    @property
+    def starts_runs(self) -> bool:
+        """Whether a step here, or in a loop inside, may start runs of other workflows."""
+        if self._starts_runs is None:
+            self._starts_runs = any(
+                step.kind in {Kind.SUBWORKFLOW, Kind.TEMPLATE} or step.body.starts_runs for step in self.steps
+            )
+        return self._starts_runs

@@ -3,7 +3,7 @@
 from stretto.engine.context import FlowContext
 from stretto.engine.flow import Flow
 from stretto.engine.permits import Concurrency, permits_of, runtime_permits
-from stretto.engine.plan import Kind, StepPlan
+from stretto.engine.plan import LEAVES, StepPlan
 from stretto.engine.retry import DEFAULT_RETRIES, NO_RETRIES, Interpolate, Retries, retries_of
 from stretto.engine.timeouts import timeout_millis
 from stretto.model.errors import Unprocessable
@@ -12,11 +12,11 @@ from stretto.model.step import TypedStep
 from stretto.model.tag import Tag
 from stretto.params import MissingKeys, Moment, Scope, evaluate_text
 
-LEAVES = frozenset({Kind.NOTHING, Kind.SLEEP, Kind.WAIT, Kind.WORK})
-
 
 def interpolator(flow: Flow, now: int) -> Interpolate:
-    """Texts of a step that know the run's parameters and nothing else."""
+    """Texts of a step that know the run's parameters and nothing else. All of those have their results, so
+    nothing is computed here that could take long.
+    """
     scope = Scope(context=FlowContext(flow), moment=Moment(now))
 
     def interpolate(text: str) -> str:

@@ -7,13 +7,14 @@ third of the time.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from stretto.model.artifact import Artifacts
 from stretto.model.initiator import Initiator
 from stretto.model.param import Parameter, Params
+from stretto.model.rollup import RollupOverview
 from stretto.model.run_config import RestartConfig, RunPolicy
 from stretto.model.signal_instance import SignalDependencies
 from stretto.model.status import RunStatus, StepStatus
@@ -77,7 +78,12 @@ class RunRecord(msgspec.Struct, kw_only=True, gc=False):
     owner: str | None = None
     params: Mapping[str, Parameter] = NO_PARAMS
     step_run_params: Mapping[str, Params] = {}
-    tags: tuple[Tag, ...] = ()
+    tags: tuple[Tag, ...] = ()  # of the workflow, its properties and the request
+    run_params: Params = {}  # as a user or a trigger gave them; what a step hands down is in `params`
+    runtime_tags: tuple[Tag, ...] = ()  # those of the request alone
+    artifacts: Artifacts = {}  # that came with the request
+    properties_at: int | None = None  # since when the properties held that it goes by; None: those around it
+    request_time: int | None = None  # None: when it was made
     create_time: int = 0
     start_time: int | None = None
     end_time: int | None = None
@@ -88,6 +94,7 @@ class RunRecord(msgspec.Struct, kw_only=True, gc=False):
     suspended: frozenset[str] = frozenset()  # steps that do not begin until a user lets them
     shut: Mapping[str, StepStatus] = {}  # steps that were ended before they began, and how that counts
     compensation: Compensation | None = None
+    covers: tuple[str, ...] | None = None  # of an iteration that runs again: its steps; None: all
     sequence: int = 0  # the step instance id given last
     timeline: tuple[TimelineEvent, ...] = ()
 
@@ -110,6 +117,7 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     end_time: int | None = None
     params: Mapping[str, Parameter] | None = None  # None: not evaluated, or nothing but defaults
     step_run_params: Params = {}  # given with a manual restart of the step
+    restart: RestartConfig | None = None  # of the restart that made it: what is below it follows that path
     edges: dict[str, bool] | None = None  # successor -> taken, once the step is complete
     error_retries: int = 0
     platform_retries: int = 0
@@ -127,13 +135,26 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     permits: tuple[str, ...] = ()  # asked for; given back when the attempt ends
     granted: bool = False  # all of them are held
     signals: SignalDependencies | None = None
+    announced: bool = False  # the signals that it leaves are stored
     artifacts: Artifacts = {}
     outputs: Mapping[str, Any] = {}
     child: RunKey | None = None
+    counted: int | None = None  # version of the totals that its child told last
+    leaves: RollupOverview | None = None  # all that ran in its loop, once that has ended
+    earlier_child: RunKey | None = None  # of the attempts before it, in this run or an earlier one
     loop_run: int | None = None  # run id of its iterations, or of those of the attempts before it
     loop_total: int | None = None  # iterations of a foreach that has begun
     reason: str | None = None
     timeline: tuple[TimelineEvent, ...] = ()
+
+
+class NamedLeaf(NamedTuple):
+    """A leaf step of an iteration that has ended, as rollups name it."""
+
+    iteration: int
+    status: StepStatus
+    run: str
+    step: str
 
 
 class LoopRecord(msgspec.Struct, kw_only=True, gc=False):
@@ -144,13 +165,24 @@ class LoopRecord(msgspec.Struct, kw_only=True, gc=False):
     run_id: int  # of the iterations that this attempt launches
     total: int | None = None  # of a foreach
     kept: tuple[tuple[int, int], ...] = ()  # iterations (from 1) of earlier runs that are not run again
+    again: tuple[tuple[int, int], ...] = ()  # those that are, instead of for the first time
+    asked: Mapping[int, RestartConfig] = {}  # iterations that a user restarts while the others go on
     next_index: int = 0  # the iteration to launch next, counted from 0
-    ended: dict[RunStatus, int] = {}
+    ended: dict[RunStatus, int] = {}  # iterations with this run id
+    apart: Mapping[RunStatus, int] = {}  # what others add to that: kept ones, and restarts of single ones
     leaves: dict[StepStatus, int] = {}  # of ended iterations
+    named: tuple[NamedLeaf, ...] = ()  # those of them that somebody should look at; the first of many
     carried: Mapping[str, Any] = {}  # loop params of a while, for its next iteration
-    stopped: bool = False  # launch no more
+    failed: int = 0  # iterations of this attempt that failed, and were not restarted: launch no more
     steps: tuple[AnyStep, ...] = ()  # of a batch: what was added, or the steps of a template
     tolerance: float = 0.0  # of a batch: the share of its steps that may fail
 
 
 Record = RunRecord | AttemptRecord | LoopRecord
+AnyRecord = TypeVar("AnyRecord", bound=msgspec.Struct)
+
+
+def copy_of(record: AnyRecord) -> AnyRecord:
+    """Another record that holds the same; three times as fast as `copy.copy`."""
+    same: AnyRecord = record.__copy__()  # type: ignore[attr-defined]  # known to no stub
+    return same

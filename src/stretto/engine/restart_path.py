@@ -63,9 +63,13 @@ def descend(
     check_identity(below, workflow_id, instance_id, loop)
     if current_node(below).instance_id != instance_id:
         return aside  # another iteration of the same loop
-    at_end = len(below.restart_path) == 1
-    policy = (below.restart_policy or DEFAULT_POLICY) if at_end else RunPolicy.RESTART_FROM_SPECIFIC
-    return Restart(policy, below)
+    return Restart(policy_of(below), below)
+
+
+def policy_of(config: RestartConfig) -> RunPolicy:
+    """The policy of the node that is restarted now: at the end of the path it is what the user asked for."""
+    at_end = len(config.restart_path) == 1
+    return (config.restart_policy or DEFAULT_POLICY) if at_end else RunPolicy.RESTART_FROM_SPECIFIC
 
 
 def check_identity(

@@ -8,7 +8,7 @@ Rollups of ancestors are kept by moving counters, never by counting again. Every
 reverse (`move` the other way, `merge` and `subtract`), so that a decision can be undone.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, Self
 
 from stretto.model.aggregated import StepAggregatedView
@@ -52,6 +52,14 @@ class Rollup:
                 rollup._name_all(status, {run: dict.fromkeys(steps) for run, steps in count.ref.items()})
         return rollup
 
+    @classmethod
+    def counted(cls, counts: Mapping[StepStatus, int]) -> Self:
+        """So many leaves in each status, none of them named."""
+        rollup = cls()
+        rollup.counts = {status: count for status, count in counts.items() if count}
+        rollup.total = sum(rollup.counts.values())
+        return rollup
+
     def record(self) -> RollupOverview:
         return RollupOverview(
             total_leaf_count=self.total,
@@ -80,10 +88,21 @@ class Rollup:
         self._leave(leaf, before)
         self._enter(leaf, after)
 
+    def name(self, leaf: Leaf, status: StepStatus) -> None:
+        """Name a leaf that is counted."""
+        self.names.setdefault(status, {}).setdefault(leaf.run, {})[leaf.step] = None
+
+    def named(self) -> Iterator[tuple[StepStatus, Leaf]]:
+        """The leaves that somebody should look at."""
+        for status, runs in self.names.items():
+            for run, steps in runs.items():
+                for step in steps:
+                    yield status, Leaf(run, step)
+
     def _enter(self, leaf: Leaf, status: StepStatus) -> None:
         self.counts[status] = self.counts.get(status, 0) + 1
         if status in NAMED:
-            self.names.setdefault(status, {}).setdefault(leaf.run, {})[leaf.step] = None
+            self.name(leaf, status)
 
     def _leave(self, leaf: Leaf, status: StepStatus) -> None:
         self._take(status, 1)
@@ -98,6 +117,12 @@ class Rollup:
             self.counts[status] = self.counts.get(status, 0) + count
             self._name_all(status, other.names.get(status, {}))
         return self
+
+    def put_below(self, status: StepStatus, other: "Rollup") -> Self:
+        """What is under a step takes the place of the step, which is counted in this status, unnamed."""
+        self._take(status, 1)
+        self.total -= 1
+        return self.merge(other)
 
     def subtract(self, other: "Rollup") -> Self:
         """Count the leaves of another tree no more; it must be a part of this one."""

@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stretto.engine.context import scope_of
+from stretto.engine.context import OUTPUTS, SIGNALS, answer_key, scope_of, too_long
 from stretto.engine.flow import Flow
 from stretto.engine.records import AttemptRecord
 from stretto.model.artifact import ArtifactKey, DynamicOutputArtifact
-from stretto.model.signal import SignalDependencyDefinition
+from stretto.model.param import ParamDefinition
+from stretto.model.signal import SignalDependencyDefinition, SignalOutputDefinition
 from stretto.model.signal_instance import SignalDependencies, SignalDependency
 from stretto.model.step import AnyStep
 from stretto.model.trigger import SignalParamValue
-from stretto.params import MissingKeys, Scope, evaluate, evaluate_text
+from stretto.params import MissingKeys, ParamError, Scope, evaluate, evaluate_text
 
 
 def wanted_signals(
@@ -34,23 +35,50 @@ def wanted_signals(
     return SignalDependencies(dependencies=made)
 
 
+def step_signals(
+    flow: Flow, step: AnyStep, attempt: AttemptRecord, now: int
+) -> SignalDependencies | MissingKeys:
+    """What an attempt waits for."""
+    known: SignalDependencies | None = flow.fetched.get(answer_key(attempt, SIGNALS))
+    if known is not None:
+        return known
+    try:
+        return wanted_signals(step.signal_dependencies or (), scope_of(flow, attempt, now))
+    except ParamError as error:
+        return too_long(error)
+
+
 def announced_signals(
     flow: Flow, step: AnyStep, attempt: AttemptRecord, now: int
 ) -> tuple[Mapping[str, Any], ...] | MissingKeys:
-    """What a step announces: name and values of each output, evaluated with its parameters."""
+    """What a step announces: what its definition says, and what its work has found out."""
+    made: tuple[Mapping[str, Any], ...] | MissingKeys | None = ()
+    if step.signal_outputs:
+        made = flow.fetched.get(answer_key(attempt, OUTPUTS))
+    if made is None:
+        try:
+            scope = scope_of(flow, attempt, now)
+            made = output_signals(step.signal_outputs or (), attempt.params or {}, scope)
+        except ParamError as error:
+            made = too_long(error)
+    return made if isinstance(made, MissingKeys) else (*made, *_found_out(attempt))
+
+
+def output_signals(
+    outputs: Sequence[SignalOutputDefinition], params: Mapping[str, ParamDefinition], scope: Scope
+) -> tuple[Mapping[str, Any], ...] | MissingKeys:
+    """Name and values of each output, evaluated with the parameters of the step."""
     made: list[Mapping[str, Any]] = []
-    scope = scope_of(flow, attempt, now) if step.signal_outputs else None
-    for output in step.signal_outputs or ():
-        assert scope is not None  # noqa: S101 - there is an output
-        name = evaluate_text("name", output.name, scope, attempt.params or {})
-        values = evaluate({**(attempt.params or {}), **(output.params or {})}, scope)
+    for output in outputs:
+        name = evaluate_text("name", output.name, scope, params)
+        values = evaluate({**params, **(output.params or {})}, scope)
         if isinstance(name, MissingKeys):
             return name
         if isinstance(values, MissingKeys):
             return values
-        params = {key: values[key].evaluated_result for key in output.params or {}}
-        made.append({"name": name, "params": params, "payload": dict(output.payload or {})})
-    return (*made, *_found_out(attempt))
+        found = {key: values[key].evaluated_result for key in output.params or {}}
+        made.append({"name": name, "params": found, "payload": dict(output.payload or {})})
+    return tuple(made)
 
 
 def _found_out(attempt: AttemptRecord) -> list[Mapping[str, Any]]:

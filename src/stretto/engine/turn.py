@@ -2,13 +2,13 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from copy import copy
 from enum import Enum, auto
 from typing import Any, Final
 
+from stretto.engine.context import TooLong
 from stretto.engine.effects import Effect, EvaluateElsewhere, Fetch, ResumeLoop
 from stretto.engine.flow import Flow, is_active
-from stretto.engine.records import AttemptRecord, LoopRecord, Record, RunRecord
+from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, Record, RunKey, RunRecord, copy_of
 from stretto.engine.timeline import appended
 from stretto.model.moves import RUN_MOVES, STEP_MOVES
 from stretto.model.status import RunStatus, StepStatus
@@ -56,39 +56,49 @@ class Turn:
         self.now = now
         self.effects: list[Effect] = []
         self.created = 0  # new records, for the budget of loops
-        self._saved: dict[int, tuple[Record, Record | None, Flow]] = {}
+        # By the id of a record. No tuple for each: that would give the collector of cycles more to do.
+        self._changed: dict[int, Record] = {}
+        self._before: dict[int, Record] = {}  # as they were; who is not here is new
+        self._owners: dict[int, Flow] = {}
         self._flows: dict[int, Flow] = {}  # those with a step that was let begin
         self._todo: deque[tuple[Task, tuple[Any, ...]]] = deque()
+        self._passed: AttemptRecord | None = None
 
     # ------------------------------------------------------------------------------------------- changes
     def touch(self, record: Record, flow: Flow) -> None:
         """Remember what a record was before this decision; call it before changing one."""
-        if id(record) not in self._saved:
-            self._saved[id(record)] = (record, copy(record), flow)
+        if id(record) not in self._changed:
+            self._before[id(record)] = copy_of(record)
+            self._add(record, flow)
+
+    def _add(self, record: Record, flow: Flow) -> None:
+        self._changed[id(record)] = record
+        self._owners[id(record)] = flow
 
     def add_run(self, record: RunRecord, flow: Flow) -> None:
         """The run of an iteration that this decision begins."""
-        self._saved[id(record)] = (record, None, flow)
+        self._add(record, flow)
         flow.enter()
         self.created += 1
 
     def add_loop(self, flow: Flow, index: int, loop: LoopRecord) -> None:
         """The loop of a step's newest attempt. That of an earlier attempt is gone with it."""
-        self._saved[id(loop)] = (loop, None, flow)
+        self._add(loop, flow)
         flow.loops[index] = loop
         self.created += 1
 
-    def drop_loop(self, flow: Flow, index: int) -> None:
+    def drop_loop(self, flow: Flow, index: int) -> LoopRecord | None:
         """The attempt of a loop has ended: its row stays, memory lets go of it."""
         loop = flow.loops.get(index)
         if loop is not None:
             self.touch(loop, flow)
             del flow.loops[index]
+        return loop
 
     def add_attempt(self, flow: Flow, index: int, record: AttemptRecord) -> None:
         """The newest attempt of a step; the one before it stays what it became."""
         replaced = flow.attempts[index]
-        self._saved[id(record)] = (record, None, flow)
+        self._add(record, flow)
         if replaced is not None:
             self.touch(replaced, flow)
             flow.counts[replaced.status] -= 1
@@ -98,21 +108,39 @@ class Turn:
             flow.active += 1
         self.created += 1
 
+    @property
+    def passed(self) -> AttemptRecord:
+        """A record to copy: an attempt that passed all statuses in this moment. Copies share what is empty; a
+        new dictionary for each would be one more thing for the collector of cycles to look at.
+        """
+        if self._passed is None:
+            times = dict.fromkeys(TIME_FIELDS.values(), self.now)
+            del times["pause_time"]
+            nobody = AttemptKey(RunKey("", 0, 0), "", 0)
+            self._passed = AttemptRecord(key=nobody, sequence=0, status=S.SUCCEEDED, **times)  # type: ignore[arg-type]
+        return self._passed
+
     def changes(self) -> list[Record]:
-        return [record for record, _before, _flow in self._saved.values()]
+        return list(self._changed.values())
+
+    def before(self) -> list[StepStatus | RunStatus | None]:
+        """The status of each changed record before this decision; None: it is new, or has no status."""
+        found = map(self._before.get, self._changed)
+        return [None if each is None or isinstance(each, LoopRecord) else each.status for each in found]
 
     def undo(self) -> None:
         """Put every record back, drop new ones, and compute the caches again."""
         flows = self._flows
-        for record, before, flow in self._saved.values():
+        for at, record in self._changed.items():
+            flow = self._owners[at]
             flows[id(flow)] = flow
-            if before is None:
+            if at not in self._before:
                 _forget(record, flow)
-        for record, before, flow in self._saved.values():
-            if before is not None:
-                for name in record.__struct_fields__:
-                    setattr(record, name, getattr(before, name))
-                _remember(record, flow)
+        for at, before in self._before.items():
+            record = self._changed[at]
+            for name in record.__struct_fields__:
+                setattr(record, name, getattr(before, name))
+            _remember(record, self._owners[at])
         for flow in flows.values():
             flow.derive()
 
@@ -159,19 +187,14 @@ class Turn:
         self.effects.append(effect)
 
     def fetch(self, flow: Flow, attempt: AttemptRecord, missing: MissingKeys) -> None:
-        """An evaluation needs what is not here. It is repeated later, as if it were now."""
-        self._ask(flow, attempt)
-        self.act(Fetch(attempt=attempt.key, keys=missing.keys))
-
-    def evaluate_elsewhere(self, flow: Flow, attempt: AttemptRecord) -> None:
-        """An expression is too long for a decision."""
-        self._ask(flow, attempt)
-        self.act(EvaluateElsewhere(attempt=attempt.key))
-
-    def _ask(self, flow: Flow, attempt: AttemptRecord) -> None:
+        """An evaluation needs what is not here, or more time. It is repeated later, as if it were now."""
         self.touch(attempt, flow)
         if attempt.asked_at is None:
             attempt.asked_at = self.now
+        if isinstance(missing, TooLong):
+            self.act(EvaluateElsewhere(attempt=attempt.key))
+        else:
+            self.act(Fetch(attempt=attempt.key, keys=missing.keys))
 
     def resume_later(self, attempt: AttemptRecord) -> None:
         """A loop has more to do than fits into one commit: it goes on after this one."""

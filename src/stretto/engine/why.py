@@ -155,6 +155,13 @@ def _for_values(_flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Rea
     return [Reason(cause=Cause.VALUE, subject=plan.id, text=text, since=attempt.asked_at)]
 
 
+def _finishing(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+    if attempt.asked_at is not None:
+        return _for_values(flow, plan, attempt)
+    text = "its work is done, and its signals are being announced"
+    return [Reason(cause=Cause.SIGNAL, subject=plan.id, text=text, since=attempt.finish_time)]
+
+
 def _for_permits(_flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
     return [
         Reason(
@@ -168,6 +175,8 @@ def _for_permits(_flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> list[R
 
 
 def _at_work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+    if attempt.asked_at is not None and not flow.children.get(plan.index):
+        return _for_values(flow, plan, attempt)
     since, until = attempt.execute_time or attempt.start_time, attempt.timeout_at
     match plan.kind:
         case Kind.WAIT:
@@ -192,5 +201,5 @@ _BY_STATUS: Final[Mapping[StepStatus, Callable[[Flow, StepPlan, AttemptRecord], 
     S.WAITING_FOR_SIGNALS: _for_signals,
     S.EVALUATING_PARAMS: _for_values,
     S.WAITING_FOR_PERMITS: _for_permits,
-    S.FINISHING: _for_values,
+    S.FINISHING: _finishing,
 }

@@ -6,7 +6,7 @@ import msgspec
 
 from stretto.model.artifact import Artifacts
 from stretto.model.initiator import Initiator
-from stretto.model.param import Params
+from stretto.model.param import Parameter, Params
 from stretto.model.run_config import RunPolicy
 from stretto.model.tag import Tag
 from stretto.model.trigger import SignalParam
@@ -52,6 +52,15 @@ class StepRestartRequest(msgspec.Struct, frozen=True, kw_only=True):
     upstream_restart_mode: UpstreamRestartMode | None = None
 
 
+class CallbackRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer: go on, with these values, or fail. The same `request_id` counts once."""
+
+    approved: bool = True
+    outputs: dict[str, Parameter] = {}
+    message: str | None = None
+    request_id: str | None = None
+
+
 class BreakpointRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Sets a breakpoint; for now the door accepts only a workflow and a step."""
 
@@ -79,3 +88,15 @@ class SignalRequest(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(inner, dict):
             others = {key: value for key, value in self.payload.items() if key != "payload"}
             msgspec.structs.force_setattr(self, "payload", {**inner, **others})
+
+
+class PageRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """`first`: so many towards older ones; `last`: towards newer ones; exactly one of the two.
+
+    `cursor` is the id next to which the page lies. Without it the page is at the end where one begins: the
+    newest for `first`, the oldest for `last`.
+    """
+
+    first: int | None = None
+    last: int | None = None
+    cursor: str | None = None

@@ -1,6 +1,7 @@
 """The parameters of a run or a step attempt with their results; defaults wait until somebody looks."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from stretto.model.param import ParamDefinition, Parameter, ParamType
@@ -22,6 +23,7 @@ Definitions = Mapping[str, ParamDefinition]
 
 NATIVE_SIZE: Final = 600  # bytes of JSON that a native default has at most
 NONE_NATIVE: Final[Mapping[str, NativeDefault]] = {}
+NONE_GIVEN: Final[Definitions] = {}
 
 
 class Evaluated(Mapping[str, Parameter]):
@@ -57,7 +59,9 @@ class Evaluated(Mapping[str, Parameter]):
         cls, definitions: Definitions, run: RunFacts, step: StepFacts, now_millis: int
     ) -> "Evaluated":
         """A step's parameters before evaluation, of which the facts about it have their result."""
-        origin = Origin(run, now_millis, step)
+        # Its parameters may lead back to the run that keeps this, and then nobody would ever let go of it.
+        bare = step if type(step.params) is dict else replace(step, params=NONE_GIVEN)
+        origin = Origin(run, now_millis, bare)
         facts = _untouched(definitions, STEP_BY_NAME)
         known = {name: row for name, row in facts.items() if row.native(origin) is not None}
         return cls(definitions, now_millis, known, origin)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from stretto.engine.effects import StartWork
+from stretto.engine.effects_of import start_work
 from stretto.engine.flow import Flow
 from stretto.engine.kinds.batch import launch_template
 from stretto.engine.kinds.foreach import launch_foreach
@@ -11,7 +11,7 @@ from stretto.engine.kinds.sleep import launch_sleep
 from stretto.engine.kinds.subworkflow import launch_subworkflow
 from stretto.engine.kinds.whiles import launch_while
 from stretto.engine.plan import Kind, StepPlan
-from stretto.engine.records import NO_PARAMS, AttemptRecord
+from stretto.engine.records import AttemptRecord
 from stretto.engine.turn import Turn
 from stretto.model.status import StepStatus
 
@@ -38,8 +38,7 @@ def _work(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> boo
     """The launch is part of the commit that makes the attempt STARTING; only its result will count."""
     turn.touch(attempt, flow)
     attempt.launch = flow.tree.generation
-    params = attempt.params or NO_PARAMS
-    turn.act(StartWork(attempt=attempt.key, launch=attempt.launch, step=plan.step, params=params))
+    turn.act(start_work(plan, attempt, attempt.launch))
     return False
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from stretto.definition.graph import Graph
+from stretto.engine.earlier import NO_EARLIER, earlier_key
 from stretto.engine.effects import ReleasePermits
 from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
@@ -17,14 +18,15 @@ from stretto.engine.kinds.loops import (
     ancestors_of,
     inline_id,
     loop_result,
-    next_loop_run,
     open_iteration,
     too_deep,
 )
-from stretto.engine.plan import Plan, StepPlan
+from stretto.engine.kinds.reruns import Rerun, is_redirect, last_loop_run, opened, restart_below
+from stretto.engine.plan import Kind, Plan, StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.turn import Task, Turn
 from stretto.model.artifact import DefaultArtifact
+from stretto.model.errors import StrettoError
 from stretto.model.initiator import TemplateInitiator, UpstreamFields
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep, TemplateStep
@@ -105,19 +107,40 @@ def _open(
     kind: Loop,
     tolerance: float = 0.0,
 ) -> None:
-    attempt.loop_run = next_loop_run(flow, attempt)
     loop = LoopRecord(
         key=attempt.key,
         inline_id=inline_id(flow, attempt, kind),
-        run_id=attempt.loop_run,
+        run_id=0,  # given when it begins
         total=1,
-        next_index=1,
         steps=tuple(steps),
         tolerance=tolerance,
     )
     turn.add_loop(flow, plan.index, loop)
+    turn.later(Task.LOOP, flow, plan.index)
+
+
+def _begin(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord) -> None:
+    """The one iteration of a batch. A template that is restarted goes on where it was."""
+    last = last_loop_run(flow, plan, attempt)
+    if isinstance(last, MissingKeys):
+        turn.fetch(flow, attempt, last)
+        return
+    run_id = max((last or 0) + 1, flow.run.key.run_id)
+    rerun: Rerun | None = None
+    if last is not None and plan.kind is Kind.TEMPLATE and not is_redirect(attempt):
+        key = earlier_key(loop.inline_id, 1)
+        if key not in flow.fetched:
+            turn.fetch(flow, attempt, MissingKeys((key,)))
+            return
+        restart = restart_below(flow, attempt, loop.inline_id, 1, Loop.TEMPLATE)
+        rerun = opened(loop.inline_id, loop.steps, restart, flow.fetched.pop(key) or NO_EARLIER, run_id)
+    turn.touch(attempt, flow)
+    attempt.asked_at = None
+    attempt.loop_run = run_id
+    turn.touch(loop, flow)
+    loop.run_id, loop.next_index = run_id, 1
     initiator = TemplateInitiator(ancestors=ancestors_of(flow, attempt))
-    body = Body(Plan(loop.steps), initiator, dict(attempt.params or {}))
+    body = Body(Plan(loop.steps), initiator, dict(attempt.params or {}), rerun)
     open_iteration(turn, flow, plan.index, loop, 0, body)
 
 
@@ -142,6 +165,12 @@ def _result(child: Flow, plan: StepPlan) -> dict[str, Any]:
 
 def run_batch(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord) -> None:
     """When the batch has ended: how many of its steps failed, and is that too many?"""
+    if not loop.next_index:
+        try:
+            _begin(turn, flow, plan, attempt, loop)
+        except StrettoError as error:
+            turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, str(error))
+        return
     if flow.children.get(plan.index):
         return
     result, message = loop_result(loop), None

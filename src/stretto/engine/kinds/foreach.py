@@ -1,19 +1,15 @@
 """Foreach: its steps once for every combination of its loop parameters, some at a time."""
 
 from bisect import bisect_right
+from itertools import islice
 
 from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
 from stretto.engine.iterations import check_iterations
-from stretto.engine.kinds.loops import (
-    earlier_loop,
-    inline_id,
-    launch_iteration,
-    loop_result,
-    next_loop_run,
-    too_deep,
-)
+from stretto.engine.kinds.again import next_rerun, restart_asked
+from stretto.engine.kinds.loops import Iteration, inline_id, launch_iteration, loop_result, too_deep
+from stretto.engine.kinds.reruns import beginning_of, first_of
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.turn import Task, Turn
@@ -25,9 +21,10 @@ from stretto.params import MissingKeys, iteration_count, iteration_values
 
 def launch_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
     """Count the iterations and begin; without any the step is done."""
-    earlier = earlier_loop(flow, plan, attempt)
-    if isinstance(earlier, MissingKeys):
-        turn.fetch(flow, attempt, earlier)
+    inline = inline_id(flow, attempt, Loop.FOREACH)
+    begins = beginning_of(flow, plan, attempt, inline, Loop.FOREACH)
+    if isinstance(begins, MissingKeys):
+        turn.fetch(flow, attempt, begins)
         return False
     turn.move(flow, attempt, StepStatus.RUNNING)
     refused, total = too_deep(flow, plan), 0
@@ -39,15 +36,16 @@ def launch_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecor
     if refused is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
         return False
-    attempt.loop_run = next_loop_run(flow, attempt, earlier)
+    attempt.loop_run = begins.run_id
     attempt.loop_total = total
     loop = LoopRecord(
         key=attempt.key,
-        inline_id=inline_id(flow, attempt, Loop.FOREACH),
-        run_id=attempt.loop_run,
+        inline_id=inline,
+        run_id=begins.run_id,
         total=total,
-        kept=earlier.kept if earlier is not None else (),
-        ended=dict(earlier.ended) if earlier is not None else {},
+        kept=begins.taken.kept,
+        again=begins.taken.again,
+        apart=begins.taken.ended,
     )
     turn.add_loop(flow, plan.index, loop)
     turn.later(Task.LOOP, flow, plan.index)
@@ -60,33 +58,36 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
     assert isinstance(step, ForeachStep)  # noqa: S101 - the kind says so
     children = flow.children.setdefault(plan.index, {})
     total, limit = loop.total or 0, concurrency_of(flow, step)
-    open_ended = not (
-        loop.stopped or flow.run.paused or flow.run.ending is not None or attempt.ending is not None
-    )
+    held = flow.run.paused or flow.run.ending is not None or attempt.ending is not None
+    if loop.asked and not held:
+        restart_asked(turn, flow, plan, attempt, loop, limit)
     _pass_kept(turn, flow, loop)
-    while open_ended and loop.next_index < total and _running(step, loop, children) < limit:
+    while not (held or loop.failed) and loop.next_index < total and _running(step, loop, children) < limit:
         if turn.created >= flow.tree.settings.records_per_decision:
             # Too much for one commit: let this one happen, then go on.
             turn.resume_later(attempt)
             return
-        values = iteration_values((attempt.params or {})["loop_params"], loop.next_index)
-        launch_iteration(turn, flow, plan, attempt, loop, values)
+        rerun = next_rerun(turn, flow, plan, attempt, loop, limit - len(children)) if loop.again else None
+        if isinstance(rerun, MissingKeys):
+            return
+        index = loop.next_index
+        values = iteration_values((attempt.params or {})["loop_params"], index)
+        turn.touch(loop, flow)
+        loop.next_index = index + 1
+        launch_iteration(turn, flow, plan, attempt, loop, Iteration(index, values, rerun))
         _pass_kept(turn, flow, loop)
-    if not children and (loop.next_index >= total or loop.stopped or attempt.ending is not None):
+    over = not loop.asked and (loop.next_index >= total or loop.failed)
+    if not children and (over or attempt.ending is not None):
         turn.later(Task.CONCLUDE, flow, plan.index, loop_result(loop), None)
 
 
 def _pass_kept(turn: Turn, flow: Flow, loop: LoopRecord) -> None:
     """Go past iterations that an earlier run has done."""
-    at = max(bisect_right(loop.kept, loop.next_index + 1, key=_first) - 1, 0)
+    at = max(bisect_right(loop.kept, loop.next_index + 1, key=first_of) - 1, 0)
     while at < len(loop.kept) and loop.kept[at][0] <= loop.next_index + 1 <= loop.kept[at][1]:
         turn.touch(loop, flow)
         loop.next_index = loop.kept[at][1]
         at += 1
-
-
-def _first(row: tuple[int, int]) -> int:
-    return row[0]
 
 
 def concurrency_of(flow: Flow, step: ForeachStep) -> int:
@@ -97,10 +98,14 @@ def concurrency_of(flow: Flow, step: ForeachStep) -> int:
 
 
 def _running(step: ForeachStep, loop: LoopRecord, children: dict[int, Flow]) -> int:
-    """Iterations that count as running: in strict order, all since the oldest that is not over."""
-    if step.strict_ordering and children:
-        return loop.next_index - next(iter(children)) + 1  # they are in the order of their launch
-    return len(children)
+    """Iterations that count as running: in strict order, all since the oldest that is not over.
+
+    Those that a user restarts come first: their places are kept for them.
+    """
+    if step.strict_ordering and (children or loop.asked):
+        oldest = min((*islice(children, 1), *loop.asked))  # those that run are in the order of their numbers
+        return loop.next_index - oldest + 1
+    return len(children) + len(loop.asked)
 
 
 def iteration_failed(turn: Turn, flow: Flow, plan: StepPlan, loop: LoopRecord) -> None:
@@ -109,6 +114,6 @@ def iteration_failed(turn: Turn, flow: Flow, plan: StepPlan, loop: LoopRecord) -
     Failures that an earlier run left behind do not count: they may be what this run is to put right.
     """
     turn.touch(loop, flow)
-    loop.stopped = True
+    loop.failed += 1
     if plan.step.failure_mode is FailureMode.FAIL_IMMEDIATELY:
         turn.later(Task.END_STEP, flow, plan.index, StepStatus.FATALLY_FAILED, "an iteration failed")

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from stretto.engine.earlier import NO_EARLIER
 from stretto.engine.events import ResultState, RunAction
-from stretto.engine.flow import EarlierLoop, Flow
+from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop, inline_workflow_id, is_inline, iteration_uuid, nearest_workflow
+from stretto.engine.kinds.reruns import Rerun, plan_of_rerun
+from stretto.engine.live_rollup import add_leaves
 from stretto.engine.plan import Plan, StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
 from stretto.engine.turn import Task, Turn
@@ -16,10 +19,10 @@ from stretto.model.initiator import (
     UpstreamFields,
     WhileInitiator,
 )
-from stretto.model.param import Parameter, ParamType
+from stretto.model.param import ParamDefinition, Parameter, ParamSource, ParamType
+from stretto.model.run_config import RestartConfig
 from stretto.model.status import RunStatus
 from stretto.model.step import ForeachStep, WhileStep
-from stretto.params import MissingKeys
 
 RESULTS: Final = (
     (RunStatus.FAILED, ResultState.FATAL_ERROR),
@@ -86,23 +89,12 @@ def inline_id(flow: Flow, attempt: AttemptRecord, kind: Loop) -> str:
     )
 
 
-def earlier_loop(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> EarlierLoop | MissingKeys | None:
-    """What a restarted loop takes over: from an earlier run, or, restarted by hand, from this one."""
-    if attempt.loop_run is None:
-        return flow.earlier_loops.get(plan.id)
-    if not attempt.manual:
-        return None  # a redirect: everything once more
-    key = ("iterations", plan.id, attempt.key.number)
-    found: EarlierLoop | None = flow.fetched.get(key)
-    return found if key in flow.fetched else MissingKeys((key,))
+class Iteration(NamedTuple):
+    """Which iteration, counted from 0, with which values; `rerun`: it has run before."""
 
-
-def next_loop_run(flow: Flow, attempt: AttemptRecord, earlier: EarlierLoop | None = None) -> int:
-    """The run id of the iterations to come: above every one that an iteration of this step has had."""
-    used = [earlier.run_id] if earlier is not None else []
-    if attempt.loop_run is not None:
-        used.append(attempt.loop_run)
-    return max(used) + 1 if used else flow.run.key.run_id
+    at: int
+    values: Mapping[str, Parameter]
+    rerun: Rerun | None = None
 
 
 def launch_iteration(
@@ -111,28 +103,29 @@ def launch_iteration(
     plan: StepPlan,
     attempt: AttemptRecord,
     loop: LoopRecord,
-    values: Mapping[str, Parameter],
+    which: Iteration,
 ) -> None:
-    """Begin the next iteration of a loop."""
+    """Begin an iteration of a loop."""
     step = plan.step
     assert isinstance(step, ForeachStep | WhileStep)  # noqa: S101 - the kind says so
-    index = loop.next_index
-    turn.touch(loop, flow)
-    loop.next_index = index + 1
     sibling = next(iter(flow.children.get(plan.index, {}).values()), None)
     make = ForeachInitiator if isinstance(step, ForeachStep) else WhileInitiator
     # All iterations of an attempt stand under the same step: one record says so for all that are alive.
     initiator = make(ancestors=ancestors_of(flow, attempt)) if sibling is None else sibling.run.initiator
-    own = _own_params(step, attempt, values, index, turn.now)
-    open_iteration(turn, flow, plan.index, loop, index, Body(plan.body, initiator, own))
+    own = _own_params(step, attempt, which.values, which.at, turn.now)
+    open_iteration(turn, flow, plan.index, loop, which.at, Body(plan.body, initiator, own, which.rerun))
 
 
 class Body(NamedTuple):
-    """What an iteration is made of: its steps, who it stands under, and the parameters of its own."""
+    """What an iteration is made of: its steps, who it stands under, and the parameters of its own.
+
+    `rerun`: it is not the first run of the iteration, or not with all of its steps.
+    """
 
     plan: Plan
     initiator: Initiator
     params: Mapping[str, Parameter]
+    rerun: Rerun | None = None
 
 
 def open_iteration(
@@ -144,10 +137,12 @@ def open_iteration(
     body: Body,
 ) -> Flow:
     """A run inside this run. It needs no strategy and no message: it lives in this decision."""
-    paused = flow.run.paused
+    paused, rerun, run_id, plan = flow.run.paused, body.rerun, loop.run_id, body.plan
+    if rerun is not None:
+        run_id, plan = rerun.run_id, plan_of_rerun(plan, rerun.covers)
     run = RunRecord(
-        key=RunKey(loop.inline_id, index + 1, loop.run_id),
-        uuid=iteration_uuid(loop.inline_id, loop.run_id, index),
+        key=RunKey(loop.inline_id, index + 1, run_id),
+        uuid=iteration_uuid(loop.inline_id, run_id, index),
         version_id=flow.run.version_id,
         status=RunStatus.PAUSED if paused else RunStatus.IN_PROGRESS,
         paused=paused,
@@ -158,13 +153,42 @@ def open_iteration(
         create_time=turn.now,
         start_time=turn.now,
     )
-    child = Flow(run, body.plan, flow.tree, parent=(flow, parent))
+    earlier = NO_EARLIER
+    if rerun is not None:
+        earlier = rerun.earlier
+        run.policy, run.restart, run.covers = rerun.policy, rerun.config, rerun.covers
+        run.params = IterationParams({**body.params, **_changed(rerun.config, turn.now)}, flow.run.params)
+    child = Flow(run, plan, flow.tree, (flow, parent), earlier)
     turn.add_run(run, child)
-    for source in body.plan.sources:
-        turn.schedule(child, source)
-    if not body.plan.sources:
+    for source in plan.sources:
+        if rerun is None or child.begins_itself(plan.steps[source]):
+            turn.schedule(child, source)
+    if not plan.sources:
         turn.later(Task.LOOK, child)  # nothing begins in it that would look when it ends
     return child
+
+
+def _changed(config: RestartConfig | None, now: int) -> dict[str, Parameter]:
+    """Parameters that the request to restart an iteration changes: they were evaluated when it was made."""
+    if config is None or len(config.restart_path) > 1:
+        return {}
+    return {
+        name: Parameter(
+            type=each.type,
+            value=each.value,
+            evaluated_result=_plain(each),
+            evaluated_time=now,
+            source=ParamSource.RESTART,
+        )
+        for name, each in (config.restart_params or {}).items()
+    }
+
+
+def _plain(param: ParamDefinition) -> Any:
+    """The result of a literal."""
+    if param.type is not ParamType.MAP:
+        return param.value
+    return {name: _plain(each) for name, each in (param.value or {}).items()}
 
 
 def _own_params(
@@ -187,18 +211,32 @@ def _own_params(
 def count_iteration(turn: Turn, flow: Flow, loop: LoopRecord, child: Flow) -> None:
     """An iteration has ended: count it and its leaves, and let go of it."""
     turn.touch(loop, flow)
-    loop.ended = {**loop.ended, child.run.status: loop.ended.get(child.run.status, 0) + 1}
-    leaves = dict(loop.leaves)
-    for status, count in child.counts.items():
-        leaves[status] = leaves.get(status, 0) + count
-    loop.leaves = leaves
+    end = child.run.status
+    if child.run.key.run_id == loop.run_id:
+        loop.ended = {**loop.ended, end: loop.ended.get(end, 0) + 1}
+    else:
+        loop.apart = {**loop.apart, end: loop.apart.get(end, 0) + 1}
+    add_leaves(loop, child)
     child.drop()
     limit = flow.tree.settings.leaves
-    if limit is not None and sum(leaves.values()) > limit:
+    if limit is not None and sum(loop.leaves.values()) > limit:
         reason = f"more than {limit:,} steps ran in the loop {loop.key.step_id}"
         turn.later(Task.END_RUN, turn.root, RunAction.STOP, reason)
 
 
+def note_loop_runs(turn: Turn, flow: Flow, attempt: AttemptRecord, child: Flow) -> None:
+    """Let the highest run id below an iteration be known above it."""
+    highest = max((record.loop_run or 0 for record in child.attempts if record is not None), default=0)
+    if highest > (attempt.loop_run or 0):
+        turn.touch(attempt, flow)
+        attempt.loop_run = highest
+
+
+def ended_so(loop: LoopRecord, status: RunStatus) -> int:
+    """How many iterations of a loop have ended in a status, kept ones and restarted ones included."""
+    return loop.ended.get(status, 0) + loop.apart.get(status, 0)
+
+
 def loop_result(loop: LoopRecord) -> ResultState:
     """How a loop ended whose iterations have all ended: the worst of them."""
-    return next((state for status, state in RESULTS if loop.ended.get(status)), ResultState.DONE)
+    return next((state for status, state in RESULTS if ended_so(loop, status)), ResultState.DONE)

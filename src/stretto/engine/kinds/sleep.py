@@ -1,6 +1,6 @@
 """Sleep: for a number of seconds, or until a moment. A sleeping step costs a timer and nothing else."""
 
-from stretto.engine.effects import SetTimer
+from stretto.engine.effects_of import wake_timer
 from stretto.engine.flow import Flow
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord, WakeReason
@@ -15,7 +15,7 @@ def launch_sleep(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord
         turn.move(flow, attempt, StepStatus.FINISHING)
         return True
     attempt.wake_at, attempt.wake_reason = due, WakeReason.SLEEP
-    turn.act(SetTimer(attempt=attempt.key, run=flow.run.key, due=due, reason=WakeReason.SLEEP))
+    turn.act(wake_timer(attempt, due))
     return False
 
 

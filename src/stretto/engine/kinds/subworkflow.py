@@ -2,17 +2,22 @@
 
 from typing import Final
 
-from stretto.engine.effects import StartChild, StopChild
-from stretto.engine.events import ChildEnded, ChildRefused, ChildStarted, ResultState
+import msgspec
+
+from stretto.engine.effects import ChildRestart, StartChild, StopChild
+from stretto.engine.events import ChildCounted, ChildEnded, ChildRefused, ChildStarted, ResultState
 from stretto.engine.flow import Flow
 from stretto.engine.kinds.loops import too_deep
+from stretto.engine.kinds.reruns import is_redirect, restart_below
 from stretto.engine.plan import StepPlan
-from stretto.engine.records import AttemptKey, AttemptRecord
+from stretto.engine.records import AttemptKey, AttemptRecord, RunKey
 from stretto.engine.turn import Task, Turn
 from stretto.model.artifact import ArtifactKey, SubworkflowArtifact
 from stretto.model.param import Params
+from stretto.model.rollup import RollupOverview, RuntimeOverview
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import SubworkflowStep
+from stretto.params import MissingKeys
 
 OWN_PARAMS: Final = frozenset({"subworkflow_id", "subworkflow_version"})
 RESULTS: Final = {
@@ -24,24 +29,46 @@ RESULTS: Final = {
 
 
 def launch_subworkflow(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+    if flow.earlier is None:
+        turn.fetch(flow, attempt, MissingKeys((flow.earlier_key,)))
+        return False
     turn.move(flow, attempt, StepStatus.RUNNING)
+    if attempt.earlier_child is None and not is_redirect(attempt):
+        attempt.earlier_child = flow.earlier.children.get(plan.id)
     step = plan.step
     assert isinstance(step, SubworkflowStep)  # noqa: S101 - the kind says so
     refused = too_deep(flow, plan)
     if refused is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
         return False
-    params = attempt.params or {}
-    turn.act(
-        StartChild(
-            attempt=attempt.key,
-            workflow_id=str(params["subworkflow_id"].evaluated_result),
-            version=str(params["subworkflow_version"].evaluated_result),
-            sync=step.sync,
-            params=passed_down(flow, step, attempt),
-        )
-    )
+    turn.act(start_child(flow, step, attempt))
     return False
+
+
+def start_child(flow: Flow, step: SubworkflowStep, attempt: AttemptRecord) -> StartChild:
+    params = attempt.params or {}
+    workflow_id = str(params["subworkflow_id"].evaluated_result)
+    return StartChild(
+        attempt=attempt.key,
+        workflow_id=workflow_id,
+        version=str(params["subworkflow_version"].evaluated_result),
+        sync=step.sync,
+        params=passed_down(flow, step, attempt),
+        again=_again(flow, attempt, workflow_id),
+    )
+
+
+def _again(flow: Flow, attempt: AttemptRecord, workflow_id: str) -> ChildRestart | None:
+    """A step that had a child goes on with it, unless it names another workflow now."""
+    child = attempt.earlier_child
+    if child is None or child.workflow_id != workflow_id:
+        return None
+    policy, config = restart_below(flow, attempt, workflow_id, child.instance_id)
+    return ChildRestart(child=child, policy=policy, config=config)
+
+
+def stop_child(attempt: AttemptRecord) -> StopChild:
+    return StopChild(attempt=attempt.key, child=attempt.child, user=attempt.reason or "")
 
 
 def passed_down(flow: Flow, step: SubworkflowStep, attempt: AttemptRecord) -> Params:
@@ -76,7 +103,7 @@ def child_started(turn: Turn, flow: Flow, event: ChildStarted) -> None:
         turn.later(Task.CONCLUDE, flow, index, ResultState.DONE, None)
     elif attempt.ending is not None:
         # Asked to end before the child was known: now there is something to stop.
-        turn.act(StopChild(attempt=attempt.key, child=event.child, user=attempt.reason or ""))
+        turn.act(stop_child(attempt))
 
 
 def child_refused(turn: Turn, flow: Flow, event: ChildRefused) -> None:
@@ -92,9 +119,34 @@ def child_ended(turn: Turn, flow: Flow, event: ChildEnded) -> None:
         return
     turn.touch(attempt, flow)
     attempt.child = event.child
+    if event.rollup is not None:
+        _keep_totals(attempt, event.child, event.rollup)
     index = flow.plan.numbers[event.attempt.step_id]
     message = f"the subworkflow run {event.child} ended {event.status}"
     turn.later(Task.CONCLUDE, flow, index, RESULTS[event.status], message)
+
+
+def child_counted(turn: Turn, flow: Flow, event: ChildCounted) -> None:
+    """Totals, not changes: what came late, or comes twice, does no harm."""
+    attempt = _waiting(flow, event.attempt)
+    if attempt is not None and attempt.child == event.child and event.version > (attempt.counted or 0):
+        turn.touch(attempt, flow)
+        attempt.counted = event.version
+        _keep_totals(attempt, event.child, event.rollup)
+
+
+def _keep_totals(attempt: AttemptRecord, child: RunKey, rollup: RollupOverview) -> None:
+    known = attempt.artifacts.get(ArtifactKey.SUBWORKFLOW.value)
+    if not isinstance(known, SubworkflowArtifact):  # the answer to the start is still to come
+        known = SubworkflowArtifact(
+            subworkflow_id=child.workflow_id,
+            subworkflow_instance_id=child.instance_id,
+            subworkflow_run_id=child.run_id,
+        )
+    overview = known.subworkflow_overview or RuntimeOverview()
+    overview = msgspec.structs.replace(overview, rollup_overview=rollup)
+    artifact = msgspec.structs.replace(known, subworkflow_overview=overview)
+    attempt.artifacts = {**attempt.artifacts, ArtifactKey.SUBWORKFLOW.value: artifact}
 
 
 def _waiting(flow: Flow, key: AttemptKey) -> AttemptRecord | None:

@@ -1,48 +1,54 @@
 """While: its steps again and again, as long as the condition holds; values travel from one to the next."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stretto.engine.context import condition_holds
+from stretto.engine.context import answer_key, condition_holds, round_of
+from stretto.engine.earlier import NO_EARLIER, EarlierRun, earlier_key
 from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
-from stretto.engine.iterations import TooManyIterations, check_iteration
-from stretto.engine.kinds.loops import (
-    earlier_loop,
-    inline_id,
-    launch_iteration,
-    loop_result,
-    next_loop_run,
-    too_deep,
-)
+from stretto.engine.iterations import check_iteration
+from stretto.engine.kinds.loops import Iteration, inline_id, launch_iteration, loop_result, too_deep
+from stretto.engine.kinds.reruns import Rerun, beginning_of, in_rows, rerun_of
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.turn import Task, Turn
-from stretto.model.param import Parameter
+from stretto.model.errors import StrettoError
+from stretto.model.param import ParamDefinition, Parameter
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import WhileStep
-from stretto.params import MissingKeys, ParamError
+from stretto.params import MissingKeys
 from stretto.sel import SelError
 
 
 def launch_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
-    earlier = earlier_loop(flow, plan, attempt)
-    if isinstance(earlier, MissingKeys):
-        turn.fetch(flow, attempt, earlier)
+    inline = inline_id(flow, attempt, Loop.WHILE)
+    begins = beginning_of(flow, plan, attempt, inline, Loop.WHILE)
+    if isinstance(begins, MissingKeys):
+        turn.fetch(flow, attempt, begins)
         return False
+    carried = _first_values(attempt)
+    if begins.first:
+        key = earlier_key(inline, begins.first + 1)
+        if key not in flow.fetched:
+            turn.fetch(flow, attempt, MissingKeys((key,)))
+            return False
+        before: EarlierRun = flow.fetched[key] or NO_EARLIER
+        carried = {name: before.params.get(name, first) for name, first in carried.items()}
     turn.move(flow, attempt, StepStatus.RUNNING)
     refused = too_deep(flow, plan)
     if refused is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
         return False
-    attempt.loop_run = next_loop_run(flow, attempt, earlier)
+    attempt.loop_run = begins.run_id
     loop = LoopRecord(
         key=attempt.key,
-        inline_id=inline_id(flow, attempt, Loop.WHILE),
-        run_id=attempt.loop_run,
-        next_index=earlier.first if earlier is not None else 0,
-        carried=earlier.carried if earlier is not None else _first_values(attempt),
+        inline_id=inline,
+        run_id=begins.run_id,
+        again=begins.taken.again,
+        next_index=begins.first,
+        carried=carried,
     )
     turn.add_loop(flow, plan.index, loop)
     turn.later(Task.LOOP, flow, plan.index)
@@ -78,36 +84,71 @@ def run_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, lo
         return
     try:
         _next(turn, flow, plan, attempt, loop)
-    except (ParamError, SelError, TooManyIterations) as error:
+    except (StrettoError, SelError) as error:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, str(error))
 
 
 def _next(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord) -> None:
     step = plan.step
     assert isinstance(step, WhileStep)  # noqa: S101 - the kind says so
-    holds = condition_holds(flow, attempt, "condition", step.condition, turn.now, loop.carried)
+    name = round_of(loop.next_index)
+    holds = condition_holds(flow, attempt, name, step.condition, turn.now, loop.carried)
     if isinstance(holds, MissingKeys):
         turn.fetch(flow, attempt, holds)
         return
+    rerun = _rerun(flow, plan, attempt, loop) if holds else None
+    if isinstance(rerun, MissingKeys):
+        turn.fetch(flow, attempt, rerun)
+        return
     turn.touch(attempt, flow)
     attempt.asked_at = None
+    flow.fetched.pop(answer_key(attempt, name), None)
     if not holds:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.DONE, None)
-    else:
-        check_iteration(loop.next_index + 1, flow.tree.settings.iterations, step.max_iterations)
-        launch_iteration(turn, flow, plan, attempt, loop, loop.carried)
+        return
+    index = loop.next_index
+    check_iteration(index + 1, flow.tree.settings.iterations, step.max_iterations)
+    turn.touch(loop, flow)
+    loop.next_index = index + 1
+    launch_iteration(turn, flow, plan, attempt, loop, Iteration(index, loop.carried, rerun))
+    if rerun is not None and rerun.covers is not None:
+        # What complete steps have left is not in memory when the iteration ends.
+        done = [facts for name, facts in rerun.earlier.steps.items() if name not in rerun.covers]
+        done.sort(key=lambda facts: facts.step_instance_id or 0)
+        loop.carried = _carried(loop.carried, [facts.params for facts in done], turn.now)
+
+
+def _rerun(
+    flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord
+) -> Rerun | MissingKeys | None:
+    """How the next iteration runs, if it has run before."""
+    iteration = loop.next_index + 1
+    if not in_rows(loop.again, iteration):
+        return None
+    found = rerun_of(flow, plan, attempt, loop, iteration)
+    if isinstance(found, Rerun):
+        flow.fetched.pop(earlier_key(loop.inline_id, iteration), None)
+    return found
 
 
 def carry_over(turn: Turn, flow: Flow, loop: LoopRecord, child: Flow) -> None:
     """After an iteration that succeeded, its steps' parameters of the same names are the next values."""
     if child.run.status is not RunStatus.SUCCEEDED or not loop.carried:
         return
-    found = dict(loop.carried)
     ended = [record for record in child.attempts if record is not None and record.params]
-    for record in sorted(ended, key=lambda each: each.sequence):
-        for name, before in loop.carried.items():
-            param = (record.params or {}).get(name)
-            if param is not None:
-                found[name] = _param(before.type, param.evaluated_result, turn.now)
+    ended.sort(key=lambda each: each.sequence)
     turn.touch(loop, flow)
-    loop.carried = found
+    loop.carried = _carried(loop.carried, [record.params or {} for record in ended], turn.now)
+
+
+def _carried(
+    values: Mapping[str, Parameter], left: Iterable[Mapping[str, ParamDefinition]], now: int
+) -> Mapping[str, Parameter]:
+    """The loop parameters with what steps have left in parameters of the same names; the last one counts."""
+    found = dict(values)
+    for params in left:
+        for name, before in values.items():
+            param = params.get(name)
+            if isinstance(param, Parameter):
+                found[name] = _param(before.type, param.evaluated_result, now)
+    return found

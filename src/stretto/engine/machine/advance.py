@@ -3,26 +3,26 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from stretto.engine.attempt_params import evaluated_params, injected_by_template, needs_params
-from stretto.engine.context import answer_key, scope_of
-from stretto.engine.effects import AskPermits, LookForBreakpoint, SetTimer, WatchSignals
+from stretto.engine.attempt_params import evaluated_params, needs_params
+from stretto.engine.effects import LookForBreakpoint
+from stretto.engine.effects_of import ask_permits, permit_limits, timeout_timer, watch_signals
 from stretto.engine.flow import Flow
-from stretto.engine.job_templates import NOTHING
 from stretto.engine.kinds import launch
-from stretto.engine.machine.finish import complete, fail_internally, finish, out_of_fuel
+from stretto.engine.machine.finish import complete, fail_internally, finish
 from stretto.engine.machine.report import end_as_decided
-from stretto.engine.plan import StepPlan
-from stretto.engine.policies import permits_for, timeout_of
+from stretto.engine.plan import Kind, StepPlan
+from stretto.engine.policies import timeout_of
 from stretto.engine.records import AttemptRecord
-from stretto.engine.signals import wanted_signals
+from stretto.engine.signals import step_signals
 from stretto.engine.skips import SKIPPED_MESSAGE, is_skipped
 from stretto.engine.turn import Turn
 from stretto.model.errors import StrettoError
 from stretto.model.status import StepStatus
-from stretto.params import MissingKeys, ParamError
+from stretto.params import MissingKeys
 from stretto.sel import SelError
 
 S = StepStatus
+_AT_ONCE: Final = frozenset({Kind.NOTHING, Kind.SLEEP})
 Goes = bool  # True: the attempt has moved and goes on; False: it waits, or has ended
 
 
@@ -52,12 +52,12 @@ def _created(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> 
         attempt.reason = "no incoming edge is taken"
         complete(turn, flow, plan, attempt, S.UNSATISFIED)
         return False
-    if is_skipped(plan.id, flow.run.restart):
+    if is_skipped(plan.id, attempt.restart or flow.run.restart):
         turn.note(flow, attempt, SKIPPED_MESSAGE)
         complete(turn, flow, plan, attempt, S.SKIPPED)
         return False
     if attempt.signals is None and plan.step.signal_dependencies:
-        found = wanted_signals(plan.step.signal_dependencies, scope_of(flow, attempt, turn.now))
+        found = step_signals(flow, plan.step, attempt, turn.now)
         if isinstance(found, MissingKeys):
             turn.fetch(flow, attempt, found)
             return False
@@ -79,8 +79,9 @@ def _initialized(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord)
 def wait_for_signals(turn: Turn, flow: Flow, attempt: AttemptRecord) -> None:
     """No breakpoint holds the attempt, or no longer."""
     turn.move(flow, attempt, S.WAITING_FOR_SIGNALS)
-    if attempt.signals is not None and not attempt.signals.is_satisfied:
-        turn.act(WatchSignals(attempt=attempt.key, dependencies=attempt.signals))
+    watch = watch_signals(attempt)
+    if watch is not None:
+        turn.act(watch)
 
 
 def _waiting_for_signals(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> Goes:
@@ -91,36 +92,18 @@ def _waiting_for_signals(turn: Turn, flow: Flow, _plan: StepPlan, attempt: Attem
 
 
 def _evaluating(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Goes:
-    tags = NOTHING.tags
     if needs_params(flow, plan, attempt):
-        try:
-            known = flow.fetched.get(answer_key(attempt, ""))
-            found = evaluated_params(flow, plan, attempt, turn.now) if known is None else known
-        except ParamError as error:
-            if not out_of_fuel(error):
-                raise
-            turn.evaluate_elsewhere(flow, attempt)
-            return False
+        found = evaluated_params(flow, plan, attempt, turn.now)
         if isinstance(found, MissingKeys):
             turn.fetch(flow, attempt, found)
             return False
         turn.touch(attempt, flow)
         attempt.params = found
-        template = injected_by_template(flow, plan)
-        tags = NOTHING.tags if isinstance(template, MissingKeys) else template.tags
     turn.move(flow, attempt, S.WAITING_FOR_PERMITS)
-    limits = permits_for(flow, plan, tags)
+    limits = permit_limits(flow, plan)
     if limits:
         attempt.permits = tuple(limits)
-        criticality = flow.tree.workflow.criticality
-        turn.act(
-            AskPermits(
-                attempt=attempt.key,
-                limits=limits,
-                criticality=criticality.value if criticality else None,
-                since=turn.now,
-            )
-        )
+        turn.act(ask_permits(flow, attempt, limits))
     return True
 
 
@@ -138,12 +121,14 @@ def _starting(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) ->
         return False  # its work is launched already: the value that came was for something else
     went_on = launch(turn, flow, plan, attempt)
     if not went_on and attempt.timeout_at is not None:
-        turn.act(SetTimer(attempt=attempt.key, run=flow.run.key, due=attempt.timeout_at, reason=None))
+        turn.act(timeout_timer(attempt, attempt.timeout_at))
     return went_on
 
 
 def _finishing(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Goes:
     finish(turn, flow, plan, attempt)
+    if attempt.status is S.FINISHING and plan.kind in _AT_ONCE and attempt.timeout_at is not None:
+        turn.act(timeout_timer(attempt, attempt.timeout_at))  # what was done at once has no timer yet
     return False
 
 

@@ -9,9 +9,11 @@ from typing import Final
 
 import msgspec
 
-from stretto.engine.effects import StopChild, TerminateWork
+from stretto.engine.effects import TerminateWork
 from stretto.engine.events import BreakpointGone, CalledBack, ResultState, RunAction, StepActed
 from stretto.engine.flow import Flow, is_active
+from stretto.engine.kinds.again import is_below, restart_iteration
+from stretto.engine.kinds.subworkflow import stop_child
 from stretto.engine.machine.advance import wait_for_signals
 from stretto.engine.machine.begin import begin_again, begin_anew
 from stretto.engine.machine.finish import end_step
@@ -43,13 +45,17 @@ def step_acted(turn: Turn, flow: Flow, event: StepActed) -> None:
     if attempt is None:
         if event.action is _A.RESTART and _is_waiting_root(flow, plan):
             _check_open(flow, plan)
-            begin_anew(turn, flow, plan.index, manual=True, params=dict(event.params))
+            params = dict(event.params)
+            begin_anew(turn, flow, plan.index, manual=True, params=params, restart=event.restart)
             return
         message = f"Cannot {action} step {where} before it is created. Please try it again."
         raise WrongState(message)
     if event.attempt.number not in {0, attempt.key.number}:
         message = f"Cannot {action} step {where}: attempt {event.attempt.number} is not the newest any more"
         raise WrongState(message)
+    if event.action is _A.RESTART and is_below(attempt, event):
+        restart_iteration(turn, flow, plan, attempt, event)
+        return
     if event.action not in STEP_ACTIONS.get(attempt.status, ()):
         message = f"Cannot {action} step {where} because it is unsupported by the step action map"
         raise WrongState(message, hint=f"it is {attempt.status}")
@@ -82,7 +88,7 @@ def _skip(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, event:
 def _restart(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, event: StepActed) -> None:
     """The next attempt in the same run, for a step that ended badly for good."""
     _check_restartable(flow, plan, attempt)
-    begin_again(turn, flow, plan.index, manual=True, params=dict(event.params))
+    begin_again(turn, flow, plan.index, manual=True, params=dict(event.params), restart=event.restart)
 
 
 def _check_restartable(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
@@ -175,7 +181,7 @@ def _must_wait(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, s
     if plan.kind is Kind.SUBWORKFLOW and attempt.status is S.RUNNING:
         # What runs on its own is not stopped with the step; but whether it exists must be known first.
         if isinstance(plan.step, SubworkflowStep) and plan.step.sync:
-            turn.act(StopChild(attempt=attempt.key, child=attempt.child, user=reason))
+            turn.act(stop_child(attempt))
         return True
     return False
 

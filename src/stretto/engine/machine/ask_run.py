@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from stretto.engine.effects import SetTimer
+from stretto.engine.effects_of import wake_timer
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.flow import Flow, is_active
 from stretto.engine.machine.finish import end_run
@@ -12,6 +12,7 @@ from stretto.engine.records import Compensation, WakeReason
 from stretto.engine.turn import Task, Turn
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.status import RunStatus, StepStatus
+from stretto.model.timeline import LogLevel
 
 S = StepStatus
 RUN_ENDS: Final = {
@@ -112,7 +113,10 @@ def _go_on(turn: Turn, flow: Flow) -> None:
     run = flow.run
     if not run.paused or run.ending is not None:
         return
-    turn.move_run(flow, RunStatus.IN_PROGRESS if run.start_time is not None else RunStatus.CREATED)
+    turn.touch(run, flow)
+    status = RunStatus.IN_PROGRESS if run.start_time is not None else RunStatus.CREATED
+    if run.status is not status:  # one that was paused in its queue, and has not begun, is CREATED still
+        turn.move_run(flow, status)
     run.paused = False
     _let_go(turn, flow, range(len(flow.plan.steps)))
     for children in list(flow.children.values()):
@@ -132,15 +136,14 @@ def _let_go(turn: Turn, flow: Flow, steps: Iterable[int]) -> None:
             turn.schedule(flow, index)
         record = flow.attempts[index]
         if record is not None and record.wake_at is not None and record.wake_reason is WakeReason.BACK_OFF:
-            timer = SetTimer(
-                attempt=record.key, run=flow.run.key, due=record.wake_at, reason=WakeReason.BACK_OFF
-            )
-            turn.act(timer)
+            turn.act(wake_timer(record, record.wake_at))
     flow.held = sorted(held)
 
 
 # ---------------------------------------------------------------------------------------------------- ends
-def end_from_above(turn: Turn, flow: Flow, action: RunAction, reason: str) -> None:
+def end_from_above(
+    turn: Turn, flow: Flow, action: RunAction, reason: str, level: LogLevel = LogLevel.INFO
+) -> None:
     """End every step of a run that has not ended; the run ends with the last of them."""
     run = flow.run
     if flow.is_over:
@@ -152,7 +155,7 @@ def end_from_above(turn: Turn, flow: Flow, action: RunAction, reason: str) -> No
     step_status, run_status = RUN_ENDS[action]
     turn.touch(run, flow)
     run.ending, run.ended_by = run_status, reason
-    turn.note(flow, run, reason)
+    turn.note(flow, run, reason, level)
     flow.held = []
     if run.start_time is None:
         end_run(turn, flow, run_status)

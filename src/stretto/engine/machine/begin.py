@@ -1,13 +1,15 @@
 """A step begins: its first attempt, or the next one."""
 
+from stretto.engine.attempt_params import restart_params
 from stretto.engine.flow import Flow
 from stretto.engine.machine.advance import advance
 from stretto.engine.machine.finish import complete, free_successors
 from stretto.engine.plan import StepPlan
-from stretto.engine.records import AttemptKey, AttemptRecord
+from stretto.engine.records import AttemptKey, AttemptRecord, copy_of
 from stretto.engine.skips import SKIPPED_MESSAGE
 from stretto.engine.turn import Task, Turn
 from stretto.model.param import Params
+from stretto.model.run_config import RestartConfig
 from stretto.model.status import StepStatus
 
 
@@ -29,7 +31,13 @@ def begin(turn: Turn, flow: Flow, index: int) -> None:
 
 
 def begin_anew(
-    turn: Turn, flow: Flow, index: int, *, manual: bool = False, params: Params | None = None
+    turn: Turn,
+    flow: Flow,
+    index: int,
+    *,
+    manual: bool = False,
+    params: Params | None = None,
+    restart: RestartConfig | None = None,
 ) -> None:
     """An attempt that owes nothing to one before it: there is none, or a redirect made it run again."""
     run = flow.run
@@ -42,6 +50,7 @@ def begin_anew(
         create_time=turn.now,
         manual=manual,
         step_run_params=params or {},
+        restart=restart,
         loop_run=None if before is None else before.loop_run,
     )
     turn.add_attempt(flow, index, attempt)
@@ -55,6 +64,7 @@ def begin_again(
     *,
     manual: bool = False,
     params: Params | None = None,
+    restart: RestartConfig | None = None,
     skip: bool = False,
 ) -> None:
     """The next attempt of a step. Signals that were matched stay matched; a user's restart is not retried."""
@@ -76,6 +86,8 @@ def begin_again(
         manual=manual or before.manual,
         signals=before.signals,
         step_run_params=before.step_run_params if params is None else params,
+        restart=restart,
+        earlier_child=before.child or before.earlier_child,
         loop_run=before.loop_run,
     )
     turn.add_attempt(flow, index, attempt)
@@ -95,28 +107,18 @@ def _passes_freely(flow: Flow, plan: StepPlan) -> bool:
         and not run.tags
         and plan.id not in tree.breakpoints
         and plan.id not in run.step_run_params
+        and (flow.parent is None or not restart_params(flow, plan.id))
     )
 
 
 def _pass_through(turn: Turn, flow: Flow, plan: StepPlan) -> None:
     """All statuses at once, each with its time: what `advance` does one by one, at a quarter of the cost."""
-    now, run = turn.now, flow.run
+    run = flow.run
     turn.touch(run, flow)
     run.sequence += 1
-    attempt = AttemptRecord(
-        key=AttemptKey(run.key, plan.id, 1),
-        sequence=run.sequence,
-        status=StepStatus.SUCCEEDED,
-        create_time=now,
-        initialize_time=now,
-        wait_signal_time=now,
-        evaluate_param_time=now,
-        wait_permit_time=now,
-        start_time=now,
-        execute_time=now,
-        finish_time=now,
-        end_time=now,
-        edges={flow.plan.steps[edge.target].id: True for edge in plan.edges},
-    )
+    attempt = copy_of(turn.passed)
+    attempt.key = AttemptKey(run.key, plan.id, 1)
+    attempt.sequence = run.sequence
+    attempt.edges = plan.all_taken
     turn.add_attempt(flow, plan.index, attempt)
     free_successors(turn, flow, plan, attempt)

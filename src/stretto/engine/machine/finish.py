@@ -2,10 +2,12 @@
 
 from typing import Final
 
-from stretto.engine.attempt_params import evaluated_params, needs_params
-from stretto.engine.context import condition_holds
+from stretto.engine.attempt_params import evaluated_params, needs_params_at_end
+from stretto.engine.context import condition_holds, edge_to
 from stretto.engine.effects import AnnounceSignals, ReleasePermits, RunEnded
+from stretto.engine.events import SignalsAnnounced
 from stretto.engine.flow import Flow
+from stretto.engine.live_rollup import ended_leaves
 from stretto.engine.machine.undo import compensate
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord
@@ -16,37 +18,50 @@ from stretto.model.moves import STEP_MOVES
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
 from stretto.model.timeline import LogLevel
-from stretto.params import MissingKeys, ParamError, merge_outputs
+from stretto.params import MissingKeys, merge_outputs
 from stretto.sel import SelError
 
 S = StepStatus
-FUEL: Final = "visit"  # the limit of an expression that may have more of it elsewhere
 
 
 def finish(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
-    """The work is done: take over its outputs, announce its signals, and go on."""
+    """The work is done: take over its outputs, announce its signals, and go on once they are stored."""
     turn.touch(attempt, flow)
     if attempt.outputs:
         attempt.params = merge_outputs(attempt.params or {}, attempt.outputs, turn.now)
         attempt.outputs = {}
-    outputs = announced_signals(flow, plan.step, attempt, turn.now)
+    if attempt.announced or not _announces(turn, flow, plan, attempt):
+        complete(turn, flow, plan, attempt, S.SUCCEEDED)
+
+
+def _announces(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+    """Ask for what a step announces, or for a value that it lacks to do so; False if there is nothing."""
+    outputs = announced_signals(flow, plan.step, attempt, attempt.finish_time or turn.now)
     if isinstance(outputs, MissingKeys):
         turn.fetch(flow, attempt, outputs)
-        return
-    if complete(turn, flow, plan, attempt, S.SUCCEEDED) and outputs:
+        return True
+    if outputs:
+        attempt.asked_at = None  # it waits for something else now
         turn.act(AnnounceSignals(attempt=attempt.key, outputs=outputs))
+    return bool(outputs)
+
+
+def signals_announced(turn: Turn, flow: Flow, event: SignalsAnnounced) -> None:
+    attempt = flow.attempt(event.attempt)
+    if attempt is not None and attempt.status is S.FINISHING and not attempt.announced:
+        turn.touch(attempt, flow)
+        attempt.announced = True
+        turn.later(Task.ADVANCE, flow, flow.plan.numbers[event.attempt.step_id])
 
 
 def complete(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> bool:
     """End an attempt well, once all its edges are decided; False if that must wait, or went wrong."""
+    turn.touch(attempt, flow)
     try:
         edges = _decided_edges(turn, flow, plan, attempt, status)
     except (StrettoError, SelError) as error:
-        if not out_of_fuel(error):
-            fail_internally(turn, flow, plan, attempt, str(error))
-            return False
-        turn.evaluate_elsewhere(flow, attempt)
-        edges = None
+        fail_internally(turn, flow, plan, attempt, str(error))
+        return False
     if edges is None:
         if status is not S.SUCCEEDED:  # FINISHING comes here again by itself
             attempt.decided = status
@@ -55,11 +70,6 @@ def complete(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, sta
     attempt.edges = edges
     free_successors(turn, flow, plan, attempt)
     return True
-
-
-def out_of_fuel(error: Exception) -> bool:
-    """Whether an expression took longer than one may inside a decision."""
-    return isinstance(error, ParamError) and error.limit == FUEL
 
 
 def _decided_edges(
@@ -76,7 +86,9 @@ def _decided_edges(
     try:
         for edge in plan.edges:
             target = steps[edge.target].id
-            taken = edge.condition is None or condition_holds(flow, attempt, target, edge.condition, turn.now)
+            taken = edge.condition is None or condition_holds(
+                flow, attempt, edge_to(target), edge.condition, turn.now
+            )
             if isinstance(taken, MissingKeys):
                 turn.fetch(flow, attempt, taken)
                 return None
@@ -88,9 +100,7 @@ def _decided_edges(
 
 def _has_params(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
     """A step that is skipped before its parameters were evaluated gets them now: its conditions read them."""
-    if attempt.params is not None or all(edge.condition is None for edge in plan.edges):
-        return True
-    if not needs_params(flow, plan, attempt):
+    if not needs_params_at_end(flow, plan, attempt):
         return True
     found = evaluated_params(flow, plan, attempt, turn.now)
     if isinstance(found, MissingKeys):
@@ -180,7 +190,9 @@ def end_attempt(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
     attempt.wake_at = attempt.wake_reason = attempt.timeout_at = attempt.launch = None
     attempt.ending = attempt.decided = None
     turn.move(flow, attempt, status)
-    turn.drop_loop(flow, plan.index)
+    loop = turn.drop_loop(flow, plan.index)
+    if loop is not None:
+        attempt.leaves = ended_leaves(loop).record()
     release(turn, attempt)
 
 

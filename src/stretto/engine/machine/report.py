@@ -2,16 +2,17 @@
 
 from typing import Final
 
-from stretto.engine.context import condition_holds
-from stretto.engine.effects import LookAtWork, SetTimer, StartWork
+from stretto.engine.context import RETRY_IF, condition_holds
+from stretto.engine.effects import LookAtWork
+from stretto.engine.effects_of import start_work, wake_timer
 from stretto.engine.events import Reported, ResultState, WorkLost
 from stretto.engine.flow import Flow
 from stretto.engine.kinds.batch import add_steps
-from stretto.engine.machine.finish import complete, end_attempt, end_step, fail
+from stretto.engine.machine.finish import complete, end_attempt, end_step, fail, fail_internally
 from stretto.engine.machine.redirect import redirect
-from stretto.engine.plan import StepPlan
+from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.policies import retries_for
-from stretto.engine.records import NO_PARAMS, AttemptRecord, WakeReason
+from stretto.engine.records import AttemptRecord, WakeReason
 from stretto.engine.results import merged_artifacts
 from stretto.engine.retry import KIND_OF, delay_seconds, retry_message
 from stretto.engine.retry import may_retry as has_budget
@@ -30,6 +31,7 @@ _RETRYABLE: Final = {
     ResultState.PLATFORM_ERROR: S.PLATFORM_FAILED,
 }
 _ENDS: Final = {ResultState.STOPPED: S.STOPPED, ResultState.TIMED_OUT: S.TIMED_OUT}
+NO_RETRY: Final = "Not retried, because retry_if fails: {}"
 
 
 def report(turn: Turn, flow: Flow, event: Reported) -> None:
@@ -72,7 +74,7 @@ def _goes_on(turn: Turn, flow: Flow, attempt: AttemptRecord, again_after: int | 
     if again_after is not None:
         due = turn.now + again_after
         attempt.wake_at, attempt.wake_reason = due, WakeReason.POLL
-        turn.act(SetTimer(attempt=attempt.key, run=flow.run.key, due=due, reason=WakeReason.POLL))
+        turn.act(wake_timer(attempt, due))
 
 
 def work_lost(turn: Turn, flow: Flow, event: WorkLost) -> None:
@@ -86,8 +88,7 @@ def work_lost(turn: Turn, flow: Flow, event: WorkLost) -> None:
         end_as_asked(turn, flow, plan, attempt, attempt.ending)
         return
     attempt.launch, attempt.wake_at, attempt.wake_reason = flow.tree.generation, None, None
-    params = attempt.params or NO_PARAMS
-    turn.act(StartWork(attempt=attempt.key, launch=attempt.launch, step=plan.step, params=params))
+    turn.act(start_work(plan, attempt, attempt.launch))
 
 
 def conclude(
@@ -142,11 +143,33 @@ def fail_or_retry(
         attempt.decided, attempt.reason = status, message
     elif again:
         retry(turn, flow, plan, attempt, status, message)
-    elif status is S.TIMEOUT_FAILED:
+    else:
+        _fail_for_good(turn, flow, plan, attempt, status, message)
+
+
+def _fail_for_good(
+    turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus, message: str | None
+) -> None:
+    if status is S.TIMEOUT_FAILED:
+        turn.touch(attempt, flow)
         attempt.reason = message
         end_step(turn, flow, plan, attempt, S.TIMED_OUT)
     else:
         fail(turn, flow, plan, attempt, message)
+
+
+def evaluation_failed(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, message: str) -> None:
+    """What an attempt waits for can not be evaluated elsewhere, either: the same follows as from an error
+    here.
+    """
+    decided = attempt.decided
+    if decided is not None and not decided.is_complete:
+        turn.note(flow, attempt, NO_RETRY.format(message), LogLevel.WARN)
+        _fail_for_good(turn, flow, plan, attempt, decided, attempt.reason)
+    elif decided is None and plan.kind is Kind.WHILE and attempt.status is S.RUNNING:
+        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, message)
+    else:
+        fail_internally(turn, flow, plan, attempt, message)
 
 
 def may_retry(
@@ -161,9 +184,9 @@ def may_retry(
     if policy is None or policy.retry_if is None:
         return True
     try:
-        return condition_holds(flow, attempt, "retry_if", policy.retry_if, turn.now)
+        return condition_holds(flow, attempt, RETRY_IF, policy.retry_if, turn.now)
     except ParamError as error:
-        turn.note(flow, attempt, f"Not retried, because retry_if fails: {error}", LogLevel.WARN)
+        turn.note(flow, attempt, NO_RETRY.format(error), LogLevel.WARN)
         return False
 
 
@@ -191,7 +214,7 @@ def retry(
     end_attempt(turn, flow, plan, attempt, status)
     attempt.wake_at, attempt.wake_reason = turn.now + seconds * 1_000, WakeReason.BACK_OFF
     flow.active += 1  # the next attempt is still to come
-    turn.act(SetTimer(attempt=attempt.key, run=flow.run.key, due=attempt.wake_at, reason=WakeReason.BACK_OFF))
+    turn.act(wake_timer(attempt, attempt.wake_at))
 
 
 def look_again(turn: Turn, attempt: AttemptRecord) -> None:

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from stretto.engine.context import step_facts
+from stretto.engine.earlier import EarlierRun
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
 from stretto.engine.kinds.loops import Body, ancestors_of, inline_id, open_iteration
@@ -14,7 +15,6 @@ from stretto.engine.turn import Task, Turn
 from stretto.model.initiator import TemplateInitiator
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep, Transition, TypedStep
-from stretto.params import StepFacts
 
 UNDO: Final = -1  # stands where the number of a loop's step stands: no step waits for this
 
@@ -42,13 +42,10 @@ def undo_plan(flow: Flow) -> Plan:
     return Plan(_chain([step for _, step in _to_undo(flow)]))
 
 
-def undo_facts(flow: Flow) -> dict[str, StepFacts]:
+def undo_facts(flow: Flow) -> EarlierRun:
     """What the steps that undo a run may know of those that they undo."""
-    return {
-        record.key.step_id: step_facts(flow, record)
-        for record in flow.attempts
-        if record is not None and record.status.is_complete
-    }
+    done = (record for record in flow.attempts if record is not None and record.status.is_complete)
+    return EarlierRun(steps={record.key.step_id: step_facts(flow, record) for record in done})
 
 
 def _to_undo(flow: Flow) -> list[tuple[AttemptRecord, AnyStep]]:

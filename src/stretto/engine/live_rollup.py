@@ -1,0 +1,119 @@
+"""The leaf steps of a run and of everything in it, counted when somebody wants to know.
+
+    rollup_of(flow)               -> RollupOverview    a run in memory
+    leaves_of(attempts)           -> counts            an iteration that has ended, from its rows
+
+Nothing is kept up to date for it while a run goes on: the steps of each live run are counted by status
+anyway, a loop counts an iteration when it ends, a step keeps what ran in its loop, and a child tells its
+totals. So the answer costs as much as what is in memory, whatever ran before.
+
+A loop, a batch or a subworkflow stands for what is under it, and for itself as long as that is nothing. The
+steps that undo a run are no part of it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Final
+
+from stretto.engine.flow import Flow
+from stretto.engine.plan import Kind
+from stretto.engine.records import AttemptRecord, LoopRecord, NamedLeaf
+from stretto.engine.rollup import NAMED, Leaf, Rollup, rollup_of_children
+from stretto.model.rollup import RollupOverview
+from stretto.model.status import RunStatus, StepStatus
+
+MOST_NAMED: Final = 100
+"""Leaves of ended iterations that a loop names. All are counted."""
+
+
+def rollup_of(flow: Flow) -> RollupOverview:
+    """The leaf steps of a run and of everything in it."""
+    return live_leaves(flow).record()
+
+
+def live_leaves(flow: Flow) -> Rollup:
+    """The leaf steps of a run, or of an iteration."""
+    found = Rollup.counted(flow.counts)
+    named = [status for status in found.counts if status in NAMED]
+    flat = flow.plan.flat and not flow.loops
+    for attempt in flow.attempts:
+        # Most steps have ended well and have nothing under them: they are counted, and that is all.
+        if attempt is None or (flat and attempt.leaves is None and attempt.status not in named):
+            continue
+        under = _under(flow, attempt)
+        if under is not None and under.total:
+            found.put_below(attempt.status, under)
+        elif attempt.status in named:
+            found.name(_leaf(attempt), attempt.status)
+    return found
+
+
+def _under(flow: Flow, attempt: AttemptRecord) -> Rollup | None:
+    plan = flow.plan.steps[flow.plan.numbers[attempt.key.step_id]]
+    loop = flow.loops.get(plan.index)
+    if loop is None:
+        return _left_under(attempt, subworkflow=plan.kind is Kind.SUBWORKFLOW)
+    found = ended_leaves(loop)
+    for child in flow.children.get(plan.index, {}).values():
+        found.merge(live_leaves(child))
+    return found
+
+
+def _left_under(attempt: AttemptRecord, *, subworkflow: bool) -> Rollup | None:
+    if attempt.leaves is not None:
+        return Rollup.of(attempt.leaves)
+    return rollup_of_children(attempt.artifacts) if subworkflow else None
+
+
+def _leaf(attempt: AttemptRecord) -> Leaf:
+    (workflow_id, instance_id, run_id), step_id, number = attempt.key
+    return Leaf.of(workflow_id, instance_id, run_id, step_id, number)
+
+
+# --------------------------------------------------------------------------------------------------- loops
+def ended_leaves(loop: LoopRecord) -> Rollup:
+    """What ran in the iterations of a loop that have ended."""
+    found = Rollup.counted(loop.leaves)
+    for each in loop.named:
+        found.name(Leaf(each.run, each.step), each.status)
+    return found
+
+
+def add_leaves(loop: LoopRecord, child: Flow) -> None:
+    """Count what is under an iteration that has ended."""
+    plain = child.run.status is RunStatus.SUCCEEDED and _has_nothing_below(child)  # as most of them are
+    found = None if plain else live_leaves(child)
+    leaves = dict(loop.leaves)
+    for status, count in (child.counts if found is None else found.counts).items():
+        if count:
+            leaves[status] = leaves.get(status, 0) + count
+    loop.leaves = leaves
+    if found is not None and found.names and len(loop.named) < MOST_NAMED:
+        iteration = child.run.key.instance_id
+        news = (NamedLeaf(iteration, status, *leaf) for status, leaf in found.named())
+        loop.named = (*loop.named, *islice(news, MOST_NAMED - len(loop.named)))
+
+
+def _has_nothing_below(flow: Flow) -> bool:
+    """Whether each step of a run that has ended well counts as itself."""
+    return flow.plan.flat and all(each is None or each.leaves is None for each in flow.attempts)
+
+
+def take_leaves(loop: LoopRecord, iteration: int, leaves: Mapping[StepStatus, int]) -> None:
+    """Count what was under an iteration no more: it runs again."""
+    left = {status: count - leaves.get(status, 0) for status, count in loop.leaves.items()}
+    loop.leaves = {status: count for status, count in left.items() if count > 0}
+    loop.named = tuple(each for each in loop.named if each.iteration != iteration)
+
+
+def leaves_of(attempts: Iterable[AttemptRecord]) -> Counter[StepStatus]:
+    """The same counts for an iteration that has ended, from the rows of its newest attempts."""
+    found: Counter[StepStatus] = Counter()
+    for attempt in attempts:
+        under = _left_under(attempt, subworkflow=attempt.child is not None)
+        if under is not None and under.total:
+            found.update(under.counts)
+        else:
+            found[attempt.status] += 1
+    return found
