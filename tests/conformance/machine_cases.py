@@ -9,12 +9,8 @@ from tests.conformance.rule_cases import AREAS
 CASES: dict[str, Case] = cases_of(*AREAS, "instance-action")
 Check = Callable[[Any, Then], None]
 
-# These ask how rows are read and written; the suites of the stores have them.
-OF_STORES = {
-    "tag-action-codes": "which rows are read after which notice",
-    "tag-start-paging": "how rows are paged",
-    "tag-step-lifecycle": "the statuses of a permit's row",
-}
+# These ask who hands permits out, and how their rows live; the cases of permits and actions have them.
+OF_PERMITS = ("tag-action-codes", "tag-start-paging", "tag-step-lifecycle")
 # These ask something of an instance with several runs, or of a request; the actions have them.
 OF_ACTIONS = (
     "stop-not-latest-run",

@@ -7,7 +7,7 @@ import pytest
 from tests.conformance.behaviour import Case, Then, cases_of
 from tests.conformance.rule_cases import CASES as RULE_CASES
 from tests.conformance.rule_cases import NEEDS_MACHINE
-from tests.unit.actions.world import ANN, CHAIN, NOOP, WORK, World, failing, flow, going_on
+from tests.unit.actions.world import ANN, CHAIN, NODE, NOOP, WORK, World, failing, flow, going_on
 
 from stretto.actions.deactivate import deactivate
 from stretto.actions.delete_breakpoint import delete_breakpoint
@@ -37,6 +37,7 @@ from stretto.model.request import (
 )
 from stretto.model.run_config import RunPolicy
 from stretto.model.workflow import Workflow
+from stretto.ports.commit import Decided, GroupPart, PermitAsk
 from stretto.ports.failures import Stale
 from stretto.ports.messages import Act
 from stretto.ports.paging import Cut, Slice
@@ -45,9 +46,7 @@ from stretto.ports.permits import PermitRow
 pytestmark = pytest.mark.conformance
 
 OURS = ("restart-request", "step-skip", "breakpoint", "tag-permit")
-# The allocator of permits is one process with a memory in Maestro: what it loads, pages through and is woken
-# by has no counterpart here, where a grant is a transaction (the suites of ports and strategies try those).
-ALLOCATOR = {"tag-action-codes", "tag-start-paging"}
+ALLOCATOR = {"tag-action-codes", "tag-start-paging"}  # `test_permit_cases` has them
 CASES: dict[str, Case] = cases_of("instance-action") | {
     case_id: case
     for case_id, case in RULE_CASES.items()
@@ -357,9 +356,18 @@ def check_lifecycle(given: Any, then: Then) -> None:
     world.start()
     world.settle()
     assert (len(rows("waiters")) == 1) is then.take("insert")
+    (waiter,) = rows("waiters")
+    row = world.row()
+    again = PermitAsk(attempt=waiter.attempt, limits={"tag1": None}, since=waiter.since + 5)
+    part = GroupPart(lease=world.leases[row.group], decisions=(Decided(root=row.key, permits=(again,)),))
+    world.do(world.store.commit(NODE, [part]))
+    assert (rows("waiters") != (waiter,)) is then.take("insert_again")  # the first asking counts
     assert bool(world.settle().do(world.store.grant(["tag1"], granted))) is then.take("acquire_before_queue")
-    assert (len(rows("waiters")) == 2) is then.take("insert_again")
-    then.take("queued")  # numbers of Maestro's own queue: our waiters are ordered by criticality and age
+    # Maestro gives out numbers when it queues. Ours stand in line by criticality and by the time they asked.
+    attempt = world.do(world.store.attempt(waiter.attempt))
+    assert attempt is not None
+    assert (attempt.record.status, waiter.since) == ("WAITING_FOR_PERMITS", attempt.record.wait_permit_time)
+    assert then.take("queued") == {"seq": 11, "status": 6}
     world.do(set_tag_permit(world.store, ANN, TagPermitRequest(tag="tag1", max_allowed=1)))
     assert [row.granted for row in rows("holders")] == [True]
     assert then.take("acquired_status") == 7
@@ -368,5 +376,5 @@ def check_lifecycle(given: Any, then: Then) -> None:
     assert holder.attempt == AttemptKey(RunKey("flow", 1, 1), "a", 1)
     world.report("a", ResultState.DONE)
     assert (rows("holders"), len(then.take("removed"))) == ((), 1)
-    world.do(delete_tag_permit(world.store, "tag1"))
+    world.do(delete_tag_permit(world.store, ANN, "tag1"))
     assert (rows("waiters"), then.take("status_after")) == ((), -1)

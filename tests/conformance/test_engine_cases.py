@@ -5,23 +5,33 @@ from typing import Any
 import pytest
 from tests.conformance import test_engine_step_cases
 from tests.conformance.behaviour import Then
-from tests.conformance.machine_cases import CASES, OF_ACTIONS, OF_STORES, Machine
+from tests.conformance.machine_cases import CASES, OF_ACTIONS, OF_PERMITS, Machine
 from tests.conformance.rule_cases import NEEDS_MACHINE
 from tests.engine.driver import FOREVER, Driver, Work, attempts_of, scripted
-from tests.engine.shapes import foreach, noop, number, numbers, step, subworkflow, tag, while_, workflow
-
-from stretto.engine.effects import StartChild, StopChild, TerminateWork
-from stretto.engine.events import (
-    ChildStarted,
-    RunActed,
-    RunAction,
+from tests.engine.shapes import (
+    foreach,
+    noop,
+    number,
+    numbers,
+    result,
+    step,
+    subworkflow,
+    tag,
+    while_,
+    workflow,
 )
-from stretto.engine.flow import EarlierLoop
+
+from stretto.engine.earlier import EarlierLoop, EarlierRun, earlier_key, iterations_key
+from stretto.engine.effects import StartChild, StopChild, TerminateWork
+from stretto.engine.events import ChildStarted, Fetched, RunActed, RunAction
+from stretto.engine.inline_ids import Loop
+from stretto.engine.kinds.loops import inline_id
 from stretto.engine.records import LoopRecord, RunKey
 from stretto.engine.settings import EngineSettings
 from stretto.model.actions import StepAction
 from stretto.model.errors import WrongState
 from stretto.model.retry import RetryPolicy
+from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import SubworkflowStep
 from stretto.model.wire import decode
@@ -64,12 +74,13 @@ def _(given: Any, then: Then) -> None:
 def _(given: Any, then: Then) -> None:
     iteration = given["iteration"]
     loop = foreach("l", {"i": numbers(*range(iteration))}, step("a"))
-    driver = Driver(workflow(loop), runtime=scripted(a=[FOREVER]))
+    policy = RunPolicy(given["artifact"]["run_policy"])
+    driver = Driver(workflow(loop), runtime=scripted(a=[FOREVER]), run={"policy": policy})
     driver.flow.run.version_id = given["version"]
-    kept = ((1, iteration - 1),)
-    earlier = EarlierLoop(run_id=given["artifact"]["foreach_run_id"] - 1, kept=kept)
-    driver.flow.earlier_loops = {"l": earlier}
-    driver.start()
+    driver.flow.earlier = EarlierRun(loop_runs={"l": given["artifact"]["foreach_run_id"] - 1})
+    rows = {RunStatus.SUCCEEDED: ((1, iteration - 1),)}
+    driver.earlier_loop = lambda inline: EarlierLoop(rows=rows)  # type: ignore[method-assign]  # noqa: ARG005
+    driver.start().run(0)
     (run,) = driver.iterations("l")
     assert run.key.instance_id == then.take("instance_id")
     assert run.key.run_id == then.take("run_id")
@@ -88,21 +99,32 @@ def while_artifact(loop: LoopRecord) -> dict[str, int]:
     }
 
 
-def while_driver(**settings: Any) -> Driver:
+def while_driver(policy: RunPolicy = RunPolicy.START_FRESH_NEW_RUN, **settings: Any) -> Driver:
     made = while_("l", "count < 3", {"count": number(1)}, step("a"), tags=(tag("t"),))
-    return Driver(workflow(made), settings=EngineSettings(**settings), limits={"t": 1})
+    given = {"policy": policy}
+    return Driver(workflow(made), settings=EngineSettings(**settings), limits={"t": 1}, run=given)
 
 
 @case("while-fresh-start", "while-restart-from-incomplete")
 def _(given: Any, then: Then) -> None:
-    driver = while_driver(records_per_decision=0)  # so that its first round does not begin with it
+    policy = RunPolicy(given.get("policy", "START_FRESH_NEW_RUN"))
+    driver = while_driver(policy, records_per_decision=0)  # so that its first round does not begin with it
     before = given.get("previous_artifact")
-    if before is not None:
-        first = before["last_iteration"] - 1
-        carried = {"count": driver.flow.run.params["RUN_TS"]}
-        earlier = EarlierLoop(run_id=before["loop_run_id"], first=first, carried=carried)
-        driver.flow.earlier_loops = {"l": earlier}
     driver.start().send(driver.world.queue.popleft()[1])
+    if before is not None:
+        key = driver.attempt("l").key
+        inline = inline_id(driver.flow, driver.attempt("l"), Loop.WHILE)
+        loop = EarlierLoop(rows={RunStatus.SUCCEEDED: ((1, 4),), RunStatus.FAILED: ((5, 5),)})
+        assert loop.highest == before["last_iteration"]
+        driver.world.queue.clear()
+        values: list[dict[object, Any]] = [
+            {driver.flow.earlier_key: EarlierRun(loop_runs={"l": before["loop_run_id"]})},
+            {iterations_key(inline, key): loop},
+            {earlier_key(inline, loop.highest): EarlierRun(params={"count": result(2)})},
+        ]
+        for each in values:
+            driver.send(Fetched(attempt=key, values=each))
+        driver.world.queue.clear()
     found = while_artifact(driver.of(LoopRecord)[0])
     wanted = then.take("artifact")
     assert {key: found[key] for key in wanted} == wanted
@@ -244,5 +266,5 @@ def test_case(case_id: str) -> None:
 
 def test_every_case_of_the_machine_is_tested_or_somebody_elses() -> None:
     instances = [name for name, each in CASES.items() if each["area"] == "instance-action"]
-    tested = [*MACHINE.checks, *test_engine_step_cases.MACHINE.checks, *OF_STORES, *OF_ACTIONS]
+    tested = [*MACHINE.checks, *test_engine_step_cases.MACHINE.checks, *OF_PERMITS, *OF_ACTIONS]
     assert sorted(tested) == sorted([*NEEDS_MACHINE, *instances])

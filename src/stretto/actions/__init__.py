@@ -12,6 +12,7 @@ a pure function, which the store calls under the right lock; a decision that los
 the ids of what they are about.
 
 What is asked of a run that an owner holds travels as a message; who wants to know what became of it brings
-`Patience`. Nobody here wakes a node: hints are the business of whoever made the store. What only reads is in
-`reading`, and what several actions share in `parts`.
+`Patience`. Who brings `hints` has the owners told that have something to look for, after the commit; without,
+they find it by themselves. Whether the caller may is asked of `parts.access` by each action but those that a
+node does by itself. What only reads is in `reading`, and what several actions share in `parts`.
 """

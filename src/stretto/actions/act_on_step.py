@@ -1,12 +1,14 @@
 """Stop a step, kill it, or end its wait for signals: the newest attempt, while its run has not ended."""
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.asking import ask_for_step
 from stretto.actions.parts.finding import find_newest_attempt, find_newest_run
 from stretto.actions.parts.messages import Patience
 from stretto.model.actions import STEP_ACTIONS, StepAction
 from stretto.model.errors import WrongState
 from stretto.model.response import StepActionResponse
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import AttemptRow, RunRow
 from stretto.ports.store import Store
 
@@ -19,10 +21,11 @@ async def stop_step(
     step_id: str,
     *,
     patience: Patience | None = None,
+    hints: Hints = SILENT,
 ) -> StepActionResponse:
     """The step ends STOPPED, after its work has ended."""
-    run, attempt = await _find(store, workflow_id, instance_id, step_id)
-    return await _act(store, caller, run, attempt, StepAction.STOP, patience)
+    seen = await _find(store, caller, workflow_id, instance_id, step_id)
+    return await _act(store, caller, seen, StepAction.STOP, patience, hints)
 
 
 async def kill_step(
@@ -33,10 +36,11 @@ async def kill_step(
     step_id: str,
     *,
     patience: Patience | None = None,
+    hints: Hints = SILENT,
 ) -> StepActionResponse:
     """The step ends FATALLY_FAILED, after its work has ended; its failure mode says what that means."""
-    run, attempt = await _find(store, workflow_id, instance_id, step_id)
-    return await _act(store, caller, run, attempt, StepAction.KILL, patience)
+    seen = await _find(store, caller, workflow_id, instance_id, step_id)
+    return await _act(store, caller, seen, StepAction.KILL, patience, hints)
 
 
 async def bypass_step(
@@ -47,14 +51,18 @@ async def bypass_step(
     step_id: str,
     *,
     patience: Patience | None = None,
+    hints: Hints = SILENT,
 ) -> StepActionResponse:
     """A step that waits for signals waits no more: what has not come counts as skipped."""
-    run, attempt = await _find(store, workflow_id, instance_id, step_id)
-    return await _act(store, caller, run, attempt, StepAction.BYPASS_STEP_DEPENDENCIES, patience)
+    seen = await _find(store, caller, workflow_id, instance_id, step_id)
+    return await _act(store, caller, seen, StepAction.BYPASS_STEP_DEPENDENCIES, patience, hints)
 
 
-async def _find(store: Store, workflow_id: str, instance_id: int, step_id: str) -> tuple[RunRow, AttemptRow]:
+async def _find(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, step_id: str
+) -> tuple[RunRow, AttemptRow]:
     """The newest run of an instance, and the newest attempt of a step, which may be of an older run."""
+    await check_access(store, caller, Right.RUN, workflow_id)
     run = await find_newest_run(store, workflow_id, instance_id)
     return run, await find_newest_attempt(store, workflow_id, instance_id, step_id)
 
@@ -62,13 +70,14 @@ async def _find(store: Store, workflow_id: str, instance_id: int, step_id: str) 
 async def _act(
     store: Store,
     caller: Caller,
-    run: RunRow,
-    attempt: AttemptRow,
+    seen: tuple[RunRow, AttemptRow],
     action: StepAction,
     patience: Patience | None,
+    hints: Hints,
 ) -> StepActionResponse:
+    run, attempt = seen
     check_step_action(run, attempt, action)
-    return await ask_for_step(store, caller, run, attempt.key, action, patience)
+    return await ask_for_step(store, caller, (run, attempt.key), action, patience, hints)
 
 
 def check_step_action(run: RunRow, attempt: AttemptRow, action: StepAction) -> None:

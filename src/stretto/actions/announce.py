@@ -2,18 +2,25 @@
 
 from uuid import NAMESPACE_OID, uuid5
 
+from stretto.actions.caller import Caller, Role
+from stretto.actions.parts.access import check_role
 from stretto.actions.parts.naming import check_label
 from stretto.actions.parts.repeat import repeated
 from stretto.model.errors import Conflict, InvalidRequest
 from stretto.model.request import SignalRequest
 from stretto.model.signal_instance import SignalInstance
 from stretto.model.wire import to_json
+from stretto.ports.hints import SILENT, Hints
+from stretto.ports.places import group_of_signal
 from stretto.ports.signals import NewSignal
 from stretto.ports.store import Store
 
 
-async def announce(store: Store, request: SignalRequest) -> SignalInstance:
+async def announce(
+    store: Store, caller: Caller, request: SignalRequest, *, hints: Hints = SILENT
+) -> SignalInstance:
     """Store a signal; whoever waits for it is told. The same announcement again is refused."""
+    check_role(caller, Role.RUNNER, "announce signals")
     check_label(request.name, "a signal's name")
     signal = NewSignal(
         name=request.name,
@@ -23,6 +30,7 @@ async def announce(store: Store, request: SignalRequest) -> SignalInstance:
         request_time=await store.now() if request.request_time is None else request.request_time,
     )
     done = await repeated(lambda: store.announce(signal))
+    hints.hint([group_of_signal(request.name)])
     if done.duplicate:
         raise Conflict(
             f"Signal [{request.name}][{signal.instance_id}] was announced before, as number"
@@ -39,8 +47,9 @@ def instance_id_of(request: SignalRequest) -> str:
     return str(uuid5(NAMESPACE_OID, f"{request.name}\0{params}"))
 
 
-async def get_signal(store: Store, name: str, seq: str) -> SignalInstance | None:
+async def get_signal(store: Store, caller: Caller, name: str, seq: str) -> SignalInstance | None:
     """An announcement by its number, or the `latest`; None if there is none."""
+    check_role(caller, Role.VIEWER, "see signals")
     text = seq.strip().lower()
     if text == "latest":
         return await store.signal(name)

@@ -1,6 +1,7 @@
 """Remove a breakpoint."""
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.breakpoint_place import kept_under
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.reading.breakpoints import all_paused
@@ -9,23 +10,32 @@ from stretto.engine.breakpoints import Where, no_such_breakpoint
 from stretto.model.breakpoint import StepBreakpoint
 from stretto.model.response import BreakpointDeleteResponse
 from stretto.model.timeline import ActionEvent
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 
 
 async def delete_breakpoint(
-    store: Store, caller: Caller, workflow_id: str, step_id: str, *, resume: bool = True
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    step_id: str,
+    *,
+    resume: bool = True,
+    hints: Hints = SILENT,
 ) -> BreakpointDeleteResponse:
     """No new attempt pauses; with `resume` those that are paused go on. First the deletion, then the look:
-    an attempt that pauses in between finds that there is no breakpoint any more.
+    an attempt that pauses in between finds that there is no breakpoint any more. Who repeats it because it
+    was broken off finds no breakpoint, and lets go whom it held.
     """
+    await check_access(store, caller, Right.RUN, workflow_id)
     kept = await kept_under(store, workflow_id, step_id)
     gone = await repeated(lambda: store.delete_breakpoint(StepBreakpoint(workflow_id=kept, step_id=step_id)))
-    if not gone:
-        raise no_such_breakpoint(workflow_id, step_id, Where())
     resumed = 0
     if resume:
         async for attempt in all_paused(store, kept, step_id):
-            resumed += await resume_paused(store, caller, attempt)
+            resumed += await resume_paused(store, caller, attempt, hints)
+    if not gone and not resumed:
+        raise no_such_breakpoint(workflow_id, step_id, Where())
     message = f"User [{caller.name}] removed the breakpoint, and resumed [{resumed}] step attempts"
     event = ActionEvent(
         timestamp=await store.now(), action="RESUME", author=caller.user, message=message, info=resumed

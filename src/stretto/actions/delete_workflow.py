@@ -1,21 +1,27 @@
 """Delete a workflow."""
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.repeat import repeated
 from stretto.engine.inline_ids import is_inline
 from stretto.model.errors import Unprocessable
 from stretto.model.event import WorkflowDeleted
 from stretto.model.timeline import LogEvent
+from stretto.ports.hints import SILENT, Hints
+from stretto.ports.places import group_of_workflow
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
 
 
-async def delete_workflow(store: Store, caller: Caller, workflow_id: str) -> LogEvent:
+async def delete_workflow(
+    store: Store, caller: Caller, workflow_id: str, *, hints: Hints = SILENT
+) -> LogEvent:
     """From now on nobody finds the workflow; its rows go in the background, and then its id is free. Refused
     while a run has not ended.
     """
     if is_inline(workflow_id):
         raise Unprocessable(f"Cannot delete an inline workflow [{workflow_id}]: it goes with its parent")
+    await check_access(store, caller, Right.CHANGE, workflow_id)
     now = await store.now()
 
     def event(row: WorkflowRow) -> WorkflowDeleted:
@@ -24,5 +30,6 @@ async def delete_workflow(store: Store, caller: Caller, workflow_id: str) -> Log
         )
 
     row = await repeated(lambda: store.delete_workflow(workflow_id, event))
+    hints.hint([group_of_workflow(workflow_id)])
     message = f"User [{caller.name}] deletes workflow [{workflow_id}] with internal id [{row.internal_id}]"
     return LogEvent(timestamp=now, message=message)

@@ -3,11 +3,12 @@
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.parts.verdicts import place_of, reading, verdict_of
 from stretto.ports.admission import Question, Standing, Verdict
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 from stretto.strategies import admit, would_admit
 
 
-async def dequeue(store: Store, workflow_id: str) -> int:
+async def dequeue(store: Store, workflow_id: str, *, hints: Hints = SILENT) -> int:
     """Admit whatever the strategy allows, pass after pass; returns how many runs that were.
 
     The look without a lock is what keeps this cheap. It follows each commit that ended runs or left some
@@ -21,6 +22,7 @@ async def dequeue(store: Store, workflow_id: str) -> int:
         done = await repeated(lambda: store.transact(workflow_id, Question(reading=reading), decide_dequeue))
         if not done.answer:  # somebody else was faster
             return admitted
+        hints.hint(done.hints)
         admitted += done.answer
 
 

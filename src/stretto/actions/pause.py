@@ -1,12 +1,14 @@
 """Pause a run, and let it go on."""
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.latest_run import Ruling, Target, act_on_latest, answer_of, is_held, is_queued
 from stretto.engine.events import RunActed, RunAction
 from stretto.model.errors import WrongState
 from stretto.model.response import InstanceActionResponse
 from stretto.model.timeline import LogEvent
 from stretto.ports.admission import QueuedPause
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import RunState
 from stretto.ports.store import Store
 
@@ -19,12 +21,13 @@ async def pause(
     run_id: int | None = None,
     *,
     steps: tuple[str, ...] = (),
+    hints: Hints = SILENT,
 ) -> InstanceActionResponse:
     """Nothing new begins; what runs goes on to its end. A queued run keeps its place and starts paused. With
     `steps` only these do not begin, such as those of a stage.
     """
     target = Target(workflow_id, instance_id, run_id)
-    return await _hold(store, caller, target, RunAction.PAUSE, steps)
+    return await _hold(store, caller, target, RunAction.PAUSE, steps, hints)
 
 
 async def resume(
@@ -35,17 +38,19 @@ async def resume(
     run_id: int | None = None,
     *,
     steps: tuple[str, ...] = (),
+    hints: Hints = SILENT,
 ) -> InstanceActionResponse:
     """What was held begins; what has ended is not repeated. With `steps` only these are let go."""
     target = Target(workflow_id, instance_id, run_id)
-    return await _hold(store, caller, target, RunAction.RESUME, steps)
+    return await _hold(store, caller, target, RunAction.RESUME, steps, hints)
 
 
 async def _hold(
-    store: Store, caller: Caller, target: Target, action: RunAction, steps: tuple[str, ...]
+    store: Store, caller: Caller, target: Target, action: RunAction, steps: tuple[str, ...], hints: Hints
 ) -> InstanceActionResponse:
+    await check_access(store, caller, Right.RUN, target.workflow_id)
     return await act_on_latest(
-        store, target, action, lambda state, now: decide_hold(state, now, caller, action, steps)
+        store, target, action, lambda state, now: decide_hold(state, now, caller, action, steps), hints
     )
 
 

@@ -5,11 +5,12 @@ from typing import Final
 
 import msgspec
 
-from stretto.actions.caller import Caller
-from stretto.actions.dequeue import dequeue
+from stretto.actions.caller import Caller, Role
+from stretto.actions.parts.access import Right, check_may, check_role
+from stretto.actions.parts.changed import changed
 from stretto.actions.parts.dry_run import dry_run
+from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.property_rules import check_owner, check_strategy, pushed, snapshot_of
-from stretto.actions.parts.repeat import repeated
 from stretto.actions.parts.trigger_rows import signal_trigger_rows, time_trigger_rows
 from stretto.actions.reading.version_view import version_view
 from stretto.definition import Limits, validate
@@ -20,6 +21,7 @@ from stretto.model.response import WorkflowCreateResponse
 from stretto.model.step import AnyStep, ForeachStep, TypedStep, WhileStep
 from stretto.model.timeline import ActionEvent, WorkflowChange
 from stretto.model.workflow import Definition, Metadata, Workflow, WorkflowVersion
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 from stretto.ports.workflows import Activation, Change, Found
 
@@ -28,24 +30,48 @@ DEFAULT_TEMPLATE: Final = "default"
 
 
 async def publish(
-    store: Store, caller: Caller, definition: Definition, *, limits: Limits = DEFAULT_LIMITS
+    store: Store,
+    caller: Caller,
+    definition: Definition,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    hints: Hints = SILENT,
+    evaluate: Evaluator = evaluate_here,
 ) -> WorkflowCreateResponse:
     """Store a new version, which becomes the active one unless it says otherwise. The same text again makes
     another version: versions are never compared.
     """
-    await check_definition(store, caller, definition, limits=limits)
     workflow_id = definition.workflow.id
-    version_id = await repeated(
-        lambda: store.change_workflow(workflow_id, lambda found: decide_publish(found, caller, definition))
-    )
-    await dequeue(store, workflow_id)
+    row = await store.workflow(workflow_id)
+    check_may(caller, Right.CHANGE, workflow_id, None if row is None else row.properties)
+    await _check(store, caller, definition, limits, evaluate)
+
+    def decide(found: Found) -> Change[int]:
+        return decide_publish(found, caller, definition)
+
+    version_id = await changed(store, workflow_id, lambda: store.change_workflow(workflow_id, decide), hints)
     return WorkflowCreateResponse(workflow_definition=await version_view(store, workflow_id, version_id))
 
 
 async def check_definition(
-    store: Store, caller: Caller, definition: Definition, *, limits: Limits = DEFAULT_LIMITS
+    store: Store,
+    caller: Caller,
+    definition: Definition,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    evaluate: Evaluator = evaluate_here,
 ) -> ActionEvent:
     """Everything that a push checks, and nothing stored (Maestro's VALIDATE)."""
+    check_role(caller, Role.AUTHOR, "check definitions")
+    now = await _check(store, caller, definition, limits, evaluate)
+    message = f"Workflow [{definition.workflow.id}] is valid"
+    return ActionEvent(timestamp=now, action="VALIDATE", author=caller.user, message=message)
+
+
+async def _check(
+    store: Store, caller: Caller, definition: Definition, limits: Limits, evaluate: Evaluator
+) -> int:
+    """Raise what is wrong with a definition; returns the time at which nothing was."""
     workflow = definition.workflow
     first = await store.workflow(workflow.id) is None
     templates = [each for each, version in _job_types(workflow) if await store.template(each, version)]
@@ -53,15 +79,15 @@ async def check_definition(
     if problems:
         raise InvalidDefinition(problems)
     now = await store.now()
-    await dry_run(store, workflow, caller.user, now)
-    message = f"Workflow [{workflow.id}] is valid"
-    return ActionEvent(timestamp=now, action="VALIDATE", author=caller.user, message=message)
+    await dry_run(store, workflow, caller.user, now, evaluate)
+    return now
 
 
 def decide_publish(found: Found, caller: Caller, definition: Definition) -> Change[int]:
     """What a push writes: a version, and with it properties and triggers where they change."""
     row, workflow, given = found.row, definition.workflow, definition.properties
     before = None if row is None else row.properties
+    check_may(caller, Right.CHANGE, workflow.id, before)
     after = before if given is None and before is not None else pushed(before, given or Properties())
     if row is None and after.owner is None:
         raise InvalidRequest(f"The first version of workflow [{workflow.id}] must name an owner")

@@ -4,23 +4,26 @@ from typing import Final
 from uuid import uuid4
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
+from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.messages import Patience
 from stretto.actions.parts.restart_above import restart_step_above
-from stretto.actions.parts.restarting import Again, climb_up, next_run
+from stretto.actions.parts.restarting import Again, climb_up, next_run, with_results
 from stretto.actions.start import response_of
 from stretto.model.errors import InvalidRequest, WrongState
 from stretto.model.request import InstanceRestartRequest
 from stretto.model.response import StartResponse, StartStatus
 from stretto.model.run_config import RestartConfig, RestartNode, RunPolicy
 from stretto.params import check_request
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
 
 POLICIES: Final = (RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING)
 
 
-async def restart(
+async def restart(  # noqa: PLR0913 - four that name the instance, and how to wait, hint and evaluate
     store: Store,
     caller: Caller,
     workflow_id: str,
@@ -28,10 +31,13 @@ async def restart(
     request: InstanceRestartRequest,
     *,
     patience: Patience | None = None,
+    hints: Hints = SILENT,
+    evaluate: Evaluator = evaluate_here,
 ) -> StartResponse:
     """The answer is about the run with which the restart begins: where a step waits for the instance, that
     is the run around that step, or one still further up. Of two at once the second is refused.
     """
+    await check_access(store, caller, Right.RUN, workflow_id)
     row = await find_newest_run(store, workflow_id, instance_id)
     again = Again(
         row=row,
@@ -39,8 +45,11 @@ async def restart(
         config=config_of(row, request),
         caller=caller,
         request_id=request.request_id or str(uuid4()),
+        request_time=request.request_time,
+        hints=hints,
+        evaluate=evaluate,
     )
-    again = await climb_up(store, again)
+    again = await climb_up(store, await with_results(store, again))
     version_id = again.row.record.version_id
     if again.goes_on:
         attempt, event = await restart_step_above(store, again, patience)

@@ -5,6 +5,8 @@ from uuid import uuid4
 import msgspec
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
+from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.messages import Patience
 from stretto.actions.parts.restart_above import restart_step_above
@@ -21,11 +23,12 @@ from stretto.model.response import StartStatus, StepRestartResponse
 from stretto.model.run_config import RestartConfig, RestartNode, RunPolicy
 from stretto.model.status import InstanceStatus, StepStatus
 from stretto.params import check_request
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
 
 
-async def restart_step(
+async def restart_step(  # noqa: PLR0913 - five that name the step, and how to wait and hint
     store: Store,
     caller: Caller,
     workflow_id: str,
@@ -34,10 +37,13 @@ async def restart_step(
     request: StepRestartRequest,
     *,
     patience: Patience | None = None,
+    hints: Hints = SILENT,
+    evaluate: Evaluator = evaluate_here,
 ) -> StepRestartResponse:
     """In a run that goes on a step that ended badly gets another attempt. In one that has ended, a new run
     begins at the step; the policy of the request is that of what comes after it.
     """
+    await check_access(store, caller, Right.RUN, workflow_id)
     row = await find_newest_run(store, workflow_id, instance_id)
     status = status_of(await newest_attempt_of(store, row, step_id))
     again = Again(
@@ -46,6 +52,9 @@ async def restart_step(
         config=config_of(row, step_id, request),
         caller=caller,
         request_id=request.request_id or str(uuid4()),
+        request_time=request.request_time,
+        hints=hints,
+        evaluate=evaluate,
     )
     if request.upstream_restart_mode is UpstreamRestartMode.RESTART_FROM_INLINE_ROOT:
         again = await _from_inline_root(store, again, status, request.restart_policy)

@@ -1,6 +1,7 @@
 """Let one attempt go on that a breakpoint holds."""
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.asking import ask_for_step
 from stretto.actions.parts.messages import Patience, act_on, ask_owner
 from stretto.engine.breakpoints import Where, not_paused
@@ -10,22 +11,29 @@ from stretto.model.actions import StepAction
 from stretto.model.breakpoint import PausedStepAttempt
 from stretto.model.response import StepActionResponse
 from stretto.model.status import StepStatus
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 
 
 async def resume_attempt(
-    store: Store, caller: Caller, attempt: AttemptKey, *, patience: Patience | None = None
+    store: Store,
+    caller: Caller,
+    attempt: AttemptKey,
+    *,
+    patience: Patience | None = None,
+    hints: Hints = SILENT,
 ) -> StepActionResponse:
     """The attempt goes on; the breakpoint stays, and holds the next one."""
+    await check_access(store, caller, Right.RUN, attempt.run.workflow_id)
     row = await store.attempt(attempt)
     run = await store.run(attempt.run)
     if row is None or run is None or row.record.status is not StepStatus.PAUSED:
         where = Where(0, attempt.run.instance_id, attempt.run.run_id, attempt.number)
         raise not_paused(attempt.run.workflow_id, attempt.step_id, where)
-    return await ask_for_step(store, caller, run, attempt, StepAction.RESUME, patience)
+    return await ask_for_step(store, caller, (run, attempt), StepAction.RESUME, patience, hints)
 
 
-async def resume_paused(store: Store, caller: Caller, paused: PausedStepAttempt) -> bool:
+async def resume_paused(store: Store, caller: Caller, paused: PausedStepAttempt, hints: Hints) -> bool:
     """The same for one of many: nobody waits for it, and one that is gone is no error."""
     run = RunKey(paused.workflow_id, paused.workflow_instance_id, paused.workflow_run_id)
     row = await store.run(run)
@@ -33,5 +41,5 @@ async def resume_paused(store: Store, caller: Caller, paused: PausedStepAttempt)
         return False
     attempt = AttemptKey(run, paused.step_id, paused.step_attempt_id)
     event = StepActed(attempt=attempt, action=StepAction.RESUME, user=caller.name)
-    await ask_owner(store, act_on(row.group, event), None)
+    await ask_owner(store, act_on(row.group, event), None, hints=hints)
     return True

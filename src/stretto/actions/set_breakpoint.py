@@ -1,6 +1,7 @@
 """Set a breakpoint."""
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.breakpoint_place import kept_under
 from stretto.actions.parts.repeat import repeated
 from stretto.model.breakpoint import StepBreakpoint
@@ -11,6 +12,7 @@ from stretto.ports.store import Store
 
 async def set_breakpoint(store: Store, caller: Caller, request: BreakpointRequest) -> StepBreakpoint:
     """Each new attempt of the step pauses before it does anything, in every run and iteration."""
+    await check_access(store, caller, Right.RUN, request.workflow_id)
     narrow = (
         request.workflow_version,
         request.workflow_instance_id,

@@ -7,7 +7,9 @@ from uuid import uuid4
 import msgspec
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_may
 from stretto.actions.parts.admission import Admitted, admit_all
+from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.finding import find_version, find_workflow
 from stretto.actions.parts.new_run import Sender, Wanted, candidate_of
 from stretto.actions.parts.trigger_checks import check_trigger
@@ -17,13 +19,14 @@ from stretto.model.param import Params
 from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse, StartStatus
 from stretto.model.timeline import LogEvent
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 from stretto.strategies import Refused
 
 NO_OVERRIDES: Final[Mapping[str, Params]] = {}
 
 
-async def start(
+async def start(  # noqa: PLR0913 - a door gives five of them, the rest is for steps and nodes
     store: Store,
     caller: Caller,
     workflow_id: str,
@@ -32,11 +35,15 @@ async def start(
     *,
     step_run_params: Mapping[str, Params] = NO_OVERRIDES,
     sender: Sender | None = None,
+    hints: Hints = SILENT,
+    evaluate: Evaluator = evaluate_here,
 ) -> StartResponse:
     """A new instance, as far as the run strategy lets it. The same request id never starts two: a repeated
     one is answered DUPLICATED, with the ids of what the first one made. Only a `sender` may start as a step.
     """
     row = await find_workflow(store, workflow_id)
+    if sender is None:  # what a step starts is its author's doing
+        check_may(caller, Right.RUN, workflow_id, row.properties)
     version_id, found = await find_version(store, row, version)
     initiator = _initiator(request, caller, sender)
     check_trigger(initiator, row, version_id, found.workflow)
@@ -50,8 +57,9 @@ async def start(
         request_id=request_id,
         overrides=step_run_params,
         sender=sender,
+        evaluate=evaluate,
     )
-    done = await admit_all(store, workflow_id, [await candidate_of(store, wanted)])
+    done = await admit_all(store, workflow_id, [await candidate_of(store, wanted)], hints=hints)
     return response_of(done, workflow_id, version_id, own_id=request.request_id is None)
 
 

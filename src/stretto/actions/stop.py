@@ -3,6 +3,7 @@
 from typing import Final
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.latest_run import Ruling, Target, act_on_latest, answer_of, is_queued
 from stretto.engine.events import RunActed, RunAction
 from stretto.model.errors import WrongState
@@ -10,6 +11,7 @@ from stretto.model.response import InstanceActionResponse
 from stretto.model.status import RunStatus
 from stretto.model.timeline import LogEvent
 from stretto.ports.admission import QueuedEnd
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import RunState
 from stretto.ports.store import Store
 
@@ -17,24 +19,39 @@ ENDS_IN: Final = {RunAction.STOP: RunStatus.STOPPED, RunAction.KILL: RunStatus.F
 
 
 async def stop(
-    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    run_id: int | None = None,
+    *,
+    hints: Hints = SILENT,
 ) -> InstanceActionResponse:
     """A queued run ends STOPPED at once. A running one is told to end its steps; not `completed` yet."""
     target = Target(workflow_id, instance_id, run_id)
-    return await _end(store, caller, target, RunAction.STOP)
+    return await _end(store, caller, target, RunAction.STOP, hints)
 
 
 async def kill(
-    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    run_id: int | None = None,
+    *,
+    hints: Hints = SILENT,
 ) -> InstanceActionResponse:
     """As `stop`, but it ends FAILED, whatever the failure modes of its steps say."""
     target = Target(workflow_id, instance_id, run_id)
-    return await _end(store, caller, target, RunAction.KILL)
+    return await _end(store, caller, target, RunAction.KILL, hints)
 
 
-async def _end(store: Store, caller: Caller, target: Target, action: RunAction) -> InstanceActionResponse:
+async def _end(
+    store: Store, caller: Caller, target: Target, action: RunAction, hints: Hints
+) -> InstanceActionResponse:
+    await check_access(store, caller, Right.RUN, target.workflow_id)
     return await act_on_latest(
-        store, target, action, lambda state, now: decide_end(state, now, caller, action)
+        store, target, action, lambda state, now: decide_end(state, now, caller, action), hints
     )
 
 

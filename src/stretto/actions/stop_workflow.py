@@ -4,29 +4,38 @@ from typing import Final
 from uuid import uuid4
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.messages import act_on
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.stop import ENDS_IN
 from stretto.engine.events import RunActed, RunAction
 from stretto.model.timeline import ActionEvent, LogEvent
 from stretto.ports.admission import Question, QueuedEnd, Reading, Standing, Verdict
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.places import group_of_run
 from stretto.ports.store import Store
 
 BATCH: Final = 10  # queued runs that end in one transaction: the lock is held only briefly
 
 
-async def stop_workflow(store: Store, caller: Caller, workflow_id: str) -> ActionEvent:
+async def stop_workflow(
+    store: Store, caller: Caller, workflow_id: str, *, hints: Hints = SILENT
+) -> ActionEvent:
     """Queued runs end at once, batch after batch; running ones are told to end, and do so later."""
-    return await _end_all(store, caller, workflow_id, RunAction.STOP)
+    return await _end_all(store, caller, workflow_id, RunAction.STOP, hints)
 
 
-async def kill_workflow(store: Store, caller: Caller, workflow_id: str) -> ActionEvent:
+async def kill_workflow(
+    store: Store, caller: Caller, workflow_id: str, *, hints: Hints = SILENT
+) -> ActionEvent:
     """As `stop_workflow`, but they end FAILED."""
-    return await _end_all(store, caller, workflow_id, RunAction.KILL)
+    return await _end_all(store, caller, workflow_id, RunAction.KILL, hints)
 
 
-async def _end_all(store: Store, caller: Caller, workflow_id: str, action: RunAction) -> ActionEvent:
+async def _end_all(
+    store: Store, caller: Caller, workflow_id: str, action: RunAction, hints: Hints
+) -> ActionEvent:
+    await check_access(store, caller, Right.RUN, workflow_id)
     reason = f"User [{caller.name}] asked to {action.value.lower()} all runs of workflow [{workflow_id}]"
     question = Question(reading=lambda _strategy: Reading(queue=BATCH))
     queued = 0
@@ -34,6 +43,7 @@ async def _end_all(store: Store, caller: Caller, workflow_id: str, action: RunAc
         done = await repeated(
             lambda: store.transact(workflow_id, question, lambda now: end_queued(now, action, reason))
         )
+        hints.hint(done.hints)
         queued += done.answer
         if done.answer < BATCH:
             break
@@ -45,6 +55,7 @@ async def _end_all(store: Store, caller: Caller, workflow_id: str, action: RunAc
             lambda now: end_running(now, action, caller.name, reason, ref),
         )
     )
+    hints.hint(running.hints)
     message = f"Terminated [{queued}] queued instances and terminating [{running.answer}] running instances"
     return ActionEvent(
         timestamp=await store.now(), action=action.value, author=caller.user, message=message, reason=reason

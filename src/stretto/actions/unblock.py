@@ -2,6 +2,7 @@
 
 from stretto.actions.caller import Caller
 from stretto.actions.dequeue import dequeue
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.latest_run import state_of
 from stretto.actions.parts.repeat import repeated
@@ -14,20 +15,28 @@ from stretto.model.response import InstanceActionResponse
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.timeline import ActionEvent
 from stretto.ports.admission import Question, Reading, Standing, Verdict
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import RunState
 from stretto.ports.store import Store
 from stretto.strategies import unblock as ask_strategy
 
 
 async def unblock(
-    store: Store, caller: Caller, workflow_id: str, instance_id: int, run_id: int | None = None
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    run_id: int | None = None,
+    *,
+    hints: Hints = SILENT,
 ) -> InstanceActionResponse:
     """The failure of the newest run blocks nobody any more; the run stays FAILED."""
+    await check_access(store, caller, Right.RUN, workflow_id)
     row = await find_newest_run(store, workflow_id, instance_id)
     _check(state_of(row), run_id)
     unblocked = 0
     if not is_inline(workflow_id):  # iterations block nobody
-        unblocked = await _unblock(store, workflow_id, row.key)
+        unblocked = await _unblock(store, workflow_id, row.key, hints)
     info = f"Unblocked run {row.key}" if unblocked else f"Run {row.key} does not block anything"
     event = ActionEvent(timestamp=await store.now(), action="UNBLOCK", author=caller.user, message=info)
     return InstanceActionResponse(
@@ -41,9 +50,12 @@ async def unblock(
     )
 
 
-async def unblock_workflow(store: Store, caller: Caller, workflow_id: str) -> ActionEvent:
+async def unblock_workflow(
+    store: Store, caller: Caller, workflow_id: str, *, hints: Hints = SILENT
+) -> ActionEvent:
     """No failure of the workflow blocks its queue any more."""
-    unblocked = await _unblock(store, workflow_id, None)
+    await check_access(store, caller, Right.RUN, workflow_id)
+    unblocked = await _unblock(store, workflow_id, None, hints)
     message = f"Unblocked [{unblocked}] failed runs of workflow [{workflow_id}]"
     return ActionEvent(timestamp=await store.now(), action="UNBLOCK", author=caller.user, message=message)
 
@@ -58,12 +70,13 @@ def _check(state: RunState, run_id: int | None) -> None:
         raise WrongState(f"Cannot unblock run {state.key}: it is {state.status}, not FAILED")
 
 
-async def _unblock(store: Store, workflow_id: str, run: RunKey | None) -> int:
+async def _unblock(store: Store, workflow_id: str, run: RunKey | None, hints: Hints) -> int:
     question = Question(reading=_reading)
     done = await repeated(
         lambda: store.transact(workflow_id, question, lambda standing: decide_unblock(standing, run))
     )
-    await dequeue(store, workflow_id)
+    hints.hint(done.hints)
+    await dequeue(store, workflow_id, hints=hints)
     return done.answer
 
 

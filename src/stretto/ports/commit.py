@@ -40,12 +40,15 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
                among the records keep what they have.
     due_at     When the root must be looked at without a message. 0: it has work under way that an owner must
                recover. None: only a message wakes it. Stored with the root's row, also if that is unchanged.
+    keeps_due  The row says the right `due_at` already: this one is not looked at, and a root that is not
+               among the records is not written.
     """
 
     root: RunKey | None = None
     launch: bool = False
     records: tuple[Record, ...] = ()
     due_at: int | None = None
+    keeps_due: bool = False
     runs_on: Mapping[AttemptKey, NodeId | None] = {}
     summaries: Mapping[RunKey, RunSummary] = {}  # of runs among the records, where they are news
 

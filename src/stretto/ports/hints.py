@@ -1,7 +1,7 @@
 """Notices that make things fast and are needed for nothing."""
 
 from collections.abc import Callable, Collection
-from typing import Protocol
+from typing import Final, Protocol
 
 Heard = Callable[[frozenset[int]], None]
 
@@ -19,3 +19,17 @@ class Hints(Protocol):
     def listen(self, heard: Heard) -> Callable[[], None]:
         """Call `heard` with the groups of each hint, in the caller's event loop. Returns how to stop it."""
         ...
+
+
+class Silent:
+    """Nobody is told: what was committed is found by the next poll."""
+
+    def hint(self, groups: Collection[int]) -> None:
+        """Nothing."""
+
+    def listen(self, heard: Heard) -> Callable[[], None]:  # noqa: ARG002 - there is nothing to hear
+        """Nothing will be heard, and there is nothing to stop."""
+        return lambda: None
+
+
+SILENT: Final[Hints] = Silent()

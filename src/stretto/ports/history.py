@@ -77,6 +77,10 @@ class History(Protocol):
         """The newest attempt of each step in a run, by sequence."""
         ...
 
+    async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
+        """The newest attempt of a step in each of these runs, in one statement; others are missing."""
+        ...
+
     async def newest_in_instance(
         self, workflow_id: str, instance_id: int, step_id: str | None = None
     ) -> list[AttemptRow]:

@@ -32,5 +32,8 @@ class Observer:
     def message_parked(self, message: Message, reason: str) -> None:
         """A message could not be applied and was set aside."""
 
+    def decision_failed(self, run: RunKey, fault: Exception) -> None:
+        """A fault of ours while a run was decided about: the step, or the run, that it was about fails."""
+
     def store_failed(self, error: Exception, tries: int) -> None:
         """A transaction failed and will be repeated."""

@@ -51,6 +51,10 @@ class Triggers(Protocol):
         """When the next of these is due."""
         ...
 
+    async def next_fires(self, workflow_ids: Collection[str]) -> dict[str, int]:
+        """When each of these workflows starts next by a time trigger; those that do not are missing."""
+        ...
+
     async def signal_trigger(self, trigger_id: str) -> SignalTriggerRow | None:
         """One signal trigger: its `fire` is evaluated."""
         ...

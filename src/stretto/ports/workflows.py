@@ -1,6 +1,6 @@
 """Workflows: versions, properties, activation, deletion."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
@@ -118,6 +118,10 @@ class Workflows(Protocol):
 
     async def workflow(self, workflow_id: str) -> WorkflowRow | None:
         """One workflow. Only reads, as all that follow."""
+        ...
+
+    async def workflow_rows(self, workflow_ids: Collection[str]) -> dict[str, WorkflowRow]:
+        """These workflows, as far as they are there, in one statement."""
         ...
 
     async def version(self, workflow_id: str, version_id: int) -> WorkflowVersion | None:

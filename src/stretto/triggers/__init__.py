@@ -1,10 +1,11 @@
-"""Time triggers: cron expressions, time zones, and the moments at which a workflow starts by itself."""
+"""What starts a workflow by itself: moments (cron expressions, time zones), and signals that fit together."""
 
 from stretto.triggers.cron import Cron, parse_cron, parse_predefined
 from stretto.triggers.describe import describe
 from stretto.triggers.errors import CronError, TriggerError, UnsupportedTriggerError, ZoneError
 from stretto.triggers.firing import fires, next_fire, next_gap, next_two_apart
 from stretto.triggers.jitter import fuzzy_delay
+from stretto.triggers.matching import join_key_of, joined_by, satisfies
 from stretto.triggers.schedule import Planned, Schedule, Watch, cron_of, earliest_fire, plan
 from stretto.triggers.zones import parse_zone
 
@@ -22,6 +23,8 @@ __all__ = [
     "earliest_fire",
     "fires",
     "fuzzy_delay",
+    "join_key_of",
+    "joined_by",
     "next_fire",
     "next_gap",
     "next_two_apart",
@@ -29,4 +32,5 @@ __all__ = [
     "parse_predefined",
     "parse_zone",
     "plan",
+    "satisfies",
 ]

@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "reference" / "actions.md").read_text(encoding="utf-8")
 ACTIONS = ROOT / "src" / "stretto" / "actions"
 INNER = {"restarted", "resume_paused", "all_paused"}  # parts of other actions, which need them
+PARTS = {"aggregation", "definitions", "earlier", "enriched", "iterations", "listing"}  # modules of such
 
 
 def answers_in_the_code() -> dict[str, str]:
@@ -15,7 +16,7 @@ def answers_in_the_code() -> dict[str, str]:
     modules = [*ACTIONS.glob("*.py"), *(ACTIONS / "reading").glob("*.py")]
     found = {}
     for module in modules:
-        if module.stem in {"aggregation", "definitions", "enriched"} or module.stem.endswith("_view"):
+        if module.stem in PARTS or module.stem.endswith("_view"):
             continue
         prefix = "" if module.parent == ACTIONS else "reading."
         for node in ast.parse(module.read_text(encoding="utf-8")).body:

@@ -16,7 +16,6 @@ from stretto.actions.reading.instances import (
     list_instances,
     list_runs,
 )
-from stretto.actions.reading.paging import PageRequest
 from stretto.actions.reading.steps import get_attempt, get_step, list_steps, step_action_map
 from stretto.actions.reading.why import why_run, why_step
 from stretto.actions.reading.workflows import (
@@ -33,7 +32,7 @@ from stretto.engine.inline_ids import Loop, inline_workflow_id
 from stretto.engine.records import LoopRecord, RunKey
 from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
 from stretto.model.errors import InvalidRequest, NotFound
-from stretto.model.request import InstanceRestartRequest, StepRestartRequest
+from stretto.model.request import InstanceRestartRequest, PageRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.ports.history import RunFilter
@@ -58,20 +57,20 @@ def test_versions() -> None:
     world = World()
     for _ in range(3):
         world.publish(flow(NOOP))
-    assert world.do(get_version(world.store, "flow", "2")).is_latest is False
-    page = world.do(list_versions(world.store, "flow", PageRequest(first=2)))
+    assert world.do(get_version(world.store, ANN, "flow", "2")).is_latest is False
+    page = world.do(list_versions(world.store, ANN, "flow", PageRequest(first=2)))
     numbers = [each.metadata and each.metadata.workflow_version_id for each in page.elements]
     assert numbers == [3, 2]
     assert (page.total_count, page.page_info.end_cursor, page.page_info.has_next_page) == (3, "2", True)
     with pytest.raises(NotFound):
-        world.do(list_versions(world.store, "other", PageRequest(first=2)))
+        world.do(list_versions(world.store, ANN, "other", PageRequest(first=2)))
 
 
 def test_an_enriched_version_says_what_comes_by_itself() -> None:
     world = World()
     triggers = "[{type: CRON, cron: '0 * * * *'}, {type: PREDEFINED, expression: '@daily'}]"
     world.publish(flow("{id: a, type: Sleep}", more=f"  time_triggers: {triggers}\n"))
-    extras = world.do(get_version(world.store, "flow", "1", enrich=True)).enriched_extras
+    extras = world.do(get_version(world.store, ANN, "flow", "1", enrich=True)).enriched_extras
     assert extras is not None
     assert "RUN_TS" in (extras.workflow_params or {})
     assert "step_id" in (extras.step_params or {})["a"]
@@ -79,7 +78,7 @@ def test_an_enriched_version_says_what_comes_by_itself() -> None:
     assert len(fires) == 2
     assert extras.next_execution_time == min(each for each in fires if each is not None)
     world.do(deactivate(world.store, ANN, "flow"))
-    after = world.do(get_version(world.store, "flow", "1", enrich=True)).enriched_extras
+    after = world.do(get_version(world.store, ANN, "flow", "1", enrich=True)).enriched_extras
     assert after is not None
     assert (after.next_execution_time, after.next_execution_times) == (None, (None, None))
 
@@ -87,23 +86,23 @@ def test_an_enriched_version_says_what_comes_by_itself() -> None:
 def test_the_overview_counts() -> None:
     world = made(flow(WORK, strategy="SEQUENTIAL"))
     world.start()
-    overview = world.do(get_overview(world.store, "flow"))
+    overview = world.do(get_overview(world.store, ANN, "flow"))
     assert (overview.active_version_id, overview.latest_instance_id) == (1, 2)
     assert overview.nonterminal_instances == {"CREATED": 1, "IN_PROGRESS": 1, "PAUSED": 0}
     assert overview.failed_instances == 0
     with pytest.raises(NotFound):
-        world.do(get_overview(world.store, "other"))
+        world.do(get_overview(world.store, ANN, "other"))
 
 
 def test_a_default_strategy_is_shown() -> None:
     world = World()
     world.publish("properties: {owner: ann}\nworkflow: {id: flow, steps: [{step: {id: a, type: NoOp}}]}")
-    shown = world.do(get_overview(world.store, "flow")).properties_snapshot
+    shown = world.do(get_overview(world.store, ANN, "flow")).properties_snapshot
     assert shown is not None
     assert shown.run_strategy is not None
     assert shown.run_strategy.rule == "SEQUENTIAL"
-    assert world.do(get_properties(world.store, "flow")).run_strategy is None
-    assert world.do(get_timeline(world.store, "other")).timeline_events == []
+    assert world.do(get_properties(world.store, ANN, "flow")).run_strategy is None
+    assert world.do(get_timeline(world.store, ANN, "other")).timeline_events == []
 
 
 # ----------------------------------------------------------------------------------------------------- pages
@@ -130,7 +129,7 @@ def test_pages_of_instances(
     request_: PageRequest, ids: list[int], before: bool, after: bool, index: int
 ) -> None:
     world = five()
-    page = world.do(list_instances(world.store, "flow", request_))
+    page = world.do(list_instances(world.store, ANN, "flow", request_))
     assert [each.workflow_instance_id for each in page.elements] == ids
     info = page.page_info
     assert (info.start_cursor, info.end_cursor) == (str(ids[0]), str(ids[-1]))
@@ -140,10 +139,10 @@ def test_pages_of_instances(
 
 def test_empty_pages() -> None:
     world = five()
-    page = world.do(list_instances(world.store, "flow", PageRequest(first=2, cursor="1")))
+    page = world.do(list_instances(world.store, ANN, "flow", PageRequest(first=2, cursor="1")))
     assert (page.elements, page.total_count, page.page_info.start_cursor) == ((), 5, None)
     world.publish(flow(NOOP, name="other"))
-    assert world.do(list_instances(world.store, "other", PageRequest(last=2))).total_count == 0
+    assert world.do(list_instances(world.store, ANN, "other", PageRequest(last=2))).total_count == 0
 
 
 @pytest.mark.parametrize(
@@ -159,7 +158,7 @@ def test_empty_pages() -> None:
 def test_bad_pages_are_refused(request_: PageRequest) -> None:
     world = five()
     with pytest.raises(InvalidRequest):
-        world.do(list_instances(world.store, "flow", request_))
+        world.do(list_instances(world.store, ANN, "flow", request_))
 
 
 # ------------------------------------------------------------------------------------------------- instances
@@ -167,10 +166,10 @@ def test_a_run_before_during_and_after() -> None:
     world = World(going_on)
     world.publish(flow(*CHAIN))
     world.start()
-    queued = world.do(get_instance(world.store, "flow", 1))
+    queued = world.do(get_instance(world.store, ANN, "flow", 1))
     assert (queued.status, queued.runtime_overview) == ("CREATED", None)
     world.settle()
-    running = world.do(get_instance(world.store, "flow", 1))
+    running = world.do(get_instance(world.store, ANN, "flow", 1))
     assert running.status == "IN_PROGRESS"
     assert running.timeout_in_millis == 10 * 86_400_000
     assert running.runtime_overview is not None
@@ -180,7 +179,7 @@ def test_a_run_before_during_and_after() -> None:
     assert running.run_status is RunStatus.IN_PROGRESS
     statuses = [line.status for line in running.timeline if hasattr(line, "status")]
     assert statuses == ["CREATED", "IN_PROGRESS"]
-    plain = world.do(get_run(world.store, "flow", 1, "latest", enriched=False))
+    plain = world.do(get_run(world.store, ANN, "flow", 1, "latest", enriched=False))
     assert plain.aggregated_info is None
     assert not any(hasattr(line, "status") for line in plain.timeline)
 
@@ -188,8 +187,8 @@ def test_a_run_before_during_and_after() -> None:
 def test_a_queued_run_has_no_execution() -> None:
     world = made(flow(WORK, strategy="SEQUENTIAL"))
     world.start()
-    assert world.do(get_instance(world.store, "flow", 2)).execution_id is None
-    assert world.do(get_instance(world.store, "flow", 1)).execution_id is not None
+    assert world.do(get_instance(world.store, ANN, "flow", 2)).execution_id is None
+    assert world.do(get_instance(world.store, ANN, "flow", 1)).execution_id is not None
 
 
 def restarted() -> World:
@@ -203,7 +202,7 @@ def restarted() -> World:
 
 def test_the_aggregated_view_spans_runs() -> None:
     world = restarted()
-    view = world.do(get_instance(world.store, "flow", 1))
+    view = world.do(get_instance(world.store, ANN, "flow", 1))
     assert view.aggregated_info is not None
     views = view.aggregated_info.step_aggregated_views
     assert {step: (each.workflow_run_id, each.status.value) for step, each in views.items()} == {
@@ -213,13 +212,13 @@ def test_the_aggregated_view_spans_runs() -> None:
     }
     assert view.status == "SUCCEEDED"
     assert list(view.runtime_dag or {}) == ["b", "c"]
-    page = world.do(list_runs(world.store, "flow", 1, PageRequest(first=1)))
+    page = world.do(list_runs(world.store, ANN, "flow", 1, PageRequest(first=1)))
     assert [each.workflow_run_id for each in page.elements] == [2]
     assert page.page_info.has_next_page
-    assert world.do(get_run(world.store, "flow", 1, "1")).status == "FAILED"
+    assert world.do(get_run(world.store, ANN, "flow", 1, "1")).status == "FAILED"
     for run, error in (("9", NotFound), ("x", InvalidRequest)):
         with pytest.raises(error):
-            world.do(get_run(world.store, "flow", 1, run))
+            world.do(get_run(world.store, ANN, "flow", 1, run))
 
 
 def test_an_older_failure_stands_beside_a_run_that_succeeded() -> None:
@@ -229,7 +228,7 @@ def test_an_older_failure_stands_beside_a_run_that_succeeded() -> None:
     request = StepRestartRequest(restart_policy=INCOMPLETE)
     world.do(restart_step(world.store, ANN, "flow", 1, "a", request))
     world.settle()
-    view = world.do(get_instance(world.store, "flow", 1))
+    view = world.do(get_instance(world.store, ANN, "flow", 1))
     assert (view.status, view.run_status) == ("FAILED", RunStatus.SUCCEEDED)
 
 
@@ -245,16 +244,16 @@ def test_many_runs_are_folded_page_by_page() -> None:
         world.do(restart(world.store, ANN, "flow", 1, request))
         world.settle()
     world.swap("runs_of", one_by_one)
-    assert world.do(get_instance(world.store, "flow", 1)).workflow_run_id == 4
+    assert world.do(get_instance(world.store, ANN, "flow", 1)).workflow_run_id == 4
 
 
 def test_iterations_are_instances_too() -> None:
     world = made(flow(LOOP), failing())
     (loop,) = world.do(world.store.loops(world.row().key))
-    page = world.do(list_instances(world.store, loop.inline_id, PageRequest(first=5)))
+    page = world.do(list_instances(world.store, ANN, loop.inline_id, PageRequest(first=5)))
     assert [each.workflow_instance_id for each in page.elements] == [2, 1]
     assert list(page.elements[0].runtime_dag or {}) == ["g"]
-    assert world.do(get_step(world.store, loop.inline_id, 1, "g")).runtime_state.status == "SUCCEEDED"
+    assert world.do(get_step(world.store, ANN, loop.inline_id, 1, "g")).runtime_state.status == "SUCCEEDED"
 
 
 def test_what_is_gone_is_not_found() -> None:
@@ -264,13 +263,13 @@ def test_what_is_gone_is_not_found() -> None:
     with pytest.raises(NotFound, match=r"\[other\]\[1\]"):
         world.do(definition_of(world.store, lost))
     for work in (
-        get_instance(world.store, "flow", 9),
-        list_runs(world.store, "flow", 9, PageRequest(first=1)),
-        list_instances(world.store, "other", PageRequest(first=1)),
-        get_step(world.store, "flow", 1, "zzz"),
-        get_attempt(world.store, "flow", 1, "1", "zzz", "latest"),
-        get_attempt(world.store, "flow", 1, "1", "a", "7"),
-        why_step(world.store, "flow", 1, "zzz"),
+        get_instance(world.store, ANN, "flow", 9),
+        list_runs(world.store, ANN, "flow", 9, PageRequest(first=1)),
+        list_instances(world.store, ANN, "other", PageRequest(first=1)),
+        get_step(world.store, ANN, "flow", 1, "zzz"),
+        get_attempt(world.store, ANN, "flow", 1, "1", "zzz", "latest"),
+        get_attempt(world.store, ANN, "flow", 1, "1", "a", "7"),
+        why_step(world.store, ANN, "flow", 1, "zzz"),
     ):
         with pytest.raises(NotFound):
             world.do(work)
@@ -284,8 +283,8 @@ def test_attempts_are_readable() -> None:
     world.report("a", ResultState.FATAL_ERROR)
     world.do(restart_step(world.store, ANN, "flow", 1, "a", StepRestartRequest(restart_policy=INCOMPLETE)))
     world.settle()
-    first = world.do(get_attempt(world.store, "flow", 1, "latest", "a", "1"))
-    newest = world.do(get_attempt(world.store, "flow", 1, "1", "a", "LATEST"))
+    first = world.do(get_attempt(world.store, ANN, "flow", 1, "latest", "a", "1"))
+    newest = world.do(get_attempt(world.store, ANN, "flow", 1, "1", "a", "LATEST"))
     assert (first.runtime_state.status, newest.runtime_state.status) == ("FATALLY_FAILED", "RUNNING")
     assert (first.step_attempt_id, newest.step_attempt_id) == (1, 2)
     assert first.step_instance_id == newest.step_instance_id
@@ -295,20 +294,20 @@ def test_attempts_are_readable() -> None:
     assert newest.definition.failure_mode == "FAIL_AFTER_RUNNING"
     assert [tag.name for tag in newest.tags or ()] == ["t"]
     with pytest.raises(InvalidRequest):
-        world.do(get_attempt(world.store, "flow", 1, "1", "a", "newest"))
+        world.do(get_attempt(world.store, ANN, "flow", 1, "1", "a", "newest"))
 
 
 def test_steps_of_an_instance_and_of_a_run() -> None:
     world = restarted()
-    over_all = world.do(list_steps(world.store, "flow", 1))
+    over_all = world.do(list_steps(world.store, ANN, "flow", 1))
     assert [(each.step_id, each.workflow_run_id) for each in over_all] == [("a", 1), ("b", 2), ("c", 2)]
-    assert [each.step_id for each in world.do(list_steps(world.store, "flow", 1, "2"))] == ["b", "c"]
-    assert world.do(list_steps(world.store, "flow", 9)) == []
+    assert [each.step_id for each in world.do(list_steps(world.store, ANN, "flow", 1, "2"))] == ["b", "c"]
+    assert world.do(list_steps(world.store, ANN, "flow", 9)) == []
     transition = over_all[0].transition
     assert transition.successors["b"].evaluated_result is True
     lines = [
         line.status
-        for line in world.do(get_step(world.store, "flow", 1, "a")).timeline
+        for line in world.do(get_step(world.store, ANN, "flow", 1, "a")).timeline
         if hasattr(line, "status")
     ]
     assert lines[0] == "CREATED"
@@ -317,7 +316,7 @@ def test_steps_of_an_instance_and_of_a_run() -> None:
 
 def test_a_timeout_is_shown() -> None:
     world = made(flow("{id: a, type: Python, timeout: 60}"))
-    assert world.do(get_step(world.store, "flow", 1, "a")).timeout_in_millis == 60_000
+    assert world.do(get_step(world.store, ANN, "flow", 1, "a")).timeout_in_millis == 60_000
 
 
 def test_action_maps() -> None:
@@ -348,7 +347,7 @@ def test_steps_that_a_step_added_are_found_in_its_loop() -> None:
 def test_why_a_run_is_queued() -> None:
     world = made(flow(WORK, strategy="SEQUENTIAL"))
     world.start()
-    assert "number 1 in the queue" in world.do(why_run(world.store, "flow", 2)).text
+    assert "number 1 in the queue" in world.do(why_run(world.store, ANN, "flow", 2)).text
     row = world.row(instance_id=2)
     world.report("a", ResultState.DONE)
 
@@ -356,29 +355,29 @@ def test_why_a_run_is_queued() -> None:
         return row
 
     world.swap("newest_run", old)
-    assert "just left the queue" in world.do(why_run(world.store, "flow", 2)).text
+    assert "just left the queue" in world.do(why_run(world.store, ANN, "flow", 2)).text
 
 
 def test_why_a_run_goes_on_and_how_it_ended() -> None:
     world = made()
-    answer = world.do(why_run(world.store, "flow", 1))
+    answer = world.do(why_run(world.store, ANN, "flow", 1))
     assert [(each.step_id, each.status.value) for each in answer.steps] == [
         ("a", "RUNNING"),
         ("b", "NOT_CREATED"),
         ("c", "NOT_CREATED"),
     ]
-    assert "its work goes on" in str(world.do(why_step(world.store, "flow", 1, "a")))
+    assert "its work goes on" in str(world.do(why_step(world.store, ANN, "flow", 1, "a")))
     for step in "abc":
         world.report(step, ResultState.DONE)
-    assert "ended SUCCEEDED" in world.do(why_run(world.store, "flow", 1)).text
-    assert "it ended SUCCEEDED" in str(world.do(why_step(world.store, "flow", 1, "a")))
+    assert "ended SUCCEEDED" in world.do(why_run(world.store, ANN, "flow", 1)).text
+    assert "it ended SUCCEEDED" in str(world.do(why_step(world.store, ANN, "flow", 1, "a")))
 
 
 def test_why_a_loop_goes_on() -> None:
     world = made(flow(LOOP))
-    assert "0 of 2 iterations have ended, 2 run" in str(world.do(why_step(world.store, "flow", 1, "f")))
+    assert "0 of 2 iterations have ended, 2 run" in str(world.do(why_step(world.store, ANN, "flow", 1, "f")))
     inline = next(key.workflow_id for key in world.flows[RunKey("flow", 1, 1)].tree.live if key[0] != "flow")
-    assert world.do(why_step(world.store, inline, 1, "g")).status == "RUNNING"
+    assert world.do(why_step(world.store, ANN, inline, 1, "g")).status == "RUNNING"
 
 
 def test_what_undoes_a_run_is_told_from_the_run() -> None:
@@ -393,7 +392,7 @@ def test_what_undoes_a_run_is_told_from_the_run() -> None:
     inline = inline_workflow_id(Loop.COMPENSATION, 10_000, "flow", 1, "a", 1)
     row = world.row(inline, 1)
     assert [step.id for step in world.do(definition_of(world.store, row)).steps] == ["undo"]
-    assert world.do(get_step(world.store, inline, 1, "undo")).runtime_state.status == "SUCCEEDED"
+    assert world.do(get_step(world.store, ANN, inline, 1, "undo")).runtime_state.status == "SUCCEEDED"
 
     async def gone(_run: RunKey) -> None:
         return None

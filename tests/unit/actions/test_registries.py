@@ -34,11 +34,11 @@ def test_a_limit_is_set_changed_and_forgotten() -> None:
         "User [ann] created the tag permit with limit [2]",
         "User [ann] updated the tag permit to the new limit [3]",
     ]
-    assert world.do(get_tag_permit(world.store, "db")) == changed
+    assert world.do(get_tag_permit(world.store, ANN, "db")) == changed
     for _ in range(2):
-        world.do(delete_tag_permit(world.store, "db"))
+        world.do(delete_tag_permit(world.store, ANN, "db"))
     with pytest.raises(NotFound, match=r"\[db\]"):
-        world.do(get_tag_permit(world.store, "db"))
+        world.do(get_tag_permit(world.store, ANN, "db"))
 
 
 @pytest.mark.parametrize(("tag", "most"), [("db", -1), ("", 1), ("maestro_x", 1)])
@@ -55,7 +55,7 @@ def test_a_higher_limit_lets_others_go() -> None:
     assert world.settle().steps() == dict.fromkeys("ab", "WAITING_FOR_PERMITS")
     limit(world, 1)
     assert world.settle().steps() == {"a": "RUNNING", "b": "WAITING_FOR_PERMITS"}
-    world.do(delete_tag_permit(world.store, "db"))
+    world.do(delete_tag_permit(world.store, ANN, "db"))
     assert world.settle().steps() == dict.fromkeys("ab", "RUNNING")
 
 
@@ -72,19 +72,19 @@ def test_templates_are_kept_by_type_and_version() -> None:
     assert first.metadata.version_author == ANN.user
     second = template(world, description="new")
     template(world, version="v2")
-    assert world.do(get_job_template(world.store, "copy")) == second
-    assert world.do(list_job_templates(world.store)) == [second]
-    assert "[1]" in world.do(delete_job_template(world.store, "copy", "v2"))
-    assert "[1]" in world.do(delete_job_template(world.store, "copy"))
+    assert world.do(get_job_template(world.store, ANN, "copy")) == second
+    assert world.do(list_job_templates(world.store, ANN)) == [second]
+    assert "[1]" in world.do(delete_job_template(world.store, ANN, "copy", "v2"))
+    assert "[1]" in world.do(delete_job_template(world.store, ANN, "copy"))
     with pytest.raises(NotFound, match=r"\[copy\]\[default\]"):
-        world.do(get_job_template(world.store, "copy"))
+        world.do(get_job_template(world.store, ANN, "copy"))
 
 
 def test_a_long_list_of_templates_comes_whole() -> None:
     world = World()
     for number in range(101):
         template(world, f"job{number}")
-    assert len(world.do(list_job_templates(world.store))) == 101
+    assert len(world.do(list_job_templates(world.store, ANN))) == 101
 
 
 @pytest.mark.parametrize(
@@ -104,17 +104,17 @@ def test_bad_parameters_of_templates() -> None:
 # --------------------------------------------------------------------------------------------------- signals
 def test_signals_are_counted_by_name() -> None:
     world = World()
-    first = world.do(announce(world.store, SignalRequest(name="go", params={"day": 1})))
+    first = world.do(announce(world.store, ANN, SignalRequest(name="go", params={"day": 1})))
     second = world.do(
-        announce(world.store, SignalRequest(name="go", request_id="r", request_time=5, payload={"x": 1}))
+        announce(world.store, ANN, SignalRequest(name="go", request_id="r", request_time=5, payload={"x": 1}))
     )
     assert (first.seq_id, second.seq_id) == (1, 2)
     assert (second.instance_id, second.request_time) == ("r", 5)
-    assert world.do(get_signal(world.store, "go", "1")) == first
-    assert world.do(get_signal(world.store, "go", "Latest")) == second
-    assert world.do(get_signal(world.store, "go", "7")) is None
+    assert world.do(get_signal(world.store, ANN, "go", "1")) == first
+    assert world.do(get_signal(world.store, ANN, "go", "Latest")) == second
+    assert world.do(get_signal(world.store, ANN, "go", "7")) is None
     with pytest.raises(InvalidRequest):
-        world.do(get_signal(world.store, "go", "x"))
+        world.do(get_signal(world.store, ANN, "go", "x"))
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_signals_are_counted_by_name() -> None:
 )
 def test_the_same_announcement_counts_once(request_: SignalRequest) -> None:
     world = World()
-    world.do(announce(world.store, request_))
+    world.do(announce(world.store, ANN, request_))
     with pytest.raises(Conflict, match=r"\[go\]"):
-        world.do(announce(world.store, request_))
+        world.do(announce(world.store, ANN, request_))
 
 
 def test_bad_names_of_signals() -> None:
     world = World()
     with pytest.raises(InvalidRequest):
-        world.do(announce(world.store, SignalRequest(name="maestro_go")))
+        world.do(announce(world.store, ANN, SignalRequest(name="maestro_go")))

@@ -8,10 +8,9 @@ from tests.unit.actions.world import ANN, CHAIN, WORK, World, failing, flow, goi
 from stretto.actions.restart import restart
 from stretto.actions.restart_step import restart_step
 from stretto.actions.skip_step import skip_step
-from stretto.actions.stop import stop
 from stretto.engine.events import ResultState
 from stretto.engine.records import RunKey
-from stretto.model.errors import Conflict, InvalidRequest, NotFound, TimedOut, WrongState
+from stretto.model.errors import InvalidRequest, NotFound, TimedOut, WrongState
 from stretto.model.initiator import ManualInitiator
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.request import InstanceRestartRequest, StepRestartRequest, UpstreamRestartMode
@@ -229,15 +228,6 @@ def test_a_nested_step_restart_begins_with_the_root() -> None:
     world = made(flow(LOOP), failing("g"))
     answer = step_again(world, "g", inline_of(world))
     assert (answer.workflow_id, answer.step_id) == ("flow", "f")
-
-
-def test_a_loop_that_goes_on_is_not_restarted_below() -> None:
-    world = made(flow(LOOP))
-    inline = next(key.workflow_id for key in world.flows[RunKey("flow", 1, 1)].tree.live if key[0] != "flow")
-    world.do(stop(world.store, ANN, inline, 1))
-    world.settle()
-    with pytest.raises(Conflict, match=r"\[f\]\[1\] now, as it is RUNNING"):
-        again(world, workflow_id=inline)
 
 
 def test_a_nested_restart_may_begin_with_a_step_of_a_run_that_goes_on() -> None:

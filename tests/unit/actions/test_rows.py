@@ -61,7 +61,7 @@ def again(world: World) -> World:
 def test_row_4_an_instance_keeps_the_version_it_started_with() -> None:
     world = made()
     world.publish(flow(NOOP))
-    assert world.do(get_instance(world.store, "flow", 1)).workflow_version_id == 1
+    assert world.do(get_instance(world.store, ANN, "flow", 1)).workflow_version_id == 1
     assert world.start().workflow_version_id == 2
     assert world.start(version="1").workflow_version_id == 1
 
@@ -82,7 +82,7 @@ def test_row_17_deleted_is_not_found_and_the_id_can_be_used_again() -> None:
     world.settle()
     world.do(delete_workflow(world.store, ANN, "flow"))
     with pytest.raises(NotFound):
-        world.do(get_version(world.store, "flow", "latest"))
+        world.do(get_version(world.store, ANN, "flow", "latest"))
     while world.do(world.store.purge("flow")):
         continue
     version = world.publish(flow(NOOP))
@@ -98,13 +98,13 @@ def test_row_70_a_result_that_is_too_large_is_refused() -> None:
         params={"big": Parameter(type=ParamType.STRING, value=text, evaluated_result=text)}
     )
     with pytest.raises(InvalidRequest, match="the limit is 4,194,304"):
-        world.do(report_output(world.store, AttemptKey(RUN, "a", 1), request))
+        world.do(report_output(world.store, ANN, AttemptKey(RUN, "a", 1), request))
     assert world.settle().status() == "IN_PROGRESS"
 
 
 def test_row_72_tags_meet_at_run_time() -> None:
     world = made(flow("{id: a, type: Python, tags: [step]}", more="  tags: [blue]\n"))
-    step = world.do(get_step(world.store, "flow", 1, "a"))
+    step = world.do(get_step(world.store, ANN, "flow", 1, "a"))
     assert [tag.name for tag in step.tags or ()] == ["step", "blue"]
     found = world.do(world.store.all_runs(Cut(), RunFilter(tag="blue")))
     assert [row.key for row in found.elements] == [RUN]
@@ -115,7 +115,7 @@ def test_row_88_a_stop_ends_work_with_its_reason() -> None:
     world.do(stop(world.store, ANN, "flow", 1))
     assert world.settle().status() == "STOPPED"
     assert world.steps() == {"a": "STOPPED"}
-    lines = str(world.do(get_instance(world.store, "flow", 1)).timeline)
+    lines = str(world.do(get_instance(world.store, ANN, "flow", 1)).timeline)
     assert "User [ann] asked to stop run [flow][1][1]" in lines
 
 
@@ -188,12 +188,12 @@ def test_row_99_a_breakpoint_holds_all_rounds() -> None:
     world.do(set_breakpoint(world.store, ANN, BreakpointRequest(workflow_id="flow", step_id="g")))
     world.start()
     world.settle()
-    held = world.do(list_paused(world.store, "flow", "g"))
+    held = world.do(list_paused(world.store, ANN, "flow", "g"))
     assert len(held) == 3
     run = RunKey(held[0].workflow_id, held[0].workflow_instance_id, held[0].workflow_run_id)
     world.do(resume_attempt(world.store, ANN, AttemptKey(run, "g", 1)))
     world.settle()
-    assert len(world.do(list_paused(world.store, "flow", "g"))) == 2
+    assert len(world.do(list_paused(world.store, ANN, "flow", "g"))) == 2
     world.do(delete_breakpoint(world.store, ANN, "flow", "g"))
     assert world.settle().status() == "SUCCEEDED"
 
@@ -220,7 +220,7 @@ def test_row_101_attempts_are_kept() -> None:
     world = made(flow(step), lambda _effect: results.pop(0))
     world.advance(10_000)
     statuses = [
-        world.do(get_attempt(world.store, "flow", 1, "1", "a", str(number))).runtime_state.status.value
+        world.do(get_attempt(world.store, ANN, "flow", 1, "1", "a", str(number))).runtime_state.status.value
         for number in (1, 2, 3)
     ]
     assert statuses == ["USER_FAILED", "USER_FAILED", "SUCCEEDED"]
@@ -255,14 +255,14 @@ def test_row_115_each_attempt_is_readable() -> None:
     world.do(restart_step(world.store, ANN, "flow", 1, "a", StepRestartRequest(restart_policy=INCOMPLETE)))
     world.settle()
     for attempt, status in (("1", "FATALLY_FAILED"), ("latest", "RUNNING")):
-        view = world.do(get_attempt(world.store, "flow", 1, "latest", "a", attempt))
+        view = world.do(get_attempt(world.store, ANN, "flow", 1, "latest", "a", attempt))
         assert view.runtime_state.status == status
 
 
 def test_row_116_and_119_the_reason_of_a_retry_and_the_first_error_are_kept() -> None:
     world = made(flow(WORK))
     world.report("a", ResultState.USER_ERROR, message="boom")
-    lines = str(world.do(get_attempt(world.store, "flow", 1, "1", "a", "1")).timeline)
+    lines = str(world.do(get_attempt(world.store, ANN, "flow", 1, "1", "a", "1")).timeline)
     assert "boom" in lines
     assert "Retrying task in" in lines
 
@@ -271,7 +271,7 @@ def test_row_117_all_steps_succeeded_after_the_second_run() -> None:
     world = made(flow(*FIVE), failing("s3"))
     world.runtime = failing()
     again(world)
-    view = world.do(get_instance(world.store, "flow", 1))
+    view = world.do(get_instance(world.store, ANN, "flow", 1))
     assert view.aggregated_info is not None
     views = view.aggregated_info.step_aggregated_views
     assert {each.status.value for each in views.values()} == {"SUCCEEDED"}

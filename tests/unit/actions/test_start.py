@@ -250,7 +250,7 @@ def test_a_triggered_run_reads_its_signals() -> None:
         + "  params: {day: {expression: \"return params.getFromSignal('go', 'day');\", type: STRING}}\n"
     )
     world = made(flow(NOOP, more=more))
-    world.do(announce(world.store, SignalRequest(name="go", params={"day": "20240102"})))
+    world.do(announce(world.store, ANN, SignalRequest(name="go", params={"day": "20240102"})))
     _time, signal = triggers(world)
     params = {"p": Parameter(type=ParamType.LONG, value=1, evaluated_result=1)}
     begin(world, SignalInitiator(trigger_uuid=signal.trigger_uuid, signal_id_map={"go": 1}, params=params))

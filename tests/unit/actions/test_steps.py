@@ -7,7 +7,7 @@ import pytest
 from tests.unit.actions.world import ANN, CHAIN, WORK, World, failing, flow, going_on
 
 from stretto.actions.act_on_step import bypass_step, kill_step, stop_step
-from stretto.actions.answer_step import CallbackRequest, answer_step
+from stretto.actions.answer_step import answer_step
 from stretto.actions.delete_breakpoint import delete_breakpoint
 from stretto.actions.parts.breakpoint_place import kept_under
 from stretto.actions.reading.breakpoints import all_paused, list_breakpoints, list_paused
@@ -21,9 +21,10 @@ from stretto.model.breakpoint import PausedStepAttempt
 from stretto.model.errors import InvalidRequest, NotFound, TimedOut, WrongState
 from stretto.model.output_data import OutputDataRequest
 from stretto.model.param import Parameter, ParamType
-from stretto.model.request import BreakpointRequest, InstanceRestartRequest
+from stretto.model.request import BreakpointRequest, CallbackRequest, InstanceRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.params import ParamLimits
+from stretto.ports.hints import SILENT
 from stretto.ports.messages import Output
 
 WAITING = "{id: a, type: NoOp, signal_dependencies: [{name: go}]}"
@@ -127,20 +128,22 @@ def test_output_of_an_outside_job_is_sent_to_the_owner() -> None:
     request = OutputDataRequest(
         params={"x": param}, artifacts={"maestro_retry": RetryArtifact(retryable=False)}
     )
-    world.do(report_output(world.store, AttemptKey(RUN, "a", 1), request))
+    world.do(report_output(world.store, ANN, AttemptKey(RUN, "a", 1), request))
     (message,) = world.do(world.store.fetch("node-1", range(128))).messages  # type: ignore[arg-type]
     assert isinstance(message.body, Output)
     assert message.body.params == {"x": param}
     with pytest.raises(InvalidRequest, match="limit is 10"):
-        world.do(report_output(world.store, AttemptKey(RUN, "a", 1), request, limits=ParamLimits(size=10)))
+        world.do(
+            report_output(world.store, ANN, AttemptKey(RUN, "a", 1), request, limits=ParamLimits(size=10))
+        )
 
 
 def test_output_for_what_has_ended_is_refused() -> None:
     world = made(flow(WORK), failing())
     with pytest.raises(WrongState, match="SUCCEEDED"):
-        world.do(report_output(world.store, AttemptKey(RUN, "a", 1), OutputDataRequest()))
+        world.do(report_output(world.store, ANN, AttemptKey(RUN, "a", 1), OutputDataRequest()))
     with pytest.raises(NotFound):
-        world.do(report_output(world.store, AttemptKey(RUN, "x", 1), OutputDataRequest()))
+        world.do(report_output(world.store, ANN, AttemptKey(RUN, "x", 1), OutputDataRequest()))
 
 
 # ----------------------------------------------------------------------------------------------- debug stops
@@ -150,7 +153,7 @@ def breakpoint_on(world: World, step_id: str, **more: Any) -> Any:
 
 
 def paused(world: World, step_id: str) -> list[PausedStepAttempt]:
-    return world.do(list_paused(world.store, "flow", step_id))
+    return world.do(list_paused(world.store, ANN, "flow", step_id))
 
 
 def test_a_breakpoint_holds_and_lets_go() -> None:
@@ -162,7 +165,7 @@ def test_a_breakpoint_holds_and_lets_go() -> None:
     world.start()
     assert world.settle().steps() == {"a": "SUCCEEDED", "b": "PAUSED"}
     assert [each.step_attempt_id for each in paused(world, "b")] == [1]
-    assert world.do(list_breakpoints(world.store, "flow", "b")) == [made_]
+    assert world.do(list_breakpoints(world.store, ANN, "flow", "b")) == [made_]
     answer = world.do(delete_breakpoint(world.store, ANN, "flow", "b"))
     assert "[1] step attempts" in str(answer.timeline_event)
     assert world.settle().status() == "SUCCEEDED"
@@ -249,6 +252,6 @@ def test_an_attempt_that_is_gone_is_no_error_among_many() -> None:
         step_attempt_id=1,
     )
     world = made()
-    assert world.do(resume_paused(world.store, ANN, gone)) is False
+    assert world.do(resume_paused(world.store, ANN, gone, SILENT)) is False
     with pytest.raises(NotFound):
         world.do(resume_attempt(world.store, ANN, AttemptKey(RUN, "zzz", 1)))

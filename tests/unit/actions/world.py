@@ -12,7 +12,9 @@ from stretto.actions.parts.new_run import Sender
 from stretto.actions.publish import publish
 from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.earlier import earlier_loop, earlier_run
 from stretto.actions.start import start
+from stretto.actions.start_child import start_child
 from stretto.definition import load
 from stretto.definition.parse import Options
 from stretto.engine import effects as todo
@@ -22,7 +24,7 @@ from stretto.engine.decide import decide
 from stretto.engine.flow import Flow, Tree
 from stretto.engine.opening import plan_of_run
 from stretto.engine.permits import granted
-from stretto.engine.records import AttemptKey, RunKey, RunRecord, WakeReason
+from stretto.engine.records import AttemptKey, RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
 from stretto.model.errors import StrettoError
@@ -283,18 +285,37 @@ class World:
             case todo.LookForBreakpoint(attempt=attempt):
                 if not await self._is_held(attempt, flow):
                     self.events.append((root, happened.BreakpointGone(attempt=attempt)))
-            case todo.SetTimer(attempt=None, run=run, due=due):
-                self.timers.append((due, root, happened.RunTimeDue(run=run, due=due)))
-            case todo.SetTimer(attempt=AttemptKey() as attempt, due=due, reason=None):
-                self.timers.append((due, root, happened.StepTimeDue(attempt=attempt, due=due)))
-            case todo.SetTimer(attempt=AttemptKey() as attempt, due=due, reason=WakeReason() as reason):
-                self.timers.append((due, root, happened.Woken(attempt=attempt, reason=reason, due=due)))
+            case todo.SetTimer():
+                self._set_timer(root, effect)
+            case todo.AnnounceSignals(attempt=attempt):
+                self.events.append((root, happened.SignalsAnnounced(attempt=attempt)))
             case todo.ResumeLoop(attempt=attempt):
                 self.events.append((root, happened.Resumed(attempt=attempt)))
             case todo.StartChild():
                 await self._start_child(root, flow, effect)
+            case todo.Fetch(attempt=attempt, keys=keys):
+                values = {key: await self._fetch(key) for key in keys}
+                self.events.append((root, happened.Fetched(attempt=attempt, values=values)))
             case _:
                 pass
+
+    def _set_timer(self, root: RunKey, timer: todo.SetTimer) -> None:
+        due, attempt, reason = timer.due, timer.attempt, timer.reason
+        if attempt is None:
+            self.timers.append((due, root, happened.RunTimeDue(run=timer.run, due=due)))
+        elif reason is None:
+            self.timers.append((due, root, happened.StepTimeDue(attempt=attempt, due=due)))
+        else:
+            self.timers.append((due, root, happened.Woken(attempt=attempt, reason=reason, due=due)))
+
+    async def _fetch(self, key: Any) -> Any:
+        match key:
+            case ("earlier", workflow_id, instance_id, below):
+                return await earlier_run(self.store, workflow_id, instance_id, below)
+            case ("iterations", inline_id, _):
+                return await earlier_loop(self.store, inline_id)
+            case _:
+                raise AssertionError(key)
 
     async def _is_held(self, attempt: AttemptKey, flow: Flow) -> bool:
         paused = PausedStepAttempt(
@@ -327,12 +348,13 @@ class World:
             correlation_id=flow.run.correlation_id,
             waits=effect.sync,
         )
-        request = StartRequest(
-            initiator=SubworkflowInitiator(ancestors=(*above, own)),
-            request_id=str(effect.attempt),
-            run_params=dict(effect.params),
-        )
-        made = await start(self.store, ANN, effect.workflow_id, effect.version, request, sender=sender)
+        initiator = SubworkflowInitiator(ancestors=(*above, own))
+        try:
+            made = await start_child(self.store, effect, initiator, sender, str(effect.attempt))
+        except StrettoError as error:
+            refused = happened.ChildRefused(attempt=effect.attempt, message=error.message)
+            self.events.append((root, refused))
+            return
         child = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
         event = happened.ChildStarted(
             attempt=effect.attempt, child=child, version_id=made.workflow_version_id, uuid=str(effect.attempt)

@@ -16,9 +16,10 @@ from stretto.model.status import RunStatus
 from stretto.model.timeline import LogEvent
 from stretto.ports.admission import Asked, NewRun, Question, Standing, TimerAdvance, Verdict
 from stretto.ports.failures import Fenced
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import FailureMark, Lease, Parent, Phase, RunState
 from stretto.ports.store import Store
-from stretto.strategies import Accepted, Answer, Batch, LatestRun, Restart, Start, admit
+from stretto.strategies import Accepted, Answer, Batch, LatestRun, Refused, Restart, Start, admit
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,8 +45,11 @@ async def admit_all(
     *,
     consumes: tuple[int, ...] = (),
     timers: tuple[TimerAdvance, ...] = (),
+    hints: Hints = SILENT,
 ) -> Admitted:
-    """T6 for starts and restarts of one workflow; then its queue is looked at once more."""
+    """T6 for starts and restarts of one workflow; then its queue is looked at once more. A message is
+    consumed only if all that it asks for is accepted; what is refused then is raised.
+    """
     restarts = [each.request for each in candidates if isinstance(each.request, Restart)]
     question = Question(
         requests=tuple(Asked(each.request.request_id, each.lease) for each in candidates),
@@ -54,11 +58,18 @@ async def admit_all(
         consumes=consumes,
         timers=timers,
     )
-    done = await repeated(
-        lambda: store.transact(workflow_id, question, lambda standing: decide_admission(standing, candidates))
-    )
+
+    def decide(standing: Standing) -> Verdict[Admitted]:
+        verdict = decide_admission(standing, candidates)
+        for answer in verdict.answer.answers:
+            if consumes and isinstance(answer, Refused):
+                raise answer.error()
+        return verdict
+
+    done = await repeated(lambda: store.transact(workflow_id, question, decide))
+    hints.hint(done.hints)
     if done.queued:
-        await dequeue(store, workflow_id)
+        await dequeue(store, workflow_id, hints=hints)
     return done.answer
 
 

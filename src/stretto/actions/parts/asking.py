@@ -8,6 +8,7 @@ from stretto.engine.records import AttemptKey
 from stretto.model.actions import ENDS_IN, StepAction
 from stretto.model.response import StepActionResponse
 from stretto.model.timeline import ActionEvent
+from stretto.ports.hints import Hints
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
 
@@ -15,15 +16,16 @@ from stretto.ports.store import Store
 async def ask_for_step(
     store: Store,
     caller: Caller,
-    run: RunRow,
-    attempt: AttemptKey,
+    place: tuple[RunRow, AttemptKey],
     action: StepAction,
     patience: Patience | None,
+    hints: Hints,
 ) -> StepActionResponse:
     """Ask, and answer with the state of the attempt, if the caller has waited and it has ended."""
+    run, attempt = place
     event = StepActed(attempt=attempt, action=action, user=caller.name)
     lasting = action in ENDS_IN
-    outcome = await ask_owner(store, act_on(run.group, event), patience, lasting=lasting)
+    outcome = await ask_owner(store, act_on(run.group, event), patience, lasting=lasting, hints=hints)
     found = None if outcome is None else await store.attempt(outcome.attempt or attempt)
     state = runtime_state(found) if found is not None and found.record.status.is_terminal else None
     message = f"User [{caller.name}] took action [{action}] on step {attempt}"

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from stretto.actions.caller import Caller
-from stretto.actions.dequeue import dequeue
+from stretto.actions.parts.access import Right, check_may
+from stretto.actions.parts.changed import changed
 from stretto.actions.parts.finding import find_workflow
 from stretto.actions.parts.property_rules import check_owner, snapshot_of
-from stretto.actions.parts.repeat import repeated
 from stretto.actions.parts.trigger_rows import signal_trigger_rows, time_trigger_rows
 from stretto.model.errors import NotFound
 from stretto.model.event import PropertiesChanged
@@ -14,6 +14,7 @@ from stretto.model.properties import Properties, PropertiesSnapshot
 from stretto.model.timeline import WorkflowChange
 from stretto.model.workflow import WorkflowVersion
 from stretto.ports.failures import Stale
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 from stretto.ports.workflows import Change, Found, WorkflowRow
 
@@ -21,7 +22,7 @@ Rule = Callable[[Found, PropertiesSnapshot], Properties]  # pure: the properties
 
 
 async def change_properties(
-    store: Store, caller: Caller, workflow_id: str, log: str, rule: Rule
+    store: Store, caller: Caller, workflow_id: str, log: str, rule: Rule, *, hints: Hints = SILENT
 ) -> PropertiesSnapshot:
     """The properties as they stand afterwards. The queue is looked at again: the strategy may be another."""
 
@@ -32,9 +33,7 @@ async def change_properties(
             workflow_id, lambda found: decide_change(found, caller, (row, active), log, rule)
         )
 
-    snapshot = await repeated(change)
-    await dequeue(store, workflow_id)
-    return snapshot
+    return await changed(store, workflow_id, change, hints)
 
 
 def decide_change(
@@ -47,6 +46,7 @@ def decide_change(
         raise NotFound(f"Cannot find workflow [{before.workflow_id}]")
     if row.active_version != before.active_version:
         raise Stale(f"another version of workflow [{row.workflow_id}] became active")
+    check_may(caller, Right.CHANGE, row.workflow_id, row.properties)
     after = rule(found, row.properties)
     check_owner(caller, row.properties, after)
     snapshot = snapshot_of(after, row.workflow_id, caller, now)

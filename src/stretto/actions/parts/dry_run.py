@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from stretto.actions.parts.evaluation import FreshRun, evaluate_run, facts_of
+from stretto.actions.parts.evaluation import Evaluator, FreshRun, evaluate_here, facts_of, question_of
 from stretto.engine.job_templates import NOTHING, TemplateKey, resolve, template_key, wanted
 from stretto.engine.timeouts import timeout_millis
 from stretto.model.initiator import ManualInitiator
@@ -28,7 +28,9 @@ from stretto.params.context import VALIDATION
 from stretto.ports.store import Store
 
 
-async def dry_run(store: Store, workflow: Workflow, user: User, now: int) -> None:
+async def dry_run(
+    store: Store, workflow: Workflow, user: User, now: int, evaluate: Evaluator = evaluate_here
+) -> None:
     """Raise what a run of this definition would fail with before its first step begins.
 
     The parameters of the workflow are evaluated, those of its top-level steps only merged: what a step reads
@@ -38,7 +40,7 @@ async def dry_run(store: Store, workflow: Workflow, user: User, now: int) -> Non
     facts = facts_of(workflow, initiator, user.name, RunPolicy.START_FRESH_NEW_RUN)
     context = FreshRun(replace(facts, initiator=VALIDATION))
     merged = workflow_params(for_dry_run(workflow.params or {}))
-    params = evaluate_run(merged, context, workflow.id, now)
+    params = await evaluate(question_of(merged, context, workflow.id, now))
 
     def interpolate(text: str) -> str:
         return str(evaluate_text("timeout", text, Scope(context=context, moment=Moment(now)), params))

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 from uuid import NAMESPACE_OID, uuid5
 
 from stretto.model.initiator import Initiator, ManualInitiator, SignalInitiator, TimeInitiator
-from stretto.model.param import ParamDefinition
+from stretto.model.param import ParamDefinition, Parameter
 from stretto.model.run_config import RunPolicy
 from stretto.model.trigger import IntervalTrigger
 from stretto.model.workflow import Workflow
@@ -62,14 +63,49 @@ async def signals_of(store: Store, initiator: Initiator) -> dict[tuple[str, str]
     return values
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunQuestion:
+    """Parameters of a run that are to be evaluated, with all that they may see: plain data, which can be sent
+    to a process that can be killed.
+    """
+
+    params: Mapping[str, ParamDefinition]
+    scope: Scope
+
+
+def question_of(
+    params: Mapping[str, ParamDefinition], context: FreshRun, request_id: str, now: int
+) -> RunQuestion:
+    """The same request has the same dice, whenever it is repeated."""
+    seed = uuid5(NAMESPACE_OID, request_id).int & (2**63 - 1)
+    return RunQuestion(params=params, scope=Scope(context=context, moment=Moment(now, seed)))
+
+
+def answer_to(question: RunQuestion) -> Evaluated:
+    """The parameters with their results, within the full limits of expressions."""
+    found = evaluate(question.params, question.scope)
+    assert isinstance(found, Evaluated)  # noqa: S101 - a new run has a value at hand, or none at all
+    return found
+
+
+class Evaluator(Protocol):
+    """Who evaluates the parameters of a run that is asked for. One that takes too long for whoever waits is a
+    `ParamError`, too, or `TimedOut`.
+    """
+
+    async def __call__(self, question: RunQuestion, /) -> Mapping[str, Parameter]: ...
+
+
+async def evaluate_here(question: RunQuestion, /) -> Mapping[str, Parameter]:
+    """At once, in this process: everything else waits meanwhile, a few seconds at the most."""
+    return answer_to(question)
+
+
 def evaluate_run(
     params: Mapping[str, ParamDefinition], context: FreshRun, request_id: str, now: int
 ) -> Evaluated:
-    """The parameters with their results. The same request has the same dice, whenever it is repeated."""
-    seed = uuid5(NAMESPACE_OID, request_id).int & (2**63 - 1)
-    found = evaluate(params, Scope(context=context, moment=Moment(now, seed)))
-    assert isinstance(found, Evaluated)  # noqa: S101 - a new run has a value at hand, or none at all
-    return found
+    """The parameters with their results, at once."""
+    return answer_to(question_of(params, context, request_id, now))
 
 
 def unique_number(request_id: str) -> int:

@@ -10,7 +10,7 @@ import msgspec
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.finding import find_newest_run
-from stretto.actions.parts.messages import act_on
+from stretto.actions.parts.messages import act_on, send
 from stretto.actions.parts.repeat import repeated
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.inline_ids import is_inline
@@ -19,6 +19,7 @@ from stretto.model.response import InstanceActionResponse
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.timeline import ActionEvent
 from stretto.ports.admission import Question, QueuedEnd, QueuedPause, Standing, Verdict
+from stretto.ports.hints import Hints
 from stretto.ports.rows import Phase, RunRow, RunState
 from stretto.ports.store import Store
 
@@ -44,7 +45,7 @@ Decide = Callable[[RunState, int], Ruling]  # pure: the newest run and the time
 
 
 async def act_on_latest(
-    store: Store, target: Target, action: RunAction, decide: Decide
+    store: Store, target: Target, action: RunAction, decide: Decide, hints: Hints
 ) -> InstanceActionResponse:
     """Decide under the workflow's lock, so that no admission comes in between. An iteration is never queued:
     its owner alone decides.
@@ -55,8 +56,7 @@ async def act_on_latest(
         _check_run(target, row.key.run_id, action)
         ruling = decide(state_of(row), await store.now())
         if ruling.ask is not None:
-            letter = act_on(row.group, ruling.ask, ref)
-            await repeated(lambda: store.send(letter))
+            await send(store, act_on(row.group, ruling.ask, ref), hints)
         return ruling.answer
     question = Question(instances=(target.instance_id,))
     done = await repeated(
@@ -64,6 +64,7 @@ async def act_on_latest(
             target.workflow_id, question, lambda standing: _verdict(standing, target, action, ref, decide)
         )
     )
+    hints.hint(done.hints)
     return done.answer
 
 

@@ -9,6 +9,7 @@ from stretto.actions.parts.repeat import repeated
 from stretto.engine.events import RunActed, StepActed
 from stretto.model.errors import TimedOut, WrongState
 from stretto.ports.clock import Clock
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.messages import Act, Letter, Outcome
 from stretto.ports.store import Store
 
@@ -28,15 +29,27 @@ def act_on(group: int, event: RunActed | StepActed, ref: str | None = None) -> L
     return Letter(ref=ref or str(uuid4()), body=act, to_group=group)
 
 
+async def send(store: Store, letter: Letter, hints: Hints) -> int:
+    """T7: a message to a group, whose owner is told to look. Returns its id."""
+    message_id = await repeated(lambda: store.send(letter))
+    hints.hint([] if letter.to_group is None else [letter.to_group])
+    return message_id
+
+
 async def ask_owner(
-    store: Store, letter: Letter, patience: Patience | None, *, lasting: bool = False
+    store: Store,
+    letter: Letter,
+    patience: Patience | None,
+    *,
+    lasting: bool = False,
+    hints: Hints = SILENT,
 ) -> Outcome | None:
     """Send a request and wait for its outcome; None without patience. A refusal is raised.
 
     Who has lost patience takes the request back, unless it is `lasting`: an end that was asked for comes
     even if nobody waits for it.
     """
-    message_id = await repeated(lambda: store.send(letter))
+    message_id = await send(store, letter, hints)
     if patience is None:
         return None
     clock = patience.clock

@@ -6,7 +6,15 @@ from typing import Final
 import msgspec
 
 from stretto.actions.parts.admission import Candidate
-from stretto.actions.parts.evaluation import FreshRun, evaluate_run, facts_of, signals_of, unique_number
+from stretto.actions.parts.evaluation import (
+    Evaluator,
+    FreshRun,
+    evaluate_here,
+    facts_of,
+    question_of,
+    signals_of,
+    unique_number,
+)
 from stretto.engine.records import NO_PARAMS, AttemptKey, RunKey, RunRecord
 from stretto.engine.timeline import started_by
 from stretto.model.errors import InvalidRequest
@@ -34,6 +42,11 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True):
     correlation_id: str  # of its own run: a tree has one
     waits: bool = True  # for the end of the run
 
+    @property
+    def parent(self) -> Parent | None:
+        """Who is told of the end of the run."""
+        return Parent(self.lease.group, self.attempt) if self.waits else None
+
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a fresh run is made of."""
@@ -46,6 +59,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str
     overrides: Mapping[str, Params] = {}  # parameters of single steps
     sender: Sender | None = None
+    evaluate: Evaluator = evaluate_here
 
 
 async def candidate_of(store: Store, wanted: Wanted) -> Candidate:
@@ -66,7 +80,7 @@ async def candidate_of(store: Store, wanted: Wanted) -> Candidate:
     return Candidate(
         request=Start(wanted.request_id, failure),
         record=lambda key, now: _record(wanted, params, key, now),
-        parent=Parent(sender.lease.group, sender.attempt) if sender is not None and sender.waits else None,
+        parent=None if sender is None else sender.parent,
         lease=None if sender is None else sender.lease,
     )
 
@@ -94,11 +108,11 @@ async def _evaluated(store: Store, wanted: Wanted) -> Mapping[str, Parameter]:
     number = unique_number(wanted.request_id)
     context = FreshRun(facts, await signals_of(store, wanted.initiator), number)
     merged = workflow_params(wanted.workflow.params or {}, given, source)
-    return evaluate_run(merged, context, wanted.request_id, await store.now())
+    return await wanted.evaluate(question_of(merged, context, wanted.request_id, await store.now()))
 
 
 def _record(wanted: Wanted, params: Mapping[str, Parameter], key: RunKey, now: int) -> RunRecord:
-    sender = wanted.sender
+    sender, request = wanted.sender, wanted.request
     return RunRecord(
         key=key,
         uuid=wanted.request_id,
@@ -109,6 +123,11 @@ def _record(wanted: Wanted, params: Mapping[str, Parameter], key: RunKey, now: i
         params=params,
         step_run_params=wanted.overrides,
         tags=_tags(wanted),
+        run_params={} if sender is not None else request.run_params or {},
+        runtime_tags=request.runtime_tags or (),
+        artifacts=request.artifacts or {},
+        properties_at=wanted.row.properties.create_time,
+        request_time=request.request_time,
         create_time=now,
         timeline=(LogEvent(timestamp=now, message=started_by(wanted.initiator)),),
     )

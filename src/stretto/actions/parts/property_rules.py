@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from stretto.actions.caller import Caller, Role
+from stretto.actions.parts.access import has_role
 from stretto.model.errors import Forbidden, InvalidRequest
 from stretto.model.properties import Properties, PropertiesSnapshot, PropertiesUpdate, RunStrategy
 from stretto.ports.workflows import Found
@@ -42,18 +43,17 @@ def snapshot_of(after: Properties, workflow_id: str, caller: Caller, now: int) -
 
 
 def check_owner(caller: Caller, before: PropertiesSnapshot | None, after: Properties) -> None:
-    """A workflow is handed over by its owner or an admin; one without an owner is claimed by an author."""
-    if before is None or before.owner == after.owner or Role.ADMIN in caller.roles:
+    """A workflow is handed over by its owner or an admin; one without an owner goes to whoever may change it.
+
+    Asked after `access.check_may`.
+    """
+    if before is None or before.owner is None or before.owner == after.owner:
         return
-    if before.owner is None and Role.AUTHOR in caller.roles:
-        return
-    if before.owner is not None and before.owner.name == caller.name:
-        return
-    owner = "nobody" if before.owner is None else before.owner.name
-    raise Forbidden(
-        f"User [{caller.name}] can not change the owner [{owner}] of workflow [{before.workflow_id}]",
-        hint="ask the owner or an admin",
-    )
+    if not has_role(caller, Role.ADMIN) and before.owner.name != caller.name:
+        raise Forbidden(
+            f"User [{caller.name}] may not hand over workflow [{before.workflow_id}]",
+            hint=f"ask the owner [{before.owner.name}] or an admin",
+        )
 
 
 def check_strategy(found: Found, after: RunStrategy | None) -> None:

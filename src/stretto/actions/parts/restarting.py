@@ -9,36 +9,57 @@ from collections.abc import Mapping
 import msgspec
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.admission import Admitted, Candidate, admit_all
-from stretto.actions.parts.evaluation import FreshRun, evaluate_run, facts_of, unique_number
+from stretto.actions.parts.evaluation import (
+    Evaluator,
+    FreshRun,
+    evaluate_here,
+    facts_of,
+    question_of,
+    unique_number,
+)
 from stretto.actions.parts.finding import find_newest_run
+from stretto.actions.parts.new_run import Sender
 from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.definitions import definition_of
 from stretto.definition.graph import Graph
 from stretto.definition.restart import waiting_roots
+from stretto.engine.inline_ids import is_inline
 from stretto.engine.opening import plan_of_run, restarted_step
 from stretto.engine.records import RunKey, RunRecord
 from stretto.engine.restart_path import climb
 from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, UpstreamFields
-from stretto.model.param import Parameter
+from stretto.model.param import Parameter, Params, ParamSource
 from stretto.model.run_config import RestartConfig, RunPolicy
-from stretto.model.status import StepStatus
 from stretto.model.timeline import LogEvent
 from stretto.model.workflow import Workflow
 from stretto.params import restarted_params
+from stretto.params.literals import definition_of as bare
+from stretto.params.literals import literal_of
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
 from stretto.strategies import Restart
 
 
 class Again(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that is to be restarted: how, by whom, and under which request id."""
+    """A run that is to be restarted: how, by whom, and under which request id.
+
+    A step that restarts its child is the `sender`, and hands parameters down to it.
+    """
 
     row: RunRow
     policy: RunPolicy
     config: RestartConfig
     caller: Caller
     request_id: str
+    request_time: int | None = None
+    hints: Hints = SILENT
+    sender: Sender | None = None
+    initiator: Initiator | None = None  # of the new run; None: it is the caller's
+    handed_down: Params = {}
+    evaluate: Evaluator = evaluate_here
 
     @property
     def goes_on(self) -> bool:
@@ -61,7 +82,9 @@ def waiting_parent(initiator: Initiator) -> Ancestor | None:
 async def climb_up(store: Store, again: Again) -> Again:
     """The restart seen from the nearest run above, or this one, with which it can begin."""
     while not again.goes_on and (parent := waiting_parent(again.row.record.initiator)) is not None:
+        await check_place(store, again)
         policy, config = climb(again.config, parent)
+        await check_access(store, again.caller, Right.RUN, parent.workflow_id)
         row = await find_newest_run(store, parent.workflow_id, parent.instance_id)
         again = msgspec.structs.replace(again, row=row, policy=policy, config=config or again.config)
     return again
@@ -69,51 +92,80 @@ async def climb_up(store: Store, again: Again) -> Again:
 
 async def next_run(store: Store, again: Again) -> Admitted:
     """A new run of an instance that has ended, put to the run strategy of its workflow."""
-    workflow = await definition_of(store, again.row)
-    state = await aggregate(store, workflow, again.row)
-    check_place(workflow, again, state.statuses)
-    params = _params(workflow, again, await store.now())
+    workflow = await check_place(store, again)
+    params = await _params(workflow, again, await store.now())
+    sender = again.sender
     candidate = Candidate(
         request=Restart(again.request_id, again.row.key.instance_id),
         record=lambda key, now: _record(again, params, key, now),
+        parent=None if sender is None else sender.parent,
+        lease=None if sender is None else sender.lease,
     )
-    return await admit_all(store, workflow.id, [candidate])
+    return await admit_all(store, workflow.id, [candidate], hints=again.hints)
 
 
-def check_place(workflow: Workflow, again: Again, statuses: Mapping[str, StepStatus]) -> None:
-    """Refuse a restart that covers no step, or names one behind a step that must be restarted first."""
-    covered = plan_of_run(workflow, again.policy, statuses, again.config).numbers
+async def check_place(store: Store, again: Again) -> Workflow:
+    """The definition that is restarted. Refused, if no step would be covered, or if the step on the path is
+    behind one that must be restarted first.
+    """
+    workflow = await definition_of(store, again.row)
+    state = await aggregate(store, workflow, again.row)
+    covered = plan_of_run(workflow, again.policy, state.statuses, again.config).numbers
     step = restarted_step(again.config)
     if step is not None:
         edges = {each.id: each.transition.successors for each in workflow.steps if each.id in covered}
         waiting_roots(Graph(edges), step)
+    return workflow
 
 
-def _params(workflow: Workflow, again: Again, now: int) -> Mapping[str, Parameter]:
+async def with_results(store: Store, again: Again) -> Again:
+    """The restart of an iteration, with the results of the parameters that it changes: an iteration begins in
+    a decision of the run around it, where nothing that may take long is evaluated.
+    """
+    given = again.config.restart_params
+    if not given or not is_inline(again.row.key.workflow_id):
+        return again
+    results = await _params(await definition_of(store, again.row), again, await store.now())
+    literals = {name: bare(literal_of(results[name])) for name in given}
+    return msgspec.structs.replace(
+        again, config=msgspec.structs.replace(again.config, restart_params=literals)
+    )
+
+
+async def _params(workflow: Workflow, again: Again, now: int) -> Mapping[str, Parameter]:
     record = again.row.record
     given = (again.config.restart_params or {}) if again.is_end_of_path else {}
-    merged = restarted_params(record.params, restart=given)
-    facts = facts_of(workflow, ManualInitiator(user=again.caller.user), record.owner, again.policy)
+    source = ParamSource.RESTART if again.sender is None else ParamSource.SUBWORKFLOW
+    merged = restarted_params(record.params, again.handed_down, source, restart=given)
+    facts = facts_of(workflow, _initiator(again), record.owner, again.policy)
     context = FreshRun(facts, number=unique_number(again.request_id))
-    return evaluate_run(merged, context, again.request_id, now)
+    return await again.evaluate(question_of(merged, context, again.request_id, now))
+
+
+def _initiator(again: Again) -> Initiator:
+    return again.initiator or ManualInitiator(user=again.caller.user)
 
 
 def _record(again: Again, params: Mapping[str, Parameter], key: RunKey, now: int) -> RunRecord:
-    """What belongs to the instance stays; the run is the caller's."""
-    before, caller = again.row.record, again.caller
-    line = f"User [{caller.name}] restarted run {before.key} with policy [{again.policy}]"
+    """What belongs to the instance stays; the run is the caller's, or the step's."""
+    before, sender = again.row.record, again.sender
+    who = f"User [{again.caller.name}]" if sender is None else f"Step {sender.attempt}"
+    line = f"{who} restarted run {before.key} with policy [{again.policy}]"
     return RunRecord(
         key=key,
         uuid=again.request_id,
         version_id=before.version_id,
         policy=again.policy,
         restart=again.config,
-        initiator=ManualInitiator(user=caller.user),
+        initiator=_initiator(again),
         correlation_id=before.correlation_id,
         owner=before.owner,
         params=params,
         step_run_params=before.step_run_params,
         tags=before.tags,
+        artifacts=before.artifacts,
+        properties_at=before.properties_at,
+        request_time=again.request_time,
         create_time=now,
         timeline=(LogEvent(timestamp=now, message=line),),
     )

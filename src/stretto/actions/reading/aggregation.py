@@ -33,7 +33,8 @@ class RunInInstance(msgspec.Struct, frozen=True, kw_only=True):
 async def aggregate(store: Store, workflow: Workflow, row: RunRow) -> RunInInstance:
     """Fold the runs of an instance, the oldest first, up to this one."""
     last: RunInInstance | None = None
-    for each in (*await _runs_before(store, row), row):
+    before = await runs_below(store, row.key.workflow_id, row.key.instance_id, row.key.run_id)
+    for each in (*before, row):
         last = folded(workflow, each, await store.newest_attempts(each.key), last)
     assert last is not None  # noqa: S101 - there is at least the run itself
     return last
@@ -69,12 +70,13 @@ def _view(row: AttemptRow) -> StepAggregatedView:
     )
 
 
-async def _runs_before(store: Store, row: RunRow) -> list[RunRow]:
-    """Older runs of the instance, the oldest first."""
+async def runs_below(
+    store: Store, workflow_id: str, instance_id: int, below: int | None = None
+) -> list[RunRow]:
+    """The runs of an instance that are older than one, or all of them, the oldest first."""
     found: list[RunRow] = []
-    below = row.key.run_id
-    while below > 1:
-        page = await store.runs_of(row.key.workflow_id, row.key.instance_id, Cut(below=below))
+    while below is None or below > 1:
+        page = await store.runs_of(workflow_id, instance_id, Cut(below=below))
         found += page.elements
         if not page.after:
             break

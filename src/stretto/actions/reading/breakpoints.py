@@ -3,24 +3,54 @@
 from collections.abc import AsyncIterator
 from typing import Final
 
+from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.breakpoint_place import kept_under
+from stretto.actions.reading.listing import Listing, page_of_list
 from stretto.engine.breakpoints import Where, find_breakpoints
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
+from stretto.model.page import Page
+from stretto.model.request import PageRequest
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
 
 BATCH: Final = 100
 
 
-async def list_breakpoints(store: Store, workflow_id: str, step_id: str) -> list[StepBreakpoint]:
+async def list_breakpoints(
+    store: Store, caller: Caller, workflow_id: str, step_id: str
+) -> list[StepBreakpoint]:
     """Those of a step, under the workflow that was asked for."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     kept = await kept_under(store, workflow_id, step_id)
     stored = await store.breakpoints(kept, step_id)
     return find_breakpoints(stored, workflow_id, step_id, Where(), kept)
 
 
-async def list_paused(store: Store, workflow_id: str, step_id: str) -> list[PausedStepAttempt]:
+async def list_all_breakpoints(store: Store, caller: Caller, request: PageRequest) -> Page[StepBreakpoint]:
+    """Those of all workflows, as they are kept. One inside a loop stands under the prefix of its inline
+    workflows, which does not tell whose it is: only admins see it here.
+    """
+    listing = Listing(
+        fetch=store.all_breakpoints,
+        key=_key,
+        key_type=tuple[str, str, int, int, int, int],
+        workflow=lambda each: each.workflow_id,
+    )
+    return await page_of_list(store, caller, request, listing)
+
+
+def _key(each: StepBreakpoint) -> tuple[str, str, int, int, int, int]:
+    narrow = (each.workflow_version_id, each.workflow_instance_id, each.workflow_run_id, each.step_attempt_id)
+    version, instance, run, attempt = (number or 0 for number in narrow)
+    return each.workflow_id, each.step_id, version, instance, run, attempt
+
+
+async def list_paused(
+    store: Store, caller: Caller, workflow_id: str, step_id: str
+) -> list[PausedStepAttempt]:
     """The attempts of a step that are held, in whichever run or iteration."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     kept = await kept_under(store, workflow_id, step_id)
     return [each async for each in all_paused(store, kept, step_id)]
 

@@ -4,14 +4,21 @@ import msgspec
 
 from stretto.actions.reading.aggregation import RunInInstance, aggregate
 from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.run_properties import run_properties
 from stretto.actions.reading.status_lines import with_run_statuses
 from stretto.engine.overview import runtime_overview
+from stretto.engine.records import RunRecord
 from stretto.engine.rollup import Rollup
-from stretto.model.instance import RunProperties, WorkflowInstance
+from stretto.model.initiator import UpstreamFields
+from stretto.model.instance import WorkflowInstance
+from stretto.model.param import Params, ParamSource
+from stretto.model.properties import PropertiesSnapshot
 from stretto.model.rollup import RuntimeOverview
 from stretto.model.run_config import RunConfig
-from stretto.model.user import User
 from stretto.model.workflow import Workflow
+from stretto.params.literals import definition_of as definition_of_param
+from stretto.params.literals import literal_of
+from stretto.ports.paging import Cut
 from stretto.ports.rows import Phase, RunRow
 from stretto.ports.store import Store
 
@@ -26,11 +33,22 @@ async def instance_view(
     state = await aggregate(store, workflow, row)
     known = await store.workflow(row.root.workflow_id)
     view = _view(state, workflow, None if known is None else known.internal_id)
+    view.run_properties = run_properties(row.record, await _snapshot(store, row))
     if enriched:
         view.timeline = with_run_statuses(row.record)
     if aggregated:
         view.aggregated_info = state.info
     return view
+
+
+async def _snapshot(store: Store, row: RunRow) -> PropertiesSnapshot | None:
+    """The properties that held when the run was made; an iteration goes by those of the run around it."""
+    root = row if row.root == row.key else await store.run(row.root)
+    at = None if root is None else root.record.properties_at
+    if at is None:
+        return None
+    page = await store.properties_history(row.root.workflow_id, Cut(most=1, below=at + 1))
+    return next((each for each in page.elements if each.create_time == at), None)
 
 
 def _view(state: RunInInstance, workflow: Workflow, internal_id: int | None) -> WorkflowInstance:
@@ -47,24 +65,39 @@ def _view(state: RunInInstance, workflow: Workflow, internal_id: int | None) -> 
         internal_id=internal_id,
         execution_id=None if row.phase is Phase.QUEUED else record.uuid,
         run_config=RunConfig(
-            correlation_id=record.correlation_id, policy=record.policy, restart_config=record.restart
+            runtime_tags=record.runtime_tags or None,
+            correlation_id=record.correlation_id,
+            policy=record.policy,
+            restart_config=record.restart,
         ),
+        run_params=_run_params(record),
         step_run_params={step: dict(params) for step, params in record.step_run_params.items()} or None,
-        run_properties=RunProperties(owner=None if record.owner is None else User(name=record.owner)),
         runtime_workflow=msgspec.structs.replace(workflow, tags=record.tags or None),
         runtime_dag=state.dag,
         timeout_in_millis=None if record.timeout_at is None or began is None else record.timeout_at - began,
         params=dict(record.params),
         initiator=record.initiator,
         status=state.info.workflow_instance_status,
-        request_time=record.create_time,
+        request_time=record.create_time if record.request_time is None else record.request_time,
         create_time=record.create_time,
         start_time=began,
         end_time=record.end_time,
         modify_time=row.modify_time,
         runtime_overview=_overview(state),
+        artifacts=record.artifacts,
         timeline=list(record.timeline),
     )
+
+
+def _run_params(record: RunRecord) -> Params | None:
+    """What the run was started with. What a step handed down is not kept twice: it is told by its source,
+    which the values of a loop do not have.
+    """
+    if not isinstance(record.initiator, UpstreamFields):
+        return dict(record.run_params) or None
+    source = ParamSource(str(type(record.initiator).__struct_config__.tag))
+    handed = {name: param for name, param in record.params.items() if param.source in {source, None}}
+    return {name: definition_of_param(literal_of(param)) for name, param in handed.items()} or None
 
 
 def _overview(state: RunInInstance) -> RuntimeOverview | None:

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 
+from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_newest_run, find_run, find_workflow
 from stretto.actions.reading.instance_view import instance_view
-from stretto.actions.reading.paging import PageRequest, cut_of, page_of
+from stretto.actions.reading.paging import cut_of, page_of
 from stretto.engine.inline_ids import is_inline
 from stretto.model.actions import INSTANCE_ACTIONS, InstanceAction
 from stretto.model.instance import WorkflowInstance
 from stretto.model.page import Page
+from stretto.model.request import PageRequest
 from stretto.model.status import InstanceStatus
 from stretto.ports.paging import Slice
 from stretto.ports.rows import RunRow
@@ -21,15 +24,17 @@ def instance_action_map() -> Mapping[InstanceStatus, tuple[InstanceAction, ...]]
 
 
 async def get_instance(
-    store: Store, workflow_id: str, instance_id: int, *, enriched: bool = True
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, *, enriched: bool = True
 ) -> WorkflowInstance:
     """The newest run, with the newest state of each step over all runs."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_newest_run(store, workflow_id, instance_id)
     return await instance_view(store, row, enriched=enriched)
 
 
 async def get_run(
     store: Store,
+    caller: Caller,
     workflow_id: str,
     instance_id: int,
     run: str,
@@ -38,14 +43,16 @@ async def get_run(
     aggregated: bool = False,
 ) -> WorkflowInstance:
     """One run: a number, or `latest`."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_run(store, workflow_id, instance_id, run)
     return await instance_view(store, row, enriched=enriched, aggregated=aggregated)
 
 
 async def list_instances(
-    store: Store, workflow_id: str, request: PageRequest, *, aggregated: bool = True
+    store: Store, caller: Caller, workflow_id: str, request: PageRequest, *, aggregated: bool = True
 ) -> Page[WorkflowInstance]:
     """The newest run of each instance, newest instance first."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     if not is_inline(workflow_id):
         await find_workflow(store, workflow_id)
     rows = await store.instances(workflow_id, cut_of(request))
@@ -54,9 +61,10 @@ async def list_instances(
 
 
 async def list_runs(
-    store: Store, workflow_id: str, instance_id: int, request: PageRequest
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, request: PageRequest
 ) -> Page[WorkflowInstance]:
     """The runs of an instance, newest first."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     await find_newest_run(store, workflow_id, instance_id)
     rows = await store.runs_of(workflow_id, instance_id, cut_of(request))
     views = await _views(store, rows, aggregated=False)

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-import msgspec
-
 from stretto.model.errors import InvalidRequest
 from stretto.model.page import Page, PageInfo
+from stretto.model.request import PageRequest
 from stretto.ports.paging import Cut, Slice, Span
 
 T = TypeVar("T")
@@ -14,25 +13,19 @@ T = TypeVar("T")
 MOST_ON_A_PAGE: Final = 200
 
 
-class PageRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`first`: so many towards older ones; `last`: towards newer ones; exactly one of the two.
-
-    `cursor` is the id next to which the page lies. Without it the page is at the end where one begins: the
-    newest for `first`, the oldest for `last`.
-    """
-
-    first: int | None = None
-    last: int | None = None
-    cursor: str | None = None
-
-
-def cut_of(request: PageRequest) -> Cut:
-    """The part of the list that a request names; `InvalidRequest` if it names none."""
+def size_of(request: PageRequest) -> int:
+    """How many elements a request wants; `InvalidRequest` if it does not say, or too many."""
     if (request.first is None) is (request.last is None):
         raise InvalidRequest("Either first or last needs to be provided, but not both")
     most = request.first if request.first is not None else request.last
     if most is None or not 1 <= most <= MOST_ON_A_PAGE:
         raise InvalidRequest(f"A page has 1 to {MOST_ON_A_PAGE} elements, not [{most}]")
+    return most
+
+
+def cut_of(request: PageRequest) -> Cut:
+    """The part of a list of numbers that a request names; `InvalidRequest` if it names none."""
+    most = size_of(request)
     cursor = _cursor(request.cursor)
     if request.first is not None:
         return Cut(most=most, below=cursor)

@@ -55,7 +55,7 @@ def step_view(
         definition=_definition(plan.step, edges),
         tags=[*(plan.step.tags or ()), *run.tags],
         step_run_params=dict(record.step_run_params or run.step_run_params.get(key.step_id, {})) or None,
-        restart_config=run.restart,
+        restart_config=record.restart or run.restart,
         params=dict(record.params or {}),
         transition=_transition(record, edges),
         step_retry=_retry(flow, plan.index, record),

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 
+from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_attempt, find_newest_attempt, find_run
 from stretto.actions.reading.aggregation import RunInInstance, aggregate
 from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.lines import AttemptLine, attempt_line
 from stretto.actions.reading.step_view import step_view
 from stretto.engine.records import AttemptKey
 from stretto.model.actions import STEP_ACTIONS, StepAction
@@ -22,16 +25,18 @@ def step_action_map() -> Mapping[StepStatus, tuple[StepAction, ...]]:
 
 
 async def get_step(
-    store: Store, workflow_id: str, instance_id: int, step_id: str, *, enriched: bool = True
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, step_id: str, *, enriched: bool = True
 ) -> StepInstance:
     """The newest attempt of a step, in the newest run that has it."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_newest_attempt(store, workflow_id, instance_id, step_id)
     (view,) = await _views(store, [row], enriched=enriched)
     return view
 
 
-async def get_attempt(
+async def get_attempt(  # noqa: PLR0913 - it takes five to name an attempt
     store: Store,
+    caller: Caller,
     workflow_id: str,
     instance_id: int,
     run: str,
@@ -41,6 +46,7 @@ async def get_attempt(
     enriched: bool = True,
 ) -> StepInstance:
     """One attempt: a number, or `latest`."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     run_row = await find_run(store, workflow_id, instance_id, run)
     text = attempt.strip().lower()
     if text == "latest":
@@ -56,10 +62,20 @@ async def get_attempt(
     return view
 
 
+async def list_attempts(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, run: str, step_id: str
+) -> list[AttemptLine]:
+    """All attempts of a step in a run, by number: how each ended, and where."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
+    key = (await find_run(store, workflow_id, instance_id, run)).key
+    return [attempt_line(row) for row in await store.attempts(key, step_id)]
+
+
 async def list_steps(
-    store: Store, workflow_id: str, instance_id: int, run: str | None = None
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, run: str | None = None
 ) -> list[StepInstance]:
     """The newest attempt of each step: over all runs of the instance, or in one of them."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     if run is None:
         rows = await store.newest_in_instance(workflow_id, instance_id)
     else:

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.verdicts import place_of
 from stretto.actions.reading.aggregation import aggregate
@@ -30,8 +32,9 @@ class WhyRun(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[Why, ...] = ()
 
 
-async def why_run(store: Store, workflow_id: str, instance_id: int) -> WhyRun:
+async def why_run(store: Store, caller: Caller, workflow_id: str, instance_id: int) -> WhyRun:
     """Why a run has not ended."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_newest_run(store, workflow_id, instance_id)
     steps: tuple[Why, ...] = ()
     if row.phase is Phase.QUEUED:
@@ -41,7 +44,7 @@ async def why_run(store: Store, workflow_id: str, instance_id: int) -> WhyRun:
     else:
         flow = await _flow(store, row)
         answers = (why(flow, step.id) for step in flow.plan.steps)
-        steps = tuple(each for each in answers if each is not None and not each.status.is_terminal)
+        steps = tuple(each for each in answers if each is not None and each.status.is_wakeable)
         text = f"{len(steps)} steps of run {row.key} have not ended"
     return WhyRun(
         workflow_id=workflow_id,
@@ -53,8 +56,9 @@ async def why_run(store: Store, workflow_id: str, instance_id: int) -> WhyRun:
     )
 
 
-async def why_step(store: Store, workflow_id: str, instance_id: int, step_id: str) -> Why:
+async def why_step(store: Store, caller: Caller, workflow_id: str, instance_id: int, step_id: str) -> Why:
     """Why a step of the newest run is where it is."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_newest_run(store, workflow_id, instance_id)
     found = why(await _flow(store, row), step_id)
     if found is None:

@@ -1,14 +1,22 @@
 """Workflows and their versions, for readers."""
 
+from functools import partial
+
 import msgspec
 
-from stretto.actions.parts.finding import find_workflow
+from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access, check_may
+from stretto.actions.parts.finding import find_newest_run, find_workflow
+from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.enriched import enriched
-from stretto.actions.reading.paging import PageRequest, cut_of, page_of
+from stretto.actions.reading.listing import Listing, page_of_list
+from stretto.actions.reading.paging import cut_of, page_of
 from stretto.actions.reading.version_view import shown, version_view
+from stretto.engine.inline_ids import is_inline
 from stretto.model.errors import NotFound
 from stretto.model.page import Page
 from stretto.model.properties import PropertiesSnapshot
+from stretto.model.request import PageRequest
 from stretto.model.response import WorkflowOverviewResponse
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.timeline import WorkflowTimeline
@@ -18,16 +26,30 @@ from stretto.ports.store import Store
 
 
 async def get_version(
-    store: Store, workflow_id: str, version: str, *, enrich: bool = False
+    store: Store, caller: Caller, workflow_id: str, version: str, *, enrich: bool = False
 ) -> WorkflowVersion:
-    """A version: `active`, `latest`, `default` or a number. Enriched: with what it does not say itself."""
+    """A version: `active`, `latest`, `default` or a number. Enriched: with what it does not say itself. That
+    of a loop's inline workflow is the version around it, with the steps of the loop.
+    """
+    await check_access(store, caller, Right.VIEW, workflow_id)
+    if is_inline(workflow_id):
+        return await _inline_version(store, workflow_id)
     found = await version_view(store, workflow_id, version)
     return await enriched(store, found) if enrich else found
 
 
-async def list_versions(store: Store, workflow_id: str, request: PageRequest) -> Page[WorkflowVersion]:
+async def _inline_version(store: Store, workflow_id: str) -> WorkflowVersion:
+    row = await find_newest_run(store, workflow_id, 1)
+    around = await version_view(store, row.root.workflow_id, row.record.version_id)
+    return msgspec.structs.replace(around, workflow=await definition_of(store, row))
+
+
+async def list_versions(
+    store: Store, caller: Caller, workflow_id: str, request: PageRequest
+) -> Page[WorkflowVersion]:
     """All versions, newest first."""
     row = await find_workflow(store, workflow_id)
+    check_may(caller, Right.VIEW, workflow_id, row.properties)
     found = await store.versions(workflow_id, cut_of(request))
     versions = tuple(shown(each, _number(each), row) for each in found.elements)
     page = Slice(elements=versions, before=found.before, after=found.after)
@@ -39,17 +61,35 @@ def _number(version: WorkflowVersion) -> int:
     return version.metadata.workflow_version_id or 0
 
 
-async def get_properties(store: Store, workflow_id: str) -> PropertiesSnapshot:
+async def get_properties(store: Store, caller: Caller, workflow_id: str) -> PropertiesSnapshot:
     """The properties as they stand."""
-    return (await find_workflow(store, workflow_id)).properties
+    properties = (await find_workflow(store, workflow_id)).properties
+    check_may(caller, Right.VIEW, workflow_id, properties)
+    return properties
 
 
-async def get_overview(store: Store, workflow_id: str) -> WorkflowOverviewResponse:
+async def list_properties(
+    store: Store, caller: Caller, workflow_id: str, request: PageRequest
+) -> Page[PropertiesSnapshot]:
+    """The properties as they stood, newest first: each until the next one came."""
+    row = await find_workflow(store, workflow_id)
+    check_may(caller, Right.VIEW, workflow_id, row.properties)
+    listing = Listing(
+        fetch=partial(store.properties_history, workflow_id),
+        key=lambda each: each.create_time,
+        key_type=int,
+        newest_first=True,
+    )
+    return await page_of_list(store, caller, request, listing)
+
+
+async def get_overview(store: Store, caller: Caller, workflow_id: str) -> WorkflowOverviewResponse:
     """A workflow at a glance; a run strategy that nobody set is shown as the default."""
     found = await store.workflow_overview(workflow_id)
     if found is None:
         raise NotFound(f"Cannot find workflow [{workflow_id}]")
     row = found.row
+    check_may(caller, Right.VIEW, workflow_id, row.properties)
     unfinished = (status for status in RunStatus if not status.is_terminal)
     return WorkflowOverviewResponse(
         workflow_id=workflow_id,
@@ -64,7 +104,8 @@ async def get_overview(store: Store, workflow_id: str) -> WorkflowOverviewRespon
     )
 
 
-async def get_timeline(store: Store, workflow_id: str) -> WorkflowTimeline:
+async def get_timeline(store: Store, caller: Caller, workflow_id: str) -> WorkflowTimeline:
     """The changes of a workflow, newest first; an unknown one has none."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
     events = await store.workflow_timeline(workflow_id)
     return WorkflowTimeline(workflow_id=workflow_id, timeline_events=events)

@@ -90,8 +90,11 @@ class _Writing:
             if decided.launch or decided.records:
                 raise self._stale(f"{root} is not {needed}")
             return
-        awake = msgspec.structs.replace(row, phase=Phase.LIVE, due_at=decided.due_at, modify_time=self._now)
-        self._db.runs.put(root, awake)
+        if not decided.keeps_due:
+            awake = msgspec.structs.replace(
+                row, phase=Phase.LIVE, due_at=decided.due_at, modify_time=self._now
+            )
+            self._db.runs.put(root, awake)
 
     def _write_run(self, decided: Decided, root: RunKey, record: RunRecord) -> None:
         before = self._db.runs.get(record.key)

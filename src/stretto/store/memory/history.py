@@ -92,6 +92,13 @@ class MemoryHistory(Part):
         with self._db.transaction():
             return sorted(newest_of_each_step(self._db, run), key=_by_sequence)
 
+    async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
+        with self._db.transaction():
+            newest = {
+                key.run: key for run in runs for key in self._db.attempts_of[run] if key.step_id == step_id
+            }
+            return {run: own(self._db.attempts[key]) for run, key in newest.items()}
+
     async def newest_in_instance(
         self, workflow_id: str, instance_id: int, step_id: str | None = None
     ) -> list[AttemptRow]:

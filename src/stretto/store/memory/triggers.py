@@ -29,6 +29,15 @@ class MemoryTriggers(Part):
         with self._db.transaction():
             return min((timers[0][0] for group in groups if (timers := self._db.timers[group])), default=None)
 
+    async def next_fires(self, workflow_ids: Collection[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        with self._db.transaction():
+            for each in workflow_ids:
+                rows = (self._db.time_triggers[at] for at in self._db.time_triggers_of[each])
+                fires = [row.next_fire_at for row in rows if row.next_fire_at is not None]
+                found |= {each: min(fires)} if fires else {}
+        return found
+
     async def signal_trigger(self, trigger_id: str) -> SignalTriggerRow | None:
         with self._db.transaction():
             return self._db.signal_triggers.get(trigger_id)

@@ -1,6 +1,6 @@
 """Workflows: versions, properties, activation, deletion."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -74,6 +74,11 @@ class MemoryWorkflows(Part):
     async def workflow(self, workflow_id: str) -> WorkflowRow | None:
         with self._db.transaction():
             return workflow_row(self._db, workflow_id)
+
+    async def workflow_rows(self, workflow_ids: Collection[str]) -> dict[str, WorkflowRow]:
+        with self._db.transaction():
+            rows = {each: workflow_row(self._db, each) for each in workflow_ids}
+            return {each: row for each, row in rows.items() if row is not None}
 
     async def version(self, workflow_id: str, version_id: int) -> WorkflowVersion | None:
         with self._db.transaction():

@@ -163,3 +163,7 @@ async def attempts_are_found_one_by_one_and_newest_first(world: World) -> None:
     assert [each.key for each in over_all] == [again.key, records[2].key]
     only = await world.store.newest_in_instance("wf", first.instance_id, "b")
     assert [each.key for each in only] == [records[2].key]
+    of_step = await world.store.newest_of_step([first, second, RunKey("wf", 9, 1)], "a")
+    assert {run: row.key for run, row in of_step.items()} == {first: records[1].key, second: again.key}
+    assert of_step[first].record == records[1]
+    assert await world.store.newest_of_step([], "a") == {}

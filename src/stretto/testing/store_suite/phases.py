@@ -99,6 +99,9 @@ async def the_due_time_is_kept_with_or_without_records(world: World) -> None:
         await owner.decide(run, due_at=due)
         row = await world.row(run)
         assert (row.due_at, row.phase) == (due, Phase.LIVE)
+    before = await world.row(run)
+    await owner.decide(run, due_at=1, keeps_due=True)
+    assert await world.row(run) == before
 
 
 @SUITE.check

@@ -36,6 +36,7 @@ async def timers_are_due_at_home_in_order(world: World) -> None:
     assert await due(999, most=2) == ["soon", "theirs"]
     assert await due(999) == ["soon", "theirs", "late"]
     assert await world.store.next_trigger_due(homes) == 100
+    assert await world.store.next_fires(["wf", "other", "unknown"]) == {"wf": 100, "other": 200}
     elsewhere = set(range(128)) - homes
     assert await world.store.next_trigger_due(elsewhere) is None
     assert await world.store.due_triggers(elsewhere, 999) == []

@@ -208,6 +208,8 @@ async def workflows_are_listed_by_id_and_filtered(world: World) -> None:
     assert await ids(Cut(), WorkflowFilter(tag="hot", owner="bob")) == ["b.one"]
     page = await world.store.workflows(Cut(most=1), WorkflowFilter(prefix="b."))
     assert (page.before, page.after) == (False, True)
+    rows = await world.store.workflow_rows(["b.one", "a.one", "unknown"])
+    assert rows == {each: await world.store.workflow(each) for each in ("a.one", "b.one")}
 
 
 @SUITE.check
@@ -227,6 +229,7 @@ async def a_deleted_workflow_is_found_by_nobody(world: World) -> None:
     assert row.workflow_id == "wf"
     store = world.store
     assert await store.workflow("wf") is None
+    assert await store.workflow_rows(["wf"]) == {}
     assert await store.version("wf", 1) is None
     assert (await store.versions("wf", Cut())).elements == ()
     assert (await store.properties_history("wf", Cut())).elements == ()

@@ -1,0 +1,99 @@
+"""A signal trigger has one of each of its signals: a run starts, if its condition holds."""
+
+from uuid import NAMESPACE_OID, uuid5
+
+import msgspec
+
+from stretto.actions.parts.admission import admit_all
+from stretto.actions.parts.evaluation import FreshRun, evaluate_run, facts_of, signals_of, unique_number
+from stretto.actions.parts.firing import REFUSALS, Fired, Target, candidate_for, find_target, fired_by
+from stretto.model.initiator import SignalInitiator
+from stretto.model.param import ParamDefinition, Parameter, Params, ParamType
+from stretto.model.response import StartStatus
+from stretto.model.run_config import RunPolicy
+from stretto.model.trigger import SignalTrigger
+from stretto.model.wire import to_json
+from stretto.params import Moment, ParamError, Scope, evaluate_one
+from stretto.ports.failures import Stale
+from stretto.ports.hints import SILENT, Hints
+from stretto.ports.messages import Fire
+from stretto.ports.store import Store
+
+
+class Dropped(msgspec.Struct, frozen=True, kw_only=True):
+    """Nothing starts, for this reason. The message is still there: whoever asked consumes it."""
+
+    reason: str
+
+
+async def fire_trigger(
+    store: Store, message_id: int, fire: Fire, *, hints: Hints = SILENT
+) -> Fired | Dropped:
+    """Start the run of a fire; the message is gone with it (T6). The signals count as used either way.
+
+    A condition or parameters that can not be evaluated drop the fire, as a condition that does not hold and
+    a trigger that is not in force any more do. Anything else is raised, and the message stays.
+    """
+    row = await store.signal_trigger(fire.trigger_id)
+    if row is None:
+        return Dropped(reason=f"workflow [{fire.workflow_id}] has no trigger [{fire.trigger_id}] any more")
+    try:
+        target = await find_target(store, fire.workflow_id)
+        found = await _weigh(store, target, row.trigger, fire)
+        if found is None:
+            return Dropped(reason=f"the condition [{row.trigger.condition}] does not hold")
+        initiator, request_id, params = found
+        candidate = await candidate_for(store, target, initiator, request_id, params)
+    except REFUSALS as error:
+        return Dropped(reason=error.message)
+    try:
+        done = await admit_all(store, fire.workflow_id, [candidate], consumes=(message_id,), hints=hints)
+    except Stale:
+        run = await store.run_of_request(fire.workflow_id, request_id)
+        if run is None:
+            raise
+        return Fired(run=run, status=StartStatus.DUPLICATED)
+    (fired,) = fired_by(fire.workflow_id, done)
+    return fired
+
+
+async def _weigh(
+    store: Store, target: Target, trigger: SignalTrigger, fire: Fire
+) -> tuple[SignalInitiator, str, Params] | None:
+    """Who starts the run, under which request id and with which parameters; None: the condition is false."""
+    own_id = request_id_of(fire)
+    now = await store.now()
+    initiator = SignalInitiator(trigger_uuid=fire.trigger_id, signal_id_map=dict(fire.seqs))
+    properties = target.row.properties
+    owner = None if properties.owner is None else properties.owner.name
+    signals = await signals_of(store, initiator)
+
+    def context(of: SignalInitiator) -> FreshRun:
+        facts = facts_of(target.workflow, of, owner, RunPolicy.START_FRESH_NEW_RUN)
+        return FreshRun(facts, signals, unique_number(own_id))
+
+    params = dict(evaluate_run(trigger.params or {}, context(initiator), own_id, now))
+    initiator = msgspec.structs.replace(initiator, params=params or None)
+    scope = Scope(context=context(initiator), moment=Moment(now, unique_number(own_id)))
+
+    def result(name: str, kind: ParamType, expression: str) -> object:
+        found = evaluate_one(name, ParamDefinition(type=kind, expression=expression), scope, params)
+        assert isinstance(found, Parameter)  # noqa: S101 - all that a trigger can ask for is at hand
+        return found.evaluated_result
+
+    if trigger.condition is not None and not result("condition", ParamType.BOOLEAN, trigger.condition):
+        return None
+    request_id = own_id
+    if trigger.dedup_expr is not None:
+        try:
+            text = result("dedup_expr", ParamType.STRING, trigger.dedup_expr)
+            request_id = str(uuid5(NAMESPACE_OID, str(text)))
+        except ParamError:
+            pass  # the fire is then known by its signals, as one without the expression is
+    return initiator, request_id, {**params}
+
+
+def request_id_of(fire: Fire) -> str:
+    """The same for the same signals, whoever sees the fire."""
+    seqs = to_json(sorted(fire.seqs.items())).decode()
+    return str(uuid5(NAMESPACE_OID, f"{fire.trigger_id}\0{seqs}"))

@@ -1,0 +1,31 @@
+"""Nodes and flow groups, and messages that were set aside, for readers."""
+
+from stretto.actions.caller import Caller, Role
+from stretto.actions.parts.access import check_role
+from stretto.actions.reading.listing import Listing, page_of_list
+from stretto.model.page import Page
+from stretto.model.request import PageRequest
+from stretto.ports.groups import GroupRow, NodeRow
+from stretto.ports.messages import Message
+from stretto.ports.store import Store
+
+
+async def list_nodes(store: Store, caller: Caller) -> list[NodeRow]:
+    """All nodes, dead ones included, by id."""
+    check_role(caller, Role.VIEWER, "see nodes")
+    return await store.nodes()
+
+
+async def list_groups(store: Store, caller: Caller) -> list[GroupRow]:
+    """All flow groups with their owners, by number."""
+    check_role(caller, Role.VIEWER, "see nodes")
+    return await store.groups()
+
+
+async def list_parked(store: Store, caller: Caller, request: PageRequest) -> Page[Message]:
+    """Messages that could not be applied, oldest first; `release.release_message` has one tried again. They
+    tell of runs of all workflows, so they are for admins.
+    """
+    check_role(caller, Role.ADMIN, "see messages that were set aside")
+    listing = Listing(fetch=store.parked_messages, key=lambda message: message.id, key_type=int)
+    return await page_of_list(store, caller, request, listing)
