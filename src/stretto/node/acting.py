@@ -1,0 +1,264 @@
+"""What follows a commit: its effects, and the looks that nobody else would take."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from stretto.engine import effects as todo
+from stretto.engine import events as happened
+from stretto.engine.elsewhere import question_of
+from stretto.engine.records import NO_PARAMS, AttemptKey
+from stretto.model.errors import Unavailable
+from stretto.model.status import StepStatus
+from stretto.node.asks import Ask, Carry, Deliver, Evaluate, GrantTags, LookAtQueues, Verb
+from stretto.node.book import Book
+from stretto.node.desk import Desk
+from stretto.node.draft import Draft
+from stretto.node.entry import Entry, Item
+from stretto.node.group import Group
+from stretto.node.jobs import Job, Jobs
+from stretto.ports.failures import Fenced
+from stretto.ports.messages import Result
+from stretto.ports.runtime import Launch, StepContext, StepResult
+
+REMEMBERED: Final = 60_000  # how long the result of work is known that was sent to another node
+
+
+class Acting:
+    """Carries effects out, a bounded number at once and none without trust; their answers are events."""
+
+    def __init__(self, desk: Desk, book: Book, outside: Callable[[Any], bool]) -> None:
+        self._desk = desk
+        self._book = book
+        self._outside = outside
+        self.jobs = Jobs(desk, self._deliver)
+        self.asked_here: set[int] = set()  # messages to this node, about its work, that are in hand
+        self._ready: deque[Callable[[], None]] = deque()
+        self._under_way = 0
+        self._tags: dict[str, None] = {}  # somebody waits for them, or gave some back
+        self._queues: dict[str, None] = {}  # workflows that have a run less
+        self._handlers: Mapping[type, Callable[[Group, Entry, Any], None]] = {
+            todo.StartWork: self._work,
+            todo.LookAtWork: self._work,
+            todo.TerminateWork: self._work,
+            todo.EvaluateElsewhere: self._evaluate,
+            todo.ResumeLoop: self._resume,
+            todo.AskPermits: self._ask_permits,
+            todo.ReleasePermits: self._release,
+            todo.RunEnded: self._run_ended,
+        }
+
+    def clear(self) -> None:
+        """A new life: the work of the old one is ended, and what was to be done is not."""
+        self.asked_here.clear()
+        self._ready.clear()
+        self._under_way = 0
+        self._tags = {}
+        self._queues = {}
+        self.jobs.abandon_all()
+
+    def pump(self) -> None:
+        if self._tags:
+            self.look(GrantTags(tags=tuple(self._tags)))
+            self._tags = {}
+        if self._queues:
+            self.look(LookAtQueues(workflow_ids=tuple(self._queues)))
+            self._queues = {}
+        while self._ready and self._under_way < self._desk.settings.effects_at_once and self._desk.trusted:
+            self._ready.popleft()()
+        self.jobs.pump()
+
+    # ------------------------------------------------------------------------------------------ after commits
+    def done(self, group: Group, draft: Draft) -> None:
+        """What was decided for a run is stored."""
+        for attempt, launch in draft.results:
+            self._settle_result(attempt, launch)
+        entry = draft.entry
+        if entry is None:
+            return
+        entry.launch = False
+        for effect in draft.effects:
+            self.carry_out(group, entry, effect)
+        self._book.touch(entry)
+
+    def _settle_result(self, attempt: AttemptKey, launch: int) -> None:
+        """A result is stored, or was not wanted. One that only says that the work goes on settles nothing."""
+        job = self.jobs.get(attempt, launch)
+        if job is not None and job.result is not None:
+            self.jobs.settled(attempt, launch)
+
+    def carry_out(self, group: Group, entry: Entry, effect: todo.Effect) -> None:
+        self._handlers.get(type(effect), self._carry)(group, entry, effect)
+
+    # ------------------------------------------------------------------------------------------------ asking
+    def _queue(self, group: Group, entry: Entry, ask: Ask, attempt: AttemptKey, tries: int = 0) -> None:
+        """An ask whose answer is events for a run. As long as it is under way, the run does not leave."""
+        entry.asked += 1
+
+        def finished() -> bool:
+            self._under_way -= 1
+            entry.asked -= 1
+            entry.carrying.discard(attempt)
+            return self._book.holds(group, entry)
+
+        def then(answer: Any) -> None:
+            if finished():
+                for event in answer if isinstance(answer, tuple | list) else (answer,):
+                    group.put(entry, Item(event))
+                self._book.touch(entry)
+
+        def otherwise(error: Exception) -> None:
+            if not finished() or isinstance(error, Fenced):
+                return  # another node looks after the run, and asks again
+            if isinstance(error, Unavailable):
+                self._desk.tell(lambda each: each.store_failed(error, tries + 1))
+                self._mark(entry, ask, attempt)
+                entry.asked += 1
+                self._desk.after(self._desk.back_off(tries), again)
+            else:
+                text = f"internal error: {type(error).__name__}: {error}"
+                group.put(entry, Item(happened.Faulted(attempt=attempt, message=text)))
+
+        def again() -> None:
+            entry.asked -= 1
+            if self._book.holds(group, entry):
+                self._queue(group, entry, ask, attempt, tries + 1)
+
+        def go() -> None:
+            self._under_way += 1
+            self._desk.ask(ask, then, otherwise)
+
+        self._mark(entry, ask, attempt)
+        self._ready.append(go)
+
+    def _mark(self, entry: Entry, ask: Ask, attempt: AttemptKey) -> None:
+        if isinstance(ask, Carry) and isinstance(ask.effect, todo.StartChild):
+            entry.carrying.add(attempt)
+
+    def look(self, ask: Ask) -> None:
+        """A look that brings no event. If it fails, a sweep repeats it."""
+
+        def over(_answer: object) -> None:
+            self._under_way -= 1
+
+        def go() -> None:
+            self._under_way += 1
+            self._desk.ask(ask, over, over)
+
+        self._ready.append(go)
+
+    # ----------------------------------------------------------------------------------------------- effects
+    def _carry(self, group: Group, entry: Entry, effect: Any) -> None:
+        run = entry.run_of(effect.attempt)
+        if run is not None:  # else what it was for has ended meanwhile
+            ask = Carry(lease=group.lease, root=entry.key, effect=effect, run=run)
+            self._queue(group, entry, ask, effect.attempt)
+
+    def _evaluate(self, group: Group, entry: Entry, effect: todo.EvaluateElsewhere) -> None:
+        flow = None if entry.flow is None else entry.flow.tree.live.get(effect.attempt.run)
+        question = None if flow is None else question_of(flow, effect.attempt)
+        if question is not None:
+            ask = Evaluate(lease=group.lease, root=entry.key, question=question)
+            self._queue(group, entry, ask, effect.attempt)
+
+    def _resume(self, group: Group, entry: Entry, effect: todo.ResumeLoop) -> None:
+        group.put(entry, Item(happened.Resumed(attempt=effect.attempt)))
+
+    def _ask_permits(self, _group: Group, _entry: Entry, effect: todo.AskPermits) -> None:
+        self._tags.update(dict.fromkeys(effect.limits))
+
+    def _release(self, _group: Group, _entry: Entry, effect: todo.ReleasePermits) -> None:
+        self._tags.update(dict.fromkeys(effect.tags))
+
+    def _run_ended(self, _group: Group, entry: Entry, _effect: todo.RunEnded) -> None:
+        self._queues[entry.key.workflow_id] = None
+
+    def _work(self, group: Group, entry: Entry, effect: Any) -> None:
+        """Start, look at or end work, unless the attempt has moved on since."""
+        attempt = entry.attempt(effect.attempt)
+        run = entry.run_of(effect.attempt)
+        if attempt is None or run is None or entry.flow is None or attempt.launch != effect.launch:
+            return
+        flow = entry.flow.tree.live[effect.attempt.run]
+        step = flow.plan.steps[flow.plan.numbers[effect.attempt.step_id]].step
+        context = StepContext(
+            launch=Launch(effect.attempt, effect.launch),
+            step=step,
+            params=attempt.params or NO_PARAMS,
+            artifacts=attempt.artifacts,
+            timeout_at=attempt.timeout_at,
+            correlation_id=run.correlation_id,
+            owner=run.owner,
+            report=_nobody,
+        )
+        verb = _VERBS[type(effect)]
+        if verb is Verb.EXECUTE and attempt.status is StepStatus.STARTING:
+            verb = Verb.START  # nobody knows whether it was started: it is, again, under the same launch
+        self.jobs.call(context, group.number, verb, outside=self._outside(step))
+
+    # ----------------------------------------------------------------------------------------------- results
+    def _deliver(self, job: Job, event: happened.Reported) -> None:
+        """A runtime has answered: to the run, if it is ours, else to whoever owns it now."""
+        group = self._book.groups.get(job.group)
+        if group is None or job.answers:
+            self._send(job, event)
+        if group is None:
+            return
+        entry = group.entries.get(self._root_of(group, job.attempt))
+        if entry is not None:
+            group.put(entry, Item(event))
+        # Else the group is being loaded: every launch is looked at then, and finds what is in hand.
+
+    def _root_of(self, group: Group, attempt: AttemptKey) -> Any:
+        return group.inline.get(attempt.run.workflow_id, attempt.run)
+
+    def _send(self, job: Job, event: happened.Reported, tries: int = 0) -> None:
+        """T8. A result is sent until the store has it, or does not want it; it answers all who asked."""
+        asked: list[int | None] = [*job.answers] or [None]
+        job.answers = []
+        for answers in asked:
+            self._send_one(job, event, answers, tries)
+
+    def _send_one(self, job: Job, event: happened.Reported, answers: int | None, tries: int) -> None:
+        def then(_stored: bool) -> None:
+            self.asked_here.discard(answers or 0)
+            # Kept for a while: if the group comes back to us before the message, we still know the work.
+            if event.state.is_terminal:
+                job.delivered = True
+                self._desk.after(REMEMBERED, lambda: self.jobs.settled(job.attempt, job.launch))
+
+        def otherwise(_error: Exception) -> None:
+            if event.state.is_terminal and self.jobs.get(job.attempt, job.launch) is job:
+                job.answers += [] if answers is None else [answers]
+                self._desk.after(self._desk.back_off(tries), lambda: self._send_again(job, event, tries))
+            else:
+                self.asked_here.discard(answers or 0)  # it is found again, and asks again
+
+        ask = Deliver(node=self._desk.node, result=Result(event=event), answers=answers)
+        self._desk.ask(ask, then, otherwise)
+
+    def _send_again(self, job: Job, event: happened.Reported, tries: int) -> None:
+        """Maybe the group has come back meanwhile."""
+        if self._book.groups.get(job.group) is None:
+            self._send(job, event, tries + 1)
+        else:
+            self._deliver(job, event)
+
+    def given_up(self, group: Group) -> None:
+        """A group has gone: what is in hand of its work goes to the next owner."""
+        for job in self.jobs.of_group(group.number):
+            if job.result is not None:
+                self._send(job, job.result)
+            elif job.outside:  # the next owner asks for it itself
+                self.jobs.settled(job.attempt, job.launch)
+
+
+async def _nobody(_result: StepResult) -> None:
+    """Whoever calls the runtime puts in its own way to report."""
+
+
+_VERBS: Final[Mapping[type, Verb]] = {
+    todo.StartWork: Verb.START,
+    todo.LookAtWork: Verb.EXECUTE,
+    todo.TerminateWork: Verb.TERMINATE,
+}

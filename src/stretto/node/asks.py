@@ -1,0 +1,248 @@
+"""What a node asks of the world, as data. Whoever drives the node carries an ask out and brings its answer.
+
+Each ask names its answer. An ask that fails is brought back with the error instead (`ports.failures`); the
+node then decides what to do, so nobody else repeats anything. Asks are told apart by identity.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from stretto.engine.effects import Effect
+from stretto.engine.elsewhere import Question
+from stretto.engine.flow import Flow
+from stretto.engine.records import AttemptKey, RunKey, RunRecord
+from stretto.model.words import Word
+from stretto.ports.commit import GroupPart
+from stretto.ports.groups import Suspect
+from stretto.ports.messages import Message, Result
+from stretto.ports.rows import Lease, NodeId, RunRow
+from stretto.ports.runtime import StepContext
+
+NO_ONE: Final[Mapping[AttemptKey, NodeId]] = {}
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Base of all asks."""
+
+
+# ---------------------------------------------------------------------------------------------- membership
+class Join(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: `groups.Heard`."""
+
+    node: NodeId
+
+
+class Beat(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: `groups.Heard`, or None: buried. A driver does this on a thread and a connection of its own."""
+
+    node: NodeId
+    sent: float  # on the steady clock, before it was asked
+
+
+class Bury(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: `groups.Burial`, or None."""
+
+    node: NodeId
+    beats: int
+    expired: bool
+
+
+class Claim(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: the leases. Groups that are the node's, and not among those it holds, are claimed again: the
+    answer to an earlier claim was lost.
+    """
+
+    node: NodeId
+    most: int
+    held: frozenset[int]
+
+
+class ClaimAgain(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: the leases."""
+
+    node: NodeId
+    leases: tuple[Lease, ...]
+
+
+class GiveUp(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: the groups that were ours. Whoever carries it out hints, so that others claim them."""
+
+    node: NodeId
+    leases: tuple[Lease, ...]
+
+
+class StartLeaving(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: None."""
+
+    node: NodeId
+
+
+class Leave(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: None."""
+
+    node: NodeId
+
+
+class NoteSuspect(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: None."""
+
+    lease: Lease
+    suspect: Suspect
+
+
+class Calm(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: None."""
+
+    leases: tuple[Lease, ...]
+
+
+# ------------------------------------------------------------------------------------------------- reading
+class LoadGroup(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: `LoadedGroup`."""
+
+    lease: Lease
+
+
+class LoadedGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """A group at a glance. `runs`: those that are ADMITTED or LIVE, with when they must be looked at."""
+
+    admitted: tuple[RunKey, ...]
+    live: tuple[tuple[RunKey, int | None], ...]
+    seq: int
+    falls: int = 0
+
+
+class LoadRuns(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: a `LoadedRun` for each run that is ADMITTED or LIVE; the others are left out."""
+
+    lease: Lease
+    runs: tuple[RunKey, ...]
+
+
+class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run in memory, as it was committed, and the columns around it."""
+
+    flow: Flow
+    row: RunRow
+    runs_on: Mapping[AttemptKey, NodeId] = NO_ONE  # of attempts that are launched
+    granted: frozenset[AttemptKey] = frozenset()
+
+
+class FindRoot(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: the run in whose flow a run is or was (itself, unless it is an iteration); None: unknown."""
+
+    run: RunKey
+
+
+class FetchMail(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: `outbox.Mail`. If runs are in memory (`awake`), new breakpoints are looked for, too."""
+
+    node: NodeId
+    groups: frozenset[int]
+    known: frozenset[int]
+    launching: frozenset[RunKey]
+    awake: bool = False
+
+
+# ------------------------------------------------------------------------------------------------- writing
+class Commit(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: `commit.Committed`. Whoever carries it out hints the groups that got letters."""
+
+    node: NodeId
+    parts: tuple[GroupPart, ...]
+
+
+class Postpone(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: the `Message` after it."""
+
+    lease: Lease
+    message: int
+    reason: str
+
+
+class Deliver(Ask, frozen=True, kw_only=True, eq=False):
+    """T8: a result of work that was done here, for a group that is not ours. Answer: bool."""
+
+    node: NodeId
+    result: Result
+    answers: int | None = None
+
+
+# ------------------------------------------------------------------------------------------------- effects
+class Carry(Ask, frozen=True, kw_only=True, eq=False):
+    """Carry out an effect that was committed. Answer: the events that come of it, in order.
+
+    These come here: Fetch, LookForBreakpoint, WatchSignals (look for signals that are there), StartChild,
+    StopChild without a child (look it up by the request id: ChildStarted, or ChildRefused if there is none)
+    and AnnounceSignals. `run` is the run of the attempt; it is only read.
+    """
+
+    lease: Lease
+    root: RunKey
+    effect: Effect
+    run: RunRecord
+
+
+class Evaluate(Ask, frozen=True, kw_only=True, eq=False):
+    """Evaluate what is too long for a decision. Answer: the event, `events.Evaluated`."""
+
+    lease: Lease
+    root: RunKey
+    question: Question
+
+
+class Verb(Word):
+    """What is asked of a runtime."""
+
+    START = "START"
+    EXECUTE = "EXECUTE"
+    TERMINATE = "TERMINATE"
+
+
+class CallRuntime(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: the event, `events.Reported`. A runtime that raises, or answers nonsense, is a platform error;
+    one that is not there (an unknown kind of step) a fatal one.
+    """
+
+    verb: Verb
+    context: StepContext
+
+
+class Deal(Ask, frozen=True, kw_only=True, eq=False):
+    """Deal with a message that no run in memory can take: FAN_OUT, FIRE, LOG, or a STOP of a queued run.
+
+    Answer: the `Decided` to commit (`root` None), which consumes or continues the message; or None: it was
+    consumed by a transaction of its own.
+    """
+
+    lease: Lease
+    message: Message
+
+
+# -------------------------------------------------------------------------------------------------- looks
+class LookAtQueues(Ask, frozen=True, kw_only=True, eq=False):
+    """Runs of these workflows have ended: admit who waits. Answer: None."""
+
+    workflow_ids: tuple[str, ...]
+
+
+class GrantTags(Ask, frozen=True, kw_only=True, eq=False):
+    """Somebody waits for these tags, or has given some back. Answer: None."""
+
+    tags: tuple[str, ...]
+
+
+class Sweep(Ask, frozen=True, kw_only=True, eq=False):
+    """Repair what crashes left undone for these groups: queues, tags, the outbox. Answer: None."""
+
+    groups: frozenset[int]
+
+
+class FireTimers(Ask, frozen=True, kw_only=True, eq=False):
+    """Start what is due of the time triggers at home in these groups. Answer: when the next is due, or
+    None.
+    """
+
+    groups: frozenset[int]

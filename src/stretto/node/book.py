@@ -1,0 +1,111 @@
+"""What a node has in hand: groups, their runs, the timers of all of them, and which may leave memory."""
+
+import heapq
+from itertools import count
+
+from stretto.engine.records import RunKey
+from stretto.node.desk import Desk
+from stretto.node.entry import Entry
+from stretto.node.group import Group
+from stretto.ports.messages import Message
+
+
+class Book:
+    """The groups that a node owns. There is one heap of times for all runs, in memory or parked."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.groups: dict[int, Group] = {}
+        self.fetches = 0  # how many were asked
+        self.to_deal: dict[int, Group] = {}  # groups that have messages about no run in hand
+        self.hurry = False  # there is a reason to fetch at once
+        self.timers_changed = False  # time triggers may have come or gone
+        self._times: list[tuple[int, int, int, RunKey]] = []
+        self._tickets = count()
+        self._idle: dict[tuple[int, RunKey], Entry] = {}  # entries by when they were touched last
+
+    def clear(self) -> None:
+        self.groups = {}
+        self.to_deal = {}
+        self._times = []
+        self._idle = {}
+
+    def holds(self, group: Group, entry: Entry | None = None) -> bool:
+        """Whether a group is still ours under the same lease, and the entry still the one in hand."""
+        if self.groups.get(group.number) is not group:
+            return False
+        return entry is None or group.entries.get(entry.key) is entry
+
+    def lively(self) -> list[Group]:
+        """Groups in which there may be something to decide or to commit."""
+        found = []
+        for group in self.groups.values():
+            if group.lively:
+                group.lively = bool(group.ready or group.drafts)
+                found.append(group)
+        return found
+
+    def deal(self, group: Group, message: Message) -> None:
+        """A message that no run in memory can take."""
+        group.to_deal.append(message)
+        self.to_deal[group.number] = group
+
+    # ----------------------------------------------------------------------------------------------- timers
+    def arm(self, group: int, key: RunKey, due: int | None) -> None:
+        if due is not None:
+            heapq.heappush(self._times, (due, next(self._tickets), group, key))
+
+    def due(self) -> list[tuple[Group, RunKey]]:
+        """Runs that must be looked at now."""
+        found = []
+        now = self._desk.time.now()
+        while self._times and self._times[0][0] <= now:
+            _, _, number, key = heapq.heappop(self._times)
+            group = self.groups.get(number)
+            if group is not None:
+                found.append((group, key))
+        return found
+
+    @property
+    def next_due(self) -> float:
+        """When the steady clock reaches the first of them."""
+        return self._desk.time.steady_at(self._times[0][0]) if self._times else float("inf")
+
+    # ------------------------------------------------------------------------------------------------- idle
+    def touch(self, entry: Entry) -> None:
+        at = entry.group, entry.key
+        self._idle.pop(at, None)
+        self._idle[at] = entry
+        entry.touched = self._desk.steady()
+
+    def forget(self, entry: Entry) -> None:
+        self._idle.pop((entry.group, entry.key), None)
+
+    def idle(self) -> list[tuple[Group, Entry]]:
+        """Runs that were not touched for long, or are too many; those that wait longest come first."""
+        settings = self._desk.settings
+        now = self._desk.steady()
+        many = len(self._idle) - settings.most_active
+        found = []
+        for number, (at, entry) in enumerate(list(self._idle.items())):
+            if self._idle_at(entry) > now and number >= many:
+                break
+            group = self.groups.get(at[0])
+            if group is None or group.entries.get(entry.key) is not entry:
+                del self._idle[at]
+            else:
+                found.append((group, entry))
+        return found
+
+    @property
+    def awake(self) -> bool:
+        """Whether a run is in memory."""
+        return bool(self._idle)
+
+    @property
+    def next_idle(self) -> float:
+        first = next(iter(self._idle.values()), None)
+        return float("inf") if first is None else self._idle_at(first)
+
+    def _idle_at(self, entry: Entry) -> float:
+        return entry.touched + self._desk.settings.park_after / 1_000

@@ -1,0 +1,35 @@
+"""The time of the machine."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Final
+
+
+def _steady_clock() -> Callable[[], float]:
+    """One that nobody sets and that runs while the machine sleeps, where there is such a one."""
+    number = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic if number is None else lambda: time.clock_gettime(number)
+
+
+_STEADY: Final = _steady_clock()
+
+
+class SystemClock:
+    """See `ports.clock`. Its `now` is the wall clock of this machine: a node that has heard the database's
+    clock keeps its own estimate of that one (`node.time`).
+    """
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def now(self) -> int:
+        self._last = max(self._last, time.time_ns() // 1_000_000)
+        return self._last
+
+    def steady(self) -> float:
+        return _STEADY()
+
+    async def sleep_until(self, due: int) -> None:
+        while (left := due - self.now()) > 0:  # noqa: ASYNC110 - nobody tells that time has passed
+            await asyncio.sleep(left / 1_000)

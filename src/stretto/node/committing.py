@@ -1,0 +1,250 @@
+"""Group commit: what is decided goes into one transaction, as much as may; and what is done if that fails."""
+
+from collections.abc import Sequence
+
+from stretto.engine import events as happened
+from stretto.model.errors import Unavailable
+from stretto.node.acting import Acting
+from stretto.node.asks import Commit, Postpone
+from stretto.node.book import Book
+from stretto.node.desk import Desk
+from stretto.node.draft import Draft
+from stretto.node.entry import Entry, Item
+from stretto.node.group import Group
+from stretto.node.loading import Loading, dealt_with
+from stretto.node.owning import Owning
+from stretto.ports import messages as post
+from stretto.ports.commit import Committed, Decided, GroupPart
+from stretto.ports.events import LogRow
+from stretto.ports.failures import OutcomeUnknown, Stale
+
+Pair = tuple[Group, Draft]
+
+
+class Batch:
+    """Drafts on their way into the store, and those that follow once these are there.
+
+    While a batch is under way, nothing is decided for its groups: memory is never ahead of it.
+    """
+
+    def __init__(self, drafts: Sequence[Pair], rest: "Batch | None" = None) -> None:
+        self.drafts = list(drafts)
+        self.rest = rest
+        self.parts: tuple[GroupPart, ...] = ()
+
+    @property
+    def groups(self) -> dict[int, Group]:
+        return {group.number: group for group, _ in self.drafts}
+
+    @property
+    def all_groups(self) -> dict[int, Group]:
+        return {**self.groups, **({} if self.rest is None else self.rest.all_groups)}
+
+
+class Committing:
+    """At most a few commits are in flight, and one for each group."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        book: Book,
+        acting: Acting,
+        loading: Loading,
+        owning: Owning,
+    ) -> None:
+        self._desk = desk
+        self._book = book
+        self._acting = acting
+        self._loading = loading
+        self._owning = owning
+        self._in_flight = 0
+
+    def clear(self) -> None:
+        self._in_flight = 0
+
+    def pump(self) -> None:
+        """Send what is ready."""
+        while self._in_flight < self._desk.settings.commits_at_once and self._desk.trusted:
+            drafts = self._gather()
+            if not drafts:
+                return
+            self._in_flight += 1
+            self._send(Batch(drafts))
+
+    def _gather(self) -> list[Pair]:
+        drafts: list[Pair] = []
+        rows = 0
+        for group in self._book.lively():
+            if group.drafts and not group.committing:
+                rows += group.rows
+                if drafts and rows > self._desk.settings.rows_per_commit:
+                    break
+                group.committing = True
+                drafts += [(group, draft) for draft in group.drafts.values()]
+                group.drafts = {}
+        return drafts
+
+    # ----------------------------------------------------------------------------------------------- sending
+    def _send(self, batch: Batch) -> None:
+        now = self._desk.time.now()
+        decided: dict[int, list[Decided]] = {}
+        for group, draft in batch.drafts:
+            decided.setdefault(group.number, []).append(draft.decided(now))
+        batch.parts = tuple(
+            GroupPart(lease=group.lease, decisions=tuple(decided[number]), seq=group.seq + 1)
+            for number, group in sorted(batch.groups.items())
+        )
+        self._ask(batch, 0)
+
+    def _ask(self, batch: Batch, tries: int) -> None:
+        ask = Commit(node=self._desk.node, parts=batch.parts)
+        self._desk.ask(
+            ask,
+            lambda answer: self._committed(batch, answer),
+            lambda error: self._failed(batch, error, tries),
+        )
+
+    def _again(self, batch: Batch, tries: int) -> None:
+        if self._desk.trusted:
+            self._ask(batch, tries)
+        else:
+            self._desk.after(self._desk.settings.retry_first, lambda: self._again(batch, tries))
+
+    # -------------------------------------------------------------------------------------------------- done
+    def _committed(self, batch: Batch, answer: Committed) -> None:
+        self._desk.time.at_least(answer.now)
+        logged = self._count(batch, answer)
+        for group, draft in batch.drafts:
+            if group.number in answer.fenced or not self._book.holds(group):
+                continue
+            group.known.difference_update(each.id for each in draft.messages)
+            self._acting.done(group, draft)
+            self._loading.done(group, draft)
+        for number in sorted(answer.fenced):
+            self._lost(batch, number)
+        self._desk.tell(lambda each: each.committed(logged))
+        self._next(batch.groups, batch.rest)
+
+    def _count(self, batch: Batch, answer: Committed) -> list[LogRow]:
+        """The change log of each group has one row more, if there was something to tell."""
+        logged = []
+        for part in batch.parts:
+            events = tuple(event for decided in part.decisions for event in decided.events)
+            group = batch.groups[part.lease.group]
+            if events and group.number not in answer.fenced:
+                group.seq = part.seq
+                logged.append(LogRow(group=group.number, seq=part.seq, at=answer.now, events=events))
+        return logged
+
+    def _lost(self, batch: Batch, number: int) -> None:
+        """Another node owns the group: nothing that was decided for it counts."""
+        group = batch.groups[number]
+        rest = batch.rest
+        while rest is not None:
+            rest.drafts = [pair for pair in rest.drafts if pair[0] is not group]
+            rest = rest.rest
+        if self._book.holds(group):
+            self._owning.drop(group)
+
+    def _next(self, groups: dict[int, Group], rest: Batch | None) -> None:
+        """The other half, or others. Groups of which nothing is left may decide again."""
+        while rest is not None and not rest.drafts:
+            rest = rest.rest
+        still = {} if rest is None else rest.all_groups
+        for number, group in groups.items():
+            if number not in still:
+                group.committing = False
+        if rest is not None:
+            self._send(rest)
+        else:
+            self._in_flight -= 1
+
+    # ------------------------------------------------------------------------------------------------ failed
+    def _failed(self, batch: Batch, error: Exception, tries: int) -> None:
+        if isinstance(error, OutcomeUnknown):
+            self._in_flight -= 1
+            self._owning.claim_again(list(batch.all_groups.values()))
+        elif isinstance(error, Unavailable):
+            self._desk.tell(lambda each: each.store_failed(error, tries + 1))
+            self._desk.after(self._desk.back_off(tries), lambda: self._again(batch, tries + 1))
+        elif isinstance(error, Stale):
+            self._stale(batch, error)
+        else:
+            self._poisoned(batch, error)
+
+    def _stale(self, batch: Batch, error: Stale) -> None:
+        """Rows have moved on that it relied on: these runs are loaded anew; the others are sent again."""
+        named = error.groups or frozenset(batch.groups)
+        kept = [pair for pair in batch.drafts if pair[0].number not in named]
+        for group, draft in batch.drafts:
+            if group.number in named:
+                self._undo(group, draft)
+        self._next(batch.groups, Batch(kept, batch.rest) if kept else batch.rest)
+
+    def _poisoned(self, batch: Batch, error: Exception) -> None:
+        """Something in it can not be stored: halves are tried apart, until the culprit is alone."""
+        if len(batch.drafts) > 1:
+            middle = len(batch.drafts) // 2
+            self._send(Batch(batch.drafts[:middle], Batch(batch.drafts[middle:], batch.rest)))
+            return
+        ((group, draft),) = batch.drafts
+        self._desk.tell(lambda each: each.store_failed(error, 1))
+        self._blame(group, draft, error)
+        self._next(batch.groups, batch.rest)
+
+    def _undo(self, group: Group, draft: Draft) -> Entry | None:
+        """Forget what was decided: messages are fetched again, results are in hand, the run is loaded."""
+        group.known.difference_update(each.id for each in draft.messages)
+        return None if draft.entry is None else self._loading.again(group, draft.entry)
+
+    # ---------------------------------------------------------------------------------------------- culprits
+    def _blame(self, group: Group, draft: Draft, error: Exception) -> None:
+        """One draft can not be stored. With several events in it, each is tried alone."""
+        items = draft.items
+        entry = self._undo(group, draft)
+        if entry is None:
+            for message in draft.messages:
+                self.postpone(group, message, error)
+        elif len(items) > 1:
+            entry.careful = True
+        else:
+            entry.careful = True
+            self._punish(group, entry, items[0], f"what came of it can not be stored: {_harmless(error)}")
+
+    def _punish(self, group: Group, entry: Entry, item: Item, text: str) -> None:
+        """The step that the event is about fails instead, or the run; an action is refused."""
+        message = item.message
+        if message is not None:
+            group.known.add(message.id)
+            if isinstance(message.body, post.Act | post.Rollup):  # a total that is lost is told again
+                group.add(message.id, dealt_with(message, post.Outcome(applied=False, message=text)))
+                return
+        attempt = getattr(item.event, "attempt", None)
+        if attempt is None or isinstance(item.event, happened.Faulted):
+            event: happened.Event = happened.RunFaulted(run=entry.key, message=text)
+        else:
+            event = happened.Faulted(attempt=attempt, message=text)
+            if isinstance(item.event, happened.Reported):
+                self._acting.jobs.settled(item.event.attempt, item.event.launch)
+        if isinstance(item.event, happened.RunFaulted):
+            self._loading.set_aside(group, entry, text)
+        elif message is None or isinstance(item.event, happened.Reported):
+            entry.inbox.appendleft(Item(event, message))
+        else:  # what it says still holds, and may be what the end of the step waits for
+            entry.inbox.extendleft((item, Item(event)))
+
+    def postpone(self, group: Group, message: post.Message, error: Exception) -> None:
+        group.known.add(message.id)
+
+        def then(after: post.Message) -> None:
+            group.known.discard(message.id)
+            if after.parked is not None:
+                self._desk.tell(lambda each: each.message_parked(after, after.parked or ""))
+
+        ask = Postpone(lease=group.lease, message=message.id, reason=str(error))
+        self._desk.insist(ask, then, lambda _error: group.known.discard(message.id))
+
+
+def _harmless(error: Exception) -> str:
+    """The text of an error, without what may be the very reason for it."""
+    return "".join(each for each in str(error) if each.isprintable())[:200]

@@ -1,0 +1,346 @@
+"""Events become drafts: the core decides, and what it says is turned into rows, messages and effects."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from stretto.engine import effects as todo
+from stretto.engine import events as happened
+from stretto.engine.decide import COMMANDS, Decision, decide
+from stretto.engine.live_rollup import rollup_of
+from stretto.engine.records import AttemptKey, AttemptRecord, RunRecord
+from stretto.model.errors import StrettoError
+from stretto.model.step import AnyStep
+from stretto.model.workflow import Criticality
+from stretto.node.book import Book
+from stretto.node.desk import Desk
+from stretto.node.draft import Draft
+from stretto.node.entry import AskAround, Entry, Item, Output, Recover, timer_event
+from stretto.node.group import Group
+from stretto.node.jobs import Jobs
+from stretto.node.membership import Membership
+from stretto.node.summary import summary_of
+from stretto.node.suspects import is_noted
+from stretto.ports import messages as post
+from stretto.ports.commit import PermitAsk
+from stretto.ports.places import group_of_run
+from stretto.ports.signals import SignalWait
+
+Outside = Callable[[AnyStep], bool]  # whether the work of a step lives outside of our processes
+
+
+class Deciding:
+    """One event at a time, for runs that are in memory and of which nothing is being committed."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        book: Book,
+        membership: Membership,
+        jobs: Jobs,
+        outside: Outside,
+        done: Callable[[Group, Draft], None],
+    ) -> None:
+        self._desk = desk
+        self._book = book
+        self._membership = membership
+        self._jobs = jobs
+        self._outside = outside
+        self._done = done
+        self._handlers: Mapping[type, Callable[[Entry, Draft, Any], None]] = {
+            todo.StartWork: self._start_work,
+            todo.LookAtWork: self._elsewhere,
+            todo.TerminateWork: self._elsewhere,
+            todo.SetTimer: self._set_timer,
+            todo.AskPermits: self._ask_permits,
+            todo.ReleasePermits: self._release,
+            todo.WatchSignals: self._watch,
+            todo.StopChild: self._stop_child,
+            todo.RunEnded: self._run_ended,
+        }
+
+    def drain(self, group: Group) -> None:
+        """Decide what waits, until there is enough for a commit, or others should have their turn."""
+        settings = self._desk.settings
+        left = settings.events_per_turn
+        rows = group.rows
+        waiting = [entry for key in group.ready if group.is_announced(entry := group.entries[key])]
+        for entry in waiting:
+            if not left or rows >= settings.rows_per_commit:
+                return
+            if (entry.careful or group.careful) and group.drafts:
+                return  # alone, or not at all
+            if not is_noted(self._desk, group, entry.key):
+                return
+            draft = group.draft_of(entry)
+            rows -= draft.rows
+            while entry.inbox and left and draft.rows < settings.rows_per_commit:
+                left -= 1
+                self._decide(group, entry, draft, entry.inbox.popleft())
+                if entry.careful:
+                    break
+            if not entry.inbox:
+                del group.ready[entry.key]
+            self._settle(group, entry, draft)
+            rows += draft.rows
+            if entry.careful or group.careful:
+                return
+
+    def _settle(self, group: Group, entry: Entry, draft: Draft) -> None:
+        if draft.is_empty:  # nothing to store, so nothing to wait for
+            del group.drafts[entry.key]
+            self._done(group, draft)
+            return
+        now = self._desk.time.now()
+        flow = entry.flow
+        assert flow is not None  # noqa: S101 - it was just decided about
+        draft.launch = entry.launch
+        root = id(flow.run) in draft.records
+        if draft.records and (root or now - entry.summed_at >= self._desk.settings.rollup_every):
+            entry.summed_at = now
+            draft.records[id(flow.run)] = flow.run
+            draft.note((flow.run,), (flow.run.status,))
+            draft.summary = summary_of(entry)
+            self._tell_parent(entry, draft, now)
+
+    def _tell_parent(self, entry: Entry, draft: Draft, now: int) -> None:
+        """The totals of a child, while it goes on; with its end they travel together."""
+        parent = None if entry.row is None else entry.row.parent
+        if parent is None or draft.summary is None or entry.flow is None or entry.flow.is_over:
+            return
+        rollup = draft.summary.rollup
+        assert rollup is not None  # noqa: S101 - it was just counted
+        body = post.Rollup(attempt=parent.attempt, child=entry.key, version=now, rollup=rollup)
+        draft.letters.append(post.Letter(ref=f"{entry.key}:{now}", to_group=parent.group, body=body))
+
+    # -------------------------------------------------------------------------------------------- one event
+    def _decide(self, group: Group, entry: Entry, draft: Draft, item: Item) -> None:
+        draft.items.append(item)
+        if item.message is not None:
+            draft.messages.append(item.message)
+        event = item.event
+        if isinstance(event, Recover):
+            self._recover(entry, draft)
+        elif isinstance(event, AskAround):
+            self._ask_around(entry, draft)
+        elif isinstance(event, Output):
+            self._put_out(group, entry, draft, event)
+        else:
+            self._apply(group, entry, draft, item, event)
+
+    def _put_out(self, group: Group, entry: Entry, draft: Draft, output: Output) -> None:
+        record = entry.attempt(output.attempt)
+        if record is not None and record.launch is not None:
+            event = happened.Reported(
+                attempt=output.attempt,
+                launch=record.launch,
+                state=happened.ResultState.CONTINUE,
+                outputs=output.params,
+                artifacts=output.artifacts,
+            )
+            self._apply(group, entry, draft, Item(event), event)
+
+    def _apply(self, group: Group, entry: Entry, draft: Draft, item: Item, event: happened.Event) -> None:
+        flow = entry.flow
+        assert flow is not None  # noqa: S101 - only runs in memory are ready
+        command = isinstance(event, COMMANDS)
+        try:
+            decision = decide(flow, event, self._desk.time.now())
+        except StrettoError as refusal:
+            if not command:
+                self._fault(entry, draft, item, refusal)
+            elif item.message is not None:
+                self._answer(draft, item.message, post.Outcome(applied=False, message=refusal.message))
+            return
+        except Exception as fault:  # noqa: BLE001 - whatever it is, it harms this run only
+            self._fault(entry, draft, item, fault)
+            return
+        self._take(group, entry, draft, decision)
+        if item.message is not None:
+            acted = self._acted(entry, event) if command else None
+            self._answer(draft, item.message, post.Outcome(applied=True, attempt=acted))
+        if isinstance(event, happened.Reported):
+            draft.results.append((event.attempt, event.launch))
+
+    def _acted(self, entry: Entry, event: happened.Event) -> AttemptKey | None:
+        """The attempt that a user's action made, or acted on."""
+        if not isinstance(event, happened.StepActed) or entry.flow is None:
+            return None
+        flow = entry.flow.tree.live.get(event.attempt.run)
+        index = None if flow is None else flow.plan.numbers.get(event.attempt.step_id)
+        record = None if flow is None or index is None else flow.attempts[index]
+        return None if record is None else record.key
+
+    def _answer(self, draft: Draft, message: post.Message, outcome: post.Outcome) -> None:
+        """Only actions have somebody who waits for what becomes of them."""
+        if isinstance(message.body, post.Act):
+            draft.answered[message.id] = outcome
+
+    def _fault(self, entry: Entry, draft: Draft, item: Item, fault: Exception) -> None:
+        """A fault of ours: the step that the event is about fails, or the run, if it is about none.
+
+        What a fault leaves is as it was before; so the message that brought it can be dealt with.
+        """
+        self._desk.tell(lambda each: each.decision_failed(entry.key, fault))
+        text = f"internal error: {type(fault).__name__}: {fault}"
+        if item.message is not None:
+            self._answer(draft, item.message, post.Outcome(applied=False, message=text))
+        attempt = getattr(item.event, "attempt", None)
+        if isinstance(item.event, happened.Faulted) or attempt is None:
+            event: happened.Event = happened.RunFaulted(run=entry.key, message=text)
+        else:
+            event = happened.Faulted(attempt=attempt, message=text)
+        if not isinstance(item.event, happened.RunFaulted):
+            entry.inbox.appendleft(Item(event))
+
+    # -------------------------------------------------------------------------------------------- decisions
+    def _take(self, group: Group, entry: Entry, draft: Draft, decision: Decision) -> None:
+        draft.note(decision.changes, decision.before)
+        for record in decision.changes:
+            if isinstance(record, AttemptRecord):
+                entry.note_attempt(record)
+                if record.signals is not None:
+                    _end_waits(entry, draft, record)
+            elif isinstance(record, RunRecord) and record.key.workflow_id not in entry.inline:
+                self._note_inner(group, entry, record.key.workflow_id)
+        for effect in decision.effects:
+            handle = self._handlers.get(type(effect))
+            if handle is None:
+                draft.effects.append(effect)
+            else:
+                handle(entry, draft, effect)
+
+    def _note_inner(self, group: Group, entry: Entry, workflow_id: str) -> None:
+        """Where to find the runs inside a run."""
+        if workflow_id != entry.key.workflow_id:
+            entry.inline.add(workflow_id)
+            group.inline[workflow_id] = entry.key
+
+    def _start_work(self, entry: Entry, draft: Draft, effect: todo.StartWork) -> None:
+        node = None if self._outside(effect.step) else self._desk.node
+        draft.runs_on[effect.attempt] = node
+        if node is None:
+            entry.runs_on.pop(effect.attempt, None)
+        else:
+            entry.runs_on[effect.attempt] = node
+        draft.effects.append(effect)
+
+    def _elsewhere(self, entry: Entry, draft: Draft, effect: todo.LookAtWork | todo.TerminateWork) -> None:
+        """Work that another node does is looked at, and ended, there."""
+        node = entry.runs_on.get(effect.attempt)
+        if node is None or node == self._desk.node:
+            draft.effects.append(effect)
+        elif not self._membership.is_gone(node, entry.loaded_at):
+            ending = isinstance(effect, todo.TerminateWork)
+            body = (post.Cancel if ending else post.Ask)(attempt=effect.attempt, launch=effect.launch)
+            ref = f"{effect.attempt}:{effect.launch}"
+            draft.letters.append(post.Letter(ref=ref, to_node=node, body=body))
+        # Else the node is gone: with the next beat every launch that it had is looked at.
+
+    def _set_timer(self, entry: Entry, _draft: Draft, effect: todo.SetTimer) -> None:
+        event = timer_event(effect)
+        if entry.set_timer(effect.due, event):
+            self._book.arm(entry.group, entry.key, effect.due)
+
+    def _ask_permits(self, _entry: Entry, draft: Draft, effect: todo.AskPermits) -> None:
+        ask = PermitAsk(
+            attempt=effect.attempt,
+            limits=effect.limits,
+            criticality=Criticality(effect.criticality) if effect.criticality else None,
+            since=effect.since,
+        )
+        draft.permits.append(ask)
+        draft.effects.append(effect)
+
+    def _release(self, _entry: Entry, draft: Draft, effect: todo.ReleasePermits) -> None:
+        draft.released[effect.attempt] = None
+        draft.effects.append(effect)
+
+    def _watch(self, entry: Entry, draft: Draft, effect: todo.WatchSignals) -> None:
+        for index in sorted(entry.watching.get(effect.attempt, ())):
+            wanted = effect.dependencies.dependencies[index]
+            wait = SignalWait(
+                name=wanted.name,
+                attempt=effect.attempt,
+                index=index,
+                group=entry.group,
+                match_params=wanted.match_params or {},
+            )
+            draft.waits.append(wait)
+        draft.effects.append(effect)
+
+    def _stop_child(self, entry: Entry, draft: Draft, effect: todo.StopChild) -> None:
+        if effect.child is not None:
+            stop = happened.RunActed(
+                run=effect.child, action=happened.RunAction.STOP, user=effect.user or "the parent step"
+            )
+            letter = post.Letter(
+                ref=f"{effect.child}:{effect.attempt}",
+                to_group=group_of_run(effect.child),
+                body=post.Stop(event=stop),
+            )
+            draft.letters.append(letter)
+        elif effect.attempt not in entry.carrying and not _starts(draft, effect.attempt):
+            draft.effects.append(effect)  # else the answer to the start says which it is
+
+    def _run_ended(self, entry: Entry, draft: Draft, effect: todo.RunEnded) -> None:
+        draft.effects.append(effect)
+        parent = None if entry.row is None else entry.row.parent
+        if parent is not None and entry.flow is not None:
+            rollup = rollup_of(entry.flow)
+            event = happened.ChildEnded(attempt=parent.attempt, child=entry.key, status=effect.status)
+            body = post.ChildEnd(event=event, rollup=rollup)
+            draft.letters.append(post.Letter(ref=str(entry.key), to_group=parent.group, body=body))
+
+    # --------------------------------------------------------------------------------------------- recovery
+    def _recover(self, entry: Entry, draft: Draft) -> None:
+        """Look at every launch, after the messages that waited were applied."""
+        for attempt, launch in list(entry.launched.items()):
+            record = entry.attempt(attempt)
+            node = entry.runs_on.get(attempt)
+            if record is None or record.launch != launch:
+                continue
+            job = self._jobs.get(attempt, launch)
+            if node is None:
+                draft.effects.append(_again(record, launch))
+            elif job is not None:
+                if job.said is not None:  # it may have been lost on the way
+                    entry.inbox.append(Item(job.said))
+                if job.result is None and record.ending is not None and not job.is_ending:
+                    draft.effects.append(todo.TerminateWork(attempt=attempt, launch=launch))
+            elif node == self._desk.node or self._membership.is_gone(node, entry.loaded_at):
+                entry.inbox.append(Item(happened.WorkLost(attempt=attempt, launch=launch)))
+            elif record.ending is not None:
+                self._elsewhere(entry, draft, todo.TerminateWork(attempt=attempt, launch=launch))
+
+    def _ask_around(self, entry: Entry, draft: Draft) -> None:
+        for attempt, launch in entry.launched.items():
+            node = entry.runs_on.get(attempt)
+            if node is not None and node != self._desk.node:
+                self._elsewhere(entry, draft, todo.LookAtWork(attempt=attempt, launch=launch))
+
+
+def _again(record: AttemptRecord, launch: int) -> todo.Effect:
+    """Work outside is asked for again under the same launch; `acting` knows how far it was."""
+    if record.ending is not None:
+        return todo.TerminateWork(attempt=record.key, launch=launch)
+    return todo.LookAtWork(attempt=record.key, launch=launch)
+
+
+def _end_waits(entry: Entry, draft: Draft, record: AttemptRecord) -> None:
+    """Signals that an attempt waits for no longer."""
+    pending = entry.watching.get(record.key)
+    if pending is None or record.signals is None:
+        return
+    if record.status.is_terminal:
+        del entry.watching[record.key]
+        draft.released[record.key] = None
+        return
+    for index, each in enumerate(record.signals.dependencies):
+        if each.status.is_done and index in pending:
+            pending.discard(index)
+            draft.matched.append((record.key, index))
+
+
+def _starts(draft: Draft, attempt: AttemptKey) -> bool:
+    """Whether the child of an attempt is still to be started, after this very commit."""
+    return any(isinstance(each, todo.StartChild) and each.attempt == attempt for each in draft.effects)

@@ -1,0 +1,211 @@
+"""A run that a node has in hand: its flow, what waits to be decided, its timers, what is under way for it."""
+
+import heapq
+from collections import deque
+from collections.abc import Mapping
+from itertools import count
+from typing import Final, NamedTuple
+
+import msgspec
+
+from stretto.engine.effects import SetTimer
+from stretto.engine.events import Event, RunTimeDue, StepTimeDue, Woken
+from stretto.engine.flow import Flow
+from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
+from stretto.engine.turn import TIME_FIELDS
+from stretto.model.artifact import Artifacts
+from stretto.model.param import Parameter
+from stretto.model.status import StepStatus
+from stretto.node.asks import LoadedRun
+from stretto.ports.messages import Message
+from stretto.ports.rows import NodeId, RunRow
+
+_TIMES: Final = tuple(dict.fromkeys(TIME_FIELDS.values()))
+_FAILED: Final = frozenset(
+    status
+    for status in StepStatus
+    if status.is_terminal and not status.is_complete and status is not StepStatus.STOPPED
+)
+TimerEvent = RunTimeDue | StepTimeDue | Woken
+
+
+class Recover(msgspec.Struct, frozen=True):
+    """To itself: whoever did the work of these runs may be gone; look at each launch."""
+
+
+class AskAround(msgspec.Struct, frozen=True):
+    """To itself: ask the nodes that do work for this run whether they still do."""
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    """An outside job reports parameters and artifacts: counts as said by whichever launch is recorded."""
+
+    attempt: AttemptKey
+    params: Mapping[str, Parameter] = {}
+    artifacts: Artifacts = {}
+
+
+class Item(NamedTuple):
+    """Something to decide, and the message that brought it, if one did."""
+
+    event: Event | Recover | AskAround | Output
+    message: Message | None = None
+
+
+class Entry:
+    """One run of an owned group, from the moment it is wanted. Without a flow it is being loaded."""
+
+    __slots__ = (
+        "asked",
+        "awaited_fetch",
+        "careful",
+        "carrying",
+        "due_stored",
+        "first_error",
+        "flow",
+        "group",
+        "inbox",
+        "inline",
+        "key",
+        "launch",
+        "launched",
+        "loaded_at",
+        "loading",
+        "row",
+        "runs_on",
+        "summed_at",
+        "tickets",
+        "timers",
+        "touched",
+        "waits",
+        "watching",
+    )
+
+    def __init__(self, key: RunKey, group: int) -> None:
+        self.key = key
+        self.group = group
+        self.flow: Flow | None = None
+        self.row: RunRow | None = None
+        self.launch = False  # it is ADMITTED: its first decision launches it
+        self.loading = False
+        self.loaded_at = 0.0  # on the steady clock
+        self.careful = False  # one event per commit: something in it could not be stored
+        self.inbox: deque[Item] = deque()
+        self.asked = 0  # asks under way that will bring events
+        self.carrying: set[AttemptKey] = set()  # subworkflow steps whose child is being started
+        self.awaited_fetch: int | None = None  # launches are looked at after this fetch
+        self.runs_on: dict[AttemptKey, NodeId] = {}
+        self.launched: dict[AttemptKey, int] = {}
+        self.watching: dict[AttemptKey, set[int]] = {}  # signals that are waited for
+        self.waits: dict[AttemptKey, AttemptRecord] = {}  # attempts that wait, the oldest first
+        self.first_error: AttemptRecord | None = None
+        self.inline: set[str] = set()  # inline workflow ids of its loops
+        self.timers: list[tuple[int, int, TimerEvent]] = []
+        self.tickets = count()
+        self.due_stored: int | None = None
+        self.summed_at = 0
+        self.touched = 0.0
+
+    # ---------------------------------------------------------------------------------------------- loading
+    def fill(self, loaded: LoadedRun) -> int:
+        """The rows are here. Returns the latest time in them: nothing that follows is earlier."""
+        self.loading = False
+        self.flow = loaded.flow
+        self.row = loaded.row
+        self.runs_on = dict(loaded.runs_on)
+        self.due_stored = loaded.row.due_at
+        latest = loaded.row.modify_time
+        for flow in loaded.flow.tree.live.values():
+            for attempt in flow.attempts:
+                if attempt is not None:
+                    self.note_attempt(attempt)
+                    latest = max(latest, *(getattr(attempt, name) or 0 for name in _TIMES))
+            if flow.run.key != self.key:
+                self.inline.add(flow.run.key.workflow_id)
+        return latest
+
+    # ---------------------------------------------------------------------------------------------- records
+    def note_attempt(self, record: AttemptRecord) -> None:
+        """Keep what is asked of it often."""
+        key = record.key
+        if record.launch is not None:
+            self.launched[key] = record.launch
+        elif self.launched.pop(key, None) is not None:
+            self.runs_on.pop(key, None)
+        if record.status.is_terminal or record.launch is not None:
+            self.waits.pop(key, None)
+            if self.first_error is None and record.status in _FAILED:
+                self.first_error = record
+        elif key not in self.waits:
+            self.waits[key] = record
+        if record.signals is not None and not record.status.is_terminal and key not in self.watching:
+            pending = [i for i, each in enumerate(record.signals.dependencies) if not each.status.is_done]
+            if pending:
+                self.watching[key] = set(pending)
+
+    def run_of(self, attempt: AttemptKey) -> RunRecord | None:
+        """The run of an attempt, if it is alive."""
+        found = None if self.flow is None else self.flow.tree.live.get(attempt.run)
+        return None if found is None else found.run
+
+    def attempt(self, key: AttemptKey) -> AttemptRecord | None:
+        found = None if self.flow is None else self.flow.tree.live.get(key.run)
+        return None if found is None else found.attempt(key)
+
+    # ----------------------------------------------------------------------------------------------- timers
+    def set_timer(self, due: int, event: TimerEvent) -> bool:
+        """True if it is the next one now."""
+        heapq.heappush(self.timers, (due, next(self.tickets), event))
+        return self.timers[0][2] is event
+
+    @property
+    def next_due(self) -> int | None:
+        """When the next timer that still means something is due."""
+        while self.timers and not self._counts(self.timers[0][2]):
+            heapq.heappop(self.timers)
+        return self.timers[0][0] if self.timers else None
+
+    def ring(self, now: int) -> bool:
+        """Put what is due into the inbox. True if there is something."""
+        rung = False
+        while (due := self.next_due) is not None and due <= now:
+            self.inbox.append(Item(heapq.heappop(self.timers)[2]))
+            rung = True
+        return rung
+
+    def _counts(self, event: TimerEvent) -> bool:
+        """Whether the run, or attempt, still waits for this moment."""
+        if isinstance(event, RunTimeDue):
+            flow = None if self.flow is None else self.flow.tree.live.get(event.run)
+            return flow is not None and flow.run.timeout_at == event.due and not flow.is_over
+        attempt = self.attempt(event.attempt)
+        if attempt is None:
+            return False
+        if isinstance(event, StepTimeDue):
+            return attempt.timeout_at == event.due and not attempt.status.is_terminal
+        return attempt.wake_at == event.due and attempt.wake_reason is event.reason
+
+    # --------------------------------------------------------------------------------------------- waiting
+    @property
+    def launching(self) -> bool:
+        """Whether the row may still be ADMITTED."""
+        return self.launch or self.flow is None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is under way that would be lost with this node, or must be recovered."""
+        return bool(self.inbox or self.asked or self.launched or self.awaited_fetch is not None)
+
+    @property
+    def due(self) -> int | None:
+        """What the row must say: 0 while something is under way, else the next timer."""
+        return 0 if self.is_busy else self.next_due
+
+
+def timer_event(effect: SetTimer) -> TimerEvent:
+    """What happens when a timer is due."""
+    if effect.attempt is None:
+        return RunTimeDue(run=effect.run, due=effect.due)
+    if effect.reason is None:
+        return StepTimeDue(attempt=effect.attempt, due=effect.due)
+    return Woken(attempt=effect.attempt, reason=effect.reason, due=effect.due)

@@ -1,0 +1,95 @@
+"""A flow group that a node owns: an actor. Inboxes are drained in batches, one commit is in flight."""
+
+from collections import deque
+from enum import Enum, auto
+
+from stretto.engine.records import RunKey
+from stretto.node.draft import Draft
+from stretto.node.entry import Entry, Item
+from stretto.ports.groups import Suspect
+from stretto.ports.messages import Log, Message
+from stretto.ports.rows import Lease
+
+
+class GroupState(Enum):
+    """How far a node is with a group that it owns."""
+
+    LOADING = auto()  # claimed; what is in it is being read
+    READY = auto()
+    LEAVING = auto()  # takes nothing new; it is given up once all is committed
+
+
+class Group:
+    """Everything that a node knows of one group, under one lease."""
+
+    def __init__(self, lease: Lease) -> None:
+        self.lease = lease
+        self.lively = False  # there may be something to decide or to commit
+        self.state = GroupState.LOADING
+        self.seq = 0
+        self.entries: dict[RunKey, Entry] = {}
+        self.parked: dict[RunKey, int | None] = {}  # runs that only wait, and until when
+        self.aside: dict[RunKey, list[int]] = {}  # runs in quarantine, and messages that wait for them
+        self.inline: dict[str, RunKey] = {}  # inline workflow id -> the run whose loop it is
+        self.ready: dict[RunKey, None] = {}  # entries that have something to decide, in order
+        self.drafts: dict[RunKey | int, Draft] = {}  # decided, not committed; those about no run by message
+        self.known: set[int] = set()  # messages in hand
+        self.committing = False
+        self.to_deal: deque[Message] = deque()  # messages about no run in hand, by id
+        self.dealing = False  # with the first of them
+        self.careful = False  # owners kept dying here: one run at a time, and it is noted which
+        self.suspect: Suspect | None = None
+        self.noting = False
+
+    @property
+    def number(self) -> int:
+        return self.lease.group
+
+    @property
+    def rows(self) -> int:
+        return sum(draft.rows for draft in self.drafts.values())
+
+    def put(self, entry: Entry, item: Item) -> None:
+        """Something happened to a run in hand."""
+        entry.inbox.append(item)
+        if entry.flow is not None:
+            self.wake(entry)
+
+    def wake(self, entry: Entry) -> None:
+        """There is something to decide for a run in memory."""
+        self.ready[entry.key] = None
+        self.lively = True
+
+    def draft_of(self, entry: Entry) -> Draft:
+        draft = self.drafts.get(entry.key)
+        if draft is None:
+            draft = self.drafts[entry.key] = Draft(entry)
+        return draft
+
+    def add(self, message: int, draft: Draft) -> None:
+        """What came of a message that changes no run."""
+        self.drafts[message] = draft
+        self.lively = True
+
+    def is_announced(self, entry: Entry) -> bool:
+        """Whether the change log knows of a run that is to be launched: it tells of it in order."""
+        return not (
+            entry.launch
+            and any(isinstance(each.body, Log) and each.body.run == entry.key for each in self.to_deal)
+        )
+
+    def remove(self, entry: Entry) -> None:
+        """A run has ended, is parked, or must be loaded anew."""
+        self.entries.pop(entry.key, None)
+        self.ready.pop(entry.key, None)
+        for inline in entry.inline:
+            self.inline.pop(inline, None)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether everything that was begun here is committed, and every launch is known."""
+        return (
+            self.state is not GroupState.LOADING
+            and not (self.committing or self.drafts or self.to_deal or self.noting)
+            and all(entry.flow is not None and entry.awaited_fetch is None for entry in self.entries.values())
+        )

@@ -1,0 +1,199 @@
+"""Messages: each becomes something to decide for a run, work to look at, or something to deal with here."""
+
+from typing import Any
+
+from stretto.engine import events as happened
+from stretto.engine.inline_ids import is_inline
+from stretto.engine.records import RunKey
+from stretto.model.status import RunStatus
+from stretto.node.acting import Acting
+from stretto.node.asks import Deal, Deliver, FindRoot, Verb
+from stretto.node.book import Book
+from stretto.node.committing import Committing
+from stretto.node.desk import Desk
+from stretto.node.draft import Draft
+from stretto.node.entry import Item, Output
+from stretto.node.group import Group, GroupState
+from stretto.node.loading import Loading
+from stretto.node.suspects import is_noted
+from stretto.ports import messages as post
+from stretto.ports.commit import Decided
+from stretto.ports.failures import Stale
+from stretto.ports.outbox import Mail
+from stretto.ports.places import group_of_run
+
+
+class Intake:
+    """Everything that a fetch brings."""
+
+    def __init__(
+        self, desk: Desk, book: Book, acting: Acting, loading: Loading, committing: Committing
+    ) -> None:
+        self._desk = desk
+        self._book = book
+        self._acting = acting
+        self._loading = loading
+        self._committing = committing
+
+    def take(self, mail: Mail, groups: dict[int, Group]) -> None:
+        """What a fetch for these groups brought; those that have changed hands since are left alone."""
+        for message in mail.messages:
+            if message.to_group is None:
+                self._asked(message)
+                continue
+            group = self._open(groups.get(message.to_group))
+            if group is not None and message.id not in group.known:
+                group.known.add(message.id)
+                self._receive(group, message)
+        for key in mail.admitted:
+            group = self._open(groups.get(group_of_run(key)))
+            if group is not None and key not in group.aside:
+                self._loading.want(group, key)
+
+    def _open(self, group: Group | None) -> Group | None:
+        """A group that is still ours, and takes something new."""
+        ours = group is not None and self._book.holds(group) and group.state is not GroupState.LEAVING
+        return group if ours else None
+
+    # ----------------------------------------------------------------------------------------------- to runs
+    def _receive(self, group: Group, message: post.Message) -> None:
+        body = message.body
+        if isinstance(body, post.FanOut | post.Fire | post.Log):
+            self._book.deal(group, message)
+            return
+        event = _event_of(body)
+        run = event.run if isinstance(event, happened.RunActed) else event.attempt.run
+        item = Item(event, message)
+        root = group.inline.get(run.workflow_id)
+        if root is None and is_inline(run.workflow_id):
+            self._desk.insist(
+                FindRoot(run=run),
+                lambda found: self._route(group, found or run, item),
+                lambda _error: group.known.discard(message.id),
+            )
+        else:
+            self._route(group, root or run, item)
+
+    def _route(self, group: Group, root: RunKey, item: Item) -> None:
+        if not self._book.holds(group):
+            return
+        if root not in group.aside:
+            group.put(self._loading.want(group, root), item)
+        elif item.message is not None:
+            group.aside[root].append(item.message.id)
+
+    # ------------------------------------------------------------------------------------------------ to none
+    def pump(self) -> None:
+        """Deal with messages that are about no run here: those of a group one after the other, by id."""
+        for number, group in list(self._book.to_deal.items()):
+            if not self._book.holds(group) or not group.to_deal:
+                del self._book.to_deal[number]
+            elif not group.dealing and self._desk.trusted:
+                message = group.to_deal[0]
+                if is_noted(self._desk, group, message.id):
+                    self._deal(group, message)
+
+    def _deal(self, group: Group, message: post.Message) -> None:
+        group.dealing = True
+
+        def then(decided: Decided | None) -> None:
+            self._end_of(group)
+            if self._book.holds(group):
+                self._dealt(group, message, decided)
+
+        def otherwise(error: Exception) -> None:
+            self._end_of(group)
+            if not self._book.holds(group):
+                return
+            if isinstance(error, Stale):  # somebody else has dealt with it
+                group.known.discard(message.id)
+            else:
+                self._committing.postpone(group, message, error)
+
+        self._desk.insist(Deal(lease=group.lease, message=message), then, otherwise)
+
+    def _end_of(self, group: Group) -> None:
+        group.dealing = False
+        group.to_deal.popleft()
+
+    def _dealt(self, group: Group, message: post.Message, decided: Decided | None) -> None:
+        if decided is None:
+            group.known.discard(message.id)
+        else:
+            draft = Draft()
+            draft.messages.append(message)
+            draft.continued.update(decided.continued)
+            draft.letters.extend(decided.sent)
+            draft.events.extend(decided.events)
+            group.add(message.id, draft)
+        body = message.body
+        if isinstance(body, post.Log) and body.run is not None:
+            self._look_at(group, body.run, body.status)
+        if isinstance(body, post.Log) and body.events:
+            self._book.timers_changed = True
+
+    def _look_at(self, group: Group, run: RunKey, status: RunStatus | None) -> None:
+        """A run that was let out of quarantine goes on. One that only waits in its queue is left alone."""
+        if run in group.aside or (status is not RunStatus.CREATED and not (status and status.is_terminal)):
+            self._loading.let_out(group, run)
+
+    # ------------------------------------------------------------------------------------------- to the node
+    def _asked(self, message: post.Message) -> None:
+        """Another node asks about, or ends, work that we do for it."""
+        body = message.body
+        asked = self._acting.asked_here
+        if message.id in asked or not isinstance(body, post.Cancel | post.Ask):
+            return
+        asked.add(message.id)
+        job = self._acting.jobs.get(body.attempt, body.launch)
+        if job is None:
+            event = happened.Reported(
+                attempt=body.attempt, launch=body.launch, state=happened.ResultState.STOPPED
+            )
+            self._answer(message, post.Result(event=event, here=False))
+        elif job.result is not None:
+            self._answer(message, post.Result(event=job.result))
+        elif isinstance(body, post.Cancel) or job.is_polled:
+            job.answers.append(message.id)
+            verb = Verb.TERMINATE if isinstance(body, post.Cancel) else Verb.EXECUTE
+            self._acting.jobs.call(job.context, job.group, verb, outside=job.outside)
+        else:
+            said = job.said or happened.Reported(
+                attempt=body.attempt, launch=body.launch, state=happened.ResultState.CONTINUE
+            )
+            self._answer(message, post.Result(event=said))
+
+    def _answer(self, message: post.Message, result: post.Result) -> None:
+        def over(_answer: object) -> None:
+            self._acting.asked_here.discard(message.id)
+
+        ask = Deliver(node=self._desk.node, result=result, answers=message.id)
+        self._desk.insist(ask, over, over)
+
+
+def _event_of(body: post.AnyBody) -> Any:
+    """What a message means for its run."""
+    match body:
+        case post.Act(run=happened.RunActed() as event):
+            return event
+        case post.Act(step=happened.StepActed() as event):
+            return event
+        case post.Stop() | post.Callback() | post.Grant() | post.Signalled():
+            return body.event
+        case post.ChildEnd(event=event, rollup=rollup):
+            return happened.ChildEnded(
+                attempt=event.attempt, child=event.child, status=event.status, rollup=rollup
+            )
+        case post.Rollup():
+            return happened.ChildCounted(
+                attempt=body.attempt, child=body.child, version=body.version, rollup=body.rollup
+            )
+        case post.Result(event=event, here=True):
+            return event
+        case post.Result(event=event):
+            return happened.WorkLost(attempt=event.attempt, launch=event.launch)
+        case post.Output():
+            return Output(attempt=body.attempt, params=body.params, artifacts=body.artifacts)
+        case _:
+            pass
+    raise TypeError(f"a message of the kind {body.kind} does not go to a run")

@@ -1,0 +1,238 @@
+"""Runs come into memory when something happens to them, and leave it when they only wait."""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+from stretto.engine import effects as todo
+from stretto.engine import events as happened
+from stretto.engine.records import RunKey
+from stretto.engine.recovery import recovery_of
+from stretto.model.errors import Unavailable
+from stretto.model.status import StepStatus
+from stretto.node.acting import Acting
+from stretto.node.asks import LoadedRun, LoadRuns
+from stretto.node.book import Book
+from stretto.node.desk import Desk
+from stretto.node.draft import Draft
+from stretto.node.entry import Entry, Item, Recover, timer_event
+from stretto.node.group import Group
+from stretto.node.suspects import is_noted
+from stretto.ports import messages as post
+from stretto.ports.rows import Phase
+
+MOST_TRIES: Final = 5
+_OF_WORK: Final = (todo.StartWork, todo.LookAtWork, todo.TerminateWork)
+
+
+class Loading:
+    """The entry of a run is made before its read is sent: there are never two images of a run."""
+
+    def __init__(self, desk: Desk, book: Book, acting: Acting) -> None:
+        self._desk = desk
+        self._book = book
+        self._acting = acting
+        self._wanted: dict[int, deque[Entry]] = {}
+        self._tries: dict[RunKey, int] = {}
+        self._awaiting: list[tuple[Group, Entry]] = []
+        self._under_way = 0
+
+    def clear(self) -> None:
+        self._wanted.clear()
+        self._awaiting.clear()
+        self._tries.clear()
+        self._under_way = 0
+
+    # ----------------------------------------------------------------------------------------------- wanting
+    def want(self, group: Group, key: RunKey) -> Entry:
+        """The entry of a run; if it is not in memory, it is read."""
+        entry = group.entries.get(key)
+        if entry is None:
+            entry = group.entries[key] = Entry(key, group.number)
+            group.parked.pop(key, None)
+            self._read(entry)
+        return entry
+
+    def again(self, group: Group, entry: Entry) -> Entry:
+        """What is in memory is not what is stored: read the run anew. What waits for it still does."""
+        if not self._book.holds(group, entry):
+            return entry
+        group.remove(entry)
+        self._book.forget(entry)
+        fresh = self.want(group, entry.key)
+        fresh.careful = entry.careful
+        # Messages and answers of effects come again by themselves; other events are made from the rows.
+        group.known.difference_update(item.message.id for item in entry.inbox if item.message is not None)
+        return fresh
+
+    def set_aside(self, group: Group, entry: Entry, reason: str) -> None:
+        """A run that nothing can be done with. It stays as it is stored, and nobody waits for it."""
+        group.remove(entry)
+        self._book.forget(entry)
+        group.aside[entry.key] = [item.message.id for item in entry.inbox if item.message is not None]
+        self._desk.tell(lambda each: each.run_quarantined(entry.key, reason))
+
+    def let_out(self, group: Group, run: RunKey) -> None:
+        """A run that was set aside is looked at again; what came for it meanwhile is fetched again."""
+        group.known.difference_update(group.aside.pop(run, ()))
+        if run not in group.parked:
+            self.want(group, run)
+        self._book.hurry = True
+
+    def _read(self, entry: Entry) -> None:
+        entry.loading = True
+        self._wanted.setdefault(entry.group, deque()).append(entry)
+
+    # ----------------------------------------------------------------------------------------------- reading
+    def pump(self) -> None:
+        settings = self._desk.settings
+        for number in list(self._wanted):
+            group = self._book.groups.get(number)
+            entries = self._wanted[number]
+            while entries and group is not None and self._under_way < settings.loads_at_once:
+                if not is_noted(self._desk, group, entries[0].key):
+                    break
+                most = 1 if group.careful else settings.runs_per_load
+                self._load(group, [entries.popleft() for _ in range(min(most, len(entries)))])
+            if not entries or group is None:
+                del self._wanted[number]
+
+    def _load(self, group: Group, entries: Sequence[Entry]) -> None:
+        self._under_way += 1
+        ask = LoadRuns(lease=group.lease, runs=tuple(entry.key for entry in entries))
+        self._desk.ask(
+            ask,
+            lambda found: self._loaded(group, entries, found),
+            lambda error: self._unread(group, entries, error),
+        )
+
+    def _unread(self, group: Group, entries: Sequence[Entry], error: Exception) -> None:
+        self._under_way -= 1
+        self._desk.tell(lambda each: each.store_failed(error, 1))
+        if len(entries) > 1 and not isinstance(error, Unavailable):
+            for entry in entries:  # one of them is to blame: each is tried alone
+                self._load(group, [entry])
+            return
+        for entry in entries:
+            tries = self._tries[entry.key] = self._tries.get(entry.key, 0) + 1
+            if not isinstance(error, Unavailable) and tries >= MOST_TRIES:
+                if self._book.holds(group, entry):
+                    self.set_aside(group, entry, f"it can not be loaded: {error}")
+                continue
+            self._desk.after(self._desk.back_off(tries), lambda entry=entry: self._retry(group, entry))  # type: ignore[misc]
+
+    def _retry(self, group: Group, entry: Entry) -> None:
+        if self._book.holds(group, entry):
+            self._read(entry)
+
+    def _loaded(self, group: Group, entries: Sequence[Entry], found: Sequence[LoadedRun]) -> None:
+        self._under_way -= 1
+        by_key = {loaded.row.key: loaded for loaded in found}
+        for entry in entries:
+            if not self._book.holds(group, entry):
+                continue
+            self._tries.pop(entry.key, None)
+            loaded = by_key.get(entry.key)
+            if loaded is None:
+                self._gone(group, entry)
+            elif loaded.row.quarantined is not None:
+                self.set_aside(group, entry, loaded.row.quarantined)
+            else:
+                self._fill(group, entry, loaded)
+
+    # ----------------------------------------------------------------------------------------------- filling
+    def _fill(self, group: Group, entry: Entry, loaded: LoadedRun) -> None:
+        self._desk.time.at_least(entry.fill(loaded))
+        entry.loaded_at = self._desk.steady()
+        for inline in entry.inline:
+            group.inline[inline] = entry.key
+        entry.launch = loaded.row.phase is Phase.ADMITTED
+        if loaded.flow.run.start_time is None:  # also if a user's action was stored before it could begin
+            entry.inbox.append(Item(happened.Launched(run=entry.key)))
+        else:
+            self._recover(group, entry, loaded)
+        if entry.inbox:
+            group.wake(entry)
+        self._book.touch(entry)
+
+    def _recover(self, group: Group, entry: Entry, loaded: LoadedRun) -> None:
+        """Repeat what an owner before may have left undone between its commit and its effects."""
+        recovery = recovery_of(loaded.flow)
+        entry.inbox.extend(Item(event) for event in recovery.events)
+        for attempt in sorted(loaded.granted):
+            record = entry.attempt(attempt)
+            if record is not None and record.status is StepStatus.WAITING_FOR_PERMITS:
+                entry.inbox.append(Item(happened.Granted(attempt=attempt)))
+        for effect in recovery.effects:
+            if isinstance(effect, todo.SetTimer):
+                entry.set_timer(effect.due, timer_event(effect))
+            elif not isinstance(effect, _OF_WORK):
+                self._acting.carry_out(group, entry, effect)
+        self._book.arm(group.number, entry.key, entry.next_due)
+        if entry.launched:  # a result may lie in the outbox: launches are looked at after the next fetch
+            self.await_fetch(group, entry)
+
+    def await_fetch(self, group: Group, entry: Entry) -> None:
+        entry.awaited_fetch = self._book.fetches + 1
+        self._awaiting.append((group, entry))
+        self._book.hurry = True
+
+    def fetched(self, number: int) -> None:
+        """A fetch was answered, and what it brought is in the inboxes: launches can be looked at."""
+        waiting, self._awaiting = self._awaiting, []
+        for group, entry in waiting:
+            if not self._book.holds(group, entry) or entry.awaited_fetch is None:
+                continue
+            if entry.awaited_fetch <= number:
+                entry.awaited_fetch = None
+                group.put(entry, Item(Recover()))
+            else:
+                self._awaiting.append((group, entry))
+
+    def _gone(self, group: Group, entry: Entry) -> None:
+        """The run has ended, or never was: what came for it is dealt with, and an action is refused."""
+        group.remove(entry)
+        for item in entry.inbox:
+            if item.message is not None and isinstance(item.message.body, post.Stop):
+                self._book.deal(group, item.message)  # it may still be in its queue
+            elif item.message is not None:
+                outcome = post.Outcome(applied=False, message=f"{entry.key} has ended")
+                group.add(item.message.id, dealt_with(item.message, outcome))
+
+    # ------------------------------------------------------------------------------------------------ leaving
+    def done(self, group: Group, draft: Draft) -> None:
+        """After a commit: a run that has ended leaves memory."""
+        entry = draft.entry
+        if entry is None or entry.flow is None:
+            return
+        if entry.flow.is_over:
+            self._book.forget(entry)
+            self._gone(group, entry)
+        elif not entry.inbox:
+            entry.careful = False
+
+    def park(self, group: Group, entry: Entry) -> None:
+        """Keep of a run that only waits nothing but when it must be looked at."""
+        if (
+            entry.flow is None
+            or entry.is_busy
+            or entry.careful
+            or entry.key in group.drafts
+            or group.committing
+        ):
+            self._book.touch(entry)
+            return
+        due = entry.next_due
+        group.remove(entry)
+        self._book.forget(entry)
+        group.parked[entry.key] = due
+        self._book.arm(group.number, entry.key, due)
+
+
+def dealt_with(message: post.Message, outcome: post.Outcome) -> Draft:
+    """A message that changes no run: it goes, or its caller is told."""
+    draft = Draft()
+    draft.messages.append(message)
+    if isinstance(message.body, post.Act):
+        draft.answered[message.id] = outcome
+    return draft

@@ -1,0 +1,226 @@
+"""A node, without I/O: answers and the passing of time go in, asks come out.
+
+    node.begin()
+    for ask in node.take(): ...carry it out, then node.answered(ask, answer) or node.failed(ask, error)
+    node.wake()                     after anything has happened, and at node.next_wake at the latest
+
+Whoever drives it may carry asks out in any order and at any speed; a crash is to forget it.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from stretto.engine.events import Reported
+from stretto.node.acting import Acting
+from stretto.node.asks import Ask, FetchMail, Leave, StartLeaving
+from stretto.node.book import Book
+from stretto.node.committing import Committing
+from stretto.node.deciding import Deciding, Outside
+from stretto.node.desk import Desk
+from stretto.node.group import Group, GroupState
+from stretto.node.intake import Intake
+from stretto.node.loading import Loading
+from stretto.node.membership import Membership
+from stretto.node.owning import Owning
+from stretto.node.settings import NodeSettings
+from stretto.ports.groups import Burial
+from stretto.ports.observer import Observer
+from stretto.ports.outbox import Mail
+from stretto.ports.rows import NodeId
+
+MOST_MAIL = 1_000
+
+
+class Node:
+    """One process among those that share a database."""
+
+    def __init__(
+        self,
+        settings: NodeSettings,
+        steady: Callable[[], float],
+        new_id: Callable[[], NodeId],
+        outside: Outside,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self._new_id = new_id
+        self._desk = desk = Desk(settings, steady, observers)
+        self._book = book = Book(desk)
+        self._membership = Membership(
+            desk, joined=self._joined, heard=self._heard, buried=self._buried, burial=self._burial
+        )
+        self._acting = Acting(desk, book, outside)
+        self._loading = Loading(desk, book, self._acting)
+        self._owning = Owning(desk, book, self._membership, self._loading, self._acting)
+        self._deciding = Deciding(desk, book, self._membership, self._acting.jobs, outside, self._acting.done)
+        self._committing = Committing(desk, book, self._acting, self._loading, self._owning)
+        self._intake = Intake(desk, book, self._acting, self._loading, self._committing)
+        self._fetching = False
+        self._fetch_at = float("inf")
+        self._fetch_pause = settings.fetch_soon
+        self._stopping: float | None = None
+        self._left = False
+        self.gone = False
+
+    # ------------------------------------------------------------------------------------------------ inputs
+    @property
+    def id(self) -> NodeId:
+        return self._desk.node
+
+    @property
+    def groups(self) -> dict[int, Group]:
+        """What it owns, for those who look in."""
+        return self._book.groups
+
+    def begin(self) -> None:
+        self._membership.join(self._new_id())
+
+    def answered(self, ask: Ask, answer: Any) -> None:
+        """Nothing is decided yet: the next `wake` looks at everything that has come by then."""
+        self._desk.answered(ask, answer)
+
+    def failed(self, ask: Ask, error: Exception) -> None:
+        self._desk.failed(ask, error)
+
+    def hinted(self, groups: Collection[int]) -> None:
+        """Something is to be found for these groups; one that is nobody's may have been given up."""
+        if any(group in self._book.groups for group in groups):
+            self._book.hurry = True
+        if any(group not in self._book.groups for group in groups):
+            self._owning.claim()
+
+    def reported(self, event: Reported) -> None:
+        """A runtime says by itself how its work goes."""
+        self._acting.jobs.reported(event)
+
+    def wake(self) -> None:
+        """Time has passed, or something has happened: do whatever can be done now."""
+        self._desk.ring()
+        self._pump()
+
+    def stop(self) -> None:
+        """Leave: hand the groups over at once, let work here end for a while, then go."""
+        if self._stopping is None:
+            self._stopping = self._desk.steady() + self._desk.settings.stop_within / 1_000
+            self._owning.leave_all()
+            self._desk.insist(StartLeaving(node=self._desk.node), lambda _: None, lambda _: None)
+
+    def take(self) -> list[Ask]:
+        return self._desk.take()
+
+    @property
+    def next_wake(self) -> float:
+        times = [self._desk.next_alarm, self._book.next_due, self._book.next_idle]
+        if not self._fetching and self._desk.trusted:  # a beat that is heard wakes, too
+            times.append(self._fetch_at)
+        if self._stopping is not None:
+            times.append(self._stopping)
+        return min(times)
+
+    # ------------------------------------------------------------------------------------------------- lives
+    def _joined(self) -> None:
+        self._fetch_at = self._desk.steady()
+        self._owning.begin()
+
+    def _heard(self) -> None:
+        self._owning.heard()
+
+    def _burial(self, _burial: Burial) -> None:
+        self._owning.claim()
+
+    def _buried(self) -> None:
+        """Others have declared this node dead: nothing it holds counts. It begins anew, under another id."""
+        lost = list(self._book.groups)
+        self._desk.forget()
+        self._desk.trusted_until = 0.0
+        self._book.clear()
+        self._acting.clear()
+        self._loading.clear()
+        self._committing.clear()
+        self._fetching = False
+        if lost:
+            self._desk.tell(lambda each: each.leases_lost(lost))
+        if self._stopping is None:
+            self.begin()
+        else:
+            self.gone = True
+
+    # -------------------------------------------------------------------------------------------------- pump
+    def _pump(self) -> None:
+        if self.gone:
+            return
+        for group, key in self._book.due():
+            self._owning.wake_run(group, key)
+        self._fetch()
+        if self._book.timers_changed and self._desk.trusted and not self._owning.leaving:
+            self._owning.fire_timers()
+        self._intake.pump()
+        self._loading.pump()
+        for group in self._book.lively():
+            if group.state is GroupState.READY and not group.committing:
+                self._deciding.drain(group)
+        self._committing.pump()
+        self._acting.pump()
+        self._park()
+        self._owning.pump()
+        self._leave()
+
+    def _park(self) -> None:
+        for group, entry in self._book.idle():
+            self._loading.park(group, entry)
+
+    # ------------------------------------------------------------------------------------------------- fetch
+    def _fetch(self) -> None:
+        due = self._book.hurry or self._desk.steady() >= self._fetch_at
+        if self._fetching or not due or not self._desk.trusted:
+            return
+        ready = {n: g for n, g in self._book.groups.items() if g.state is not GroupState.LOADING}
+        self._book.hurry = False
+        self._book.fetches += 1
+        self._fetching = True
+        number = self._book.fetches
+        known = frozenset().union(self._acting.asked_here, *(group.known for group in ready.values()))
+        launching = frozenset(
+            entry.key for group in ready.values() for entry in group.entries.values() if entry.launching
+        )
+        ask = FetchMail(
+            node=self._desk.node,
+            groups=frozenset(ready),
+            known=known,
+            launching=launching,
+            awake=self._book.awake,
+        )
+        self._desk.ask(ask, lambda mail: self._fetched(number, ready, mail), self._unfetched)
+
+    def _fetched(self, number: int, groups: dict[int, Group], mail: Mail) -> None:
+        self._fetching = False
+        self._intake.take(mail, groups)
+        found = bool(mail.messages or mail.admitted)
+        if len(mail.messages) >= MOST_MAIL or len(mail.admitted) >= MOST_MAIL:
+            self._book.hurry = True
+        else:
+            self._loading.fetched(number)
+        settings = self._desk.settings
+        self._fetch_pause = settings.fetch_soon if found else min(self._fetch_pause * 2, settings.fetch_late)
+        self._fetch_at = self._desk.steady() + self._fetch_pause / 1_000
+
+    def _unfetched(self, error: Exception) -> None:
+        self._fetching = False
+        self._book.hurry = False
+        self._desk.tell(lambda each: each.store_failed(error, 1))
+        self._fetch_at = self._desk.steady() + self._fetch_pause / 1_000
+
+    # ------------------------------------------------------------------------------------------------- leave
+    def _leave(self) -> None:
+        """The last thing: when all groups are handed over, and the work here has ended or had its time."""
+        if self._stopping is None or self._left:
+            return
+        late = self._desk.steady() >= self._stopping
+        if not late and (self._book.groups or self._acting.jobs.unfinished):
+            return
+        self._left = True
+        self._acting.jobs.abandon_all()
+
+        def over(_answer: object) -> None:
+            self.gone = True
+
+        self._desk.insist(Leave(node=self._desk.node), over, over)

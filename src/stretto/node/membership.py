@@ -1,0 +1,137 @@
+"""One node among others: its beat, its trust, who has gone silent, and how many groups are its share."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from stretto.node.asks import Beat, Bury, Join
+from stretto.node.desk import Desk
+from stretto.ports.groups import Burial, Heard, NodeRow, NodeState
+from stretto.ports.places import GROUPS
+from stretto.ports.rows import NodeId
+
+
+class Watched(NamedTuple):
+    """The beat of another node, and since when it stands still."""
+
+    beats: int
+    since: float
+
+
+class Membership:
+    """Beats, listens to the beats of others, and buries those that have stopped."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        joined: Callable[[], None],
+        heard: Callable[[], None],
+        buried: Callable[[], None],
+        burial: Callable[[Burial], None],
+    ) -> None:
+        self._desk = desk
+        self._joined = joined
+        self._on_heard = heard
+        self._on_buried = buried
+        self._on_burial = burial
+        self.nodes: dict[NodeId, NodeRow] = {}
+        self._asked_at = 0.0  # when the beat was sent that told of these
+        self._watched: dict[NodeId, Watched] = {}
+        self._burying: set[NodeId] = set()
+
+    def join(self, node: NodeId) -> None:
+        self._desk.node = node
+        self.nodes = {}
+        self._watched = {}
+        self._burying = set()
+        sent = self._desk.steady()
+        # Who was not told that it has joined, and asks again, is refused: it takes another id.
+        self._desk.insist(
+            Join(node=node), lambda heard: self._begin(heard, sent), lambda _: self._on_buried()
+        )
+
+    def _begin(self, heard: Heard, sent: float) -> None:
+        self._take(heard, sent)
+        self._desk.after(self._desk.settings.beat_every, self._beat)
+        self._joined()
+
+    # ------------------------------------------------------------------------------------------------ beats
+    def _beat(self) -> None:
+        sent = self._desk.steady()
+        ask = Beat(node=self._desk.node, sent=sent)
+        self._desk.ask(ask, lambda heard: self._answer(heard, sent), self._unheard)
+
+    def _answer(self, heard: Heard | None, sent: float) -> None:
+        if heard is None:
+            self._on_buried()
+            return
+        self._take(heard, sent)
+        self._desk.after(self._next_beat(sent), self._beat)
+        self._look_around(heard.now)
+        self._on_heard()
+
+    def _unheard(self, error: Exception) -> None:
+        """While the database does not answer, nobody's silence means anything."""
+        self._watched = {}
+        self._desk.tell(lambda each: each.store_failed(error, 1))
+        self._desk.after(self._desk.settings.beat_every // 4, self._beat)
+
+    def _next_beat(self, sent: float) -> int:
+        spent = int((self._desk.steady() - sent) * 1_000)
+        return max(0, self._desk.settings.beat_every - spent)
+
+    def _take(self, heard: Heard, sent: float) -> None:
+        desk = self._desk
+        desk.time.hear(heard.now, sent)
+        desk.trusted_until = max(desk.trusted_until, sent + desk.settings.trust / 1_000)
+        self.nodes = {row.node: row for row in heard.nodes}
+        self._asked_at = sent
+
+    # ------------------------------------------------------------------------------------------------ others
+    def is_gone(self, node: NodeId, since: float) -> bool:
+        """Whether a node that was there at a moment of the steady clock is there no more. One that nobody
+        has told us of may have joined after the last beat that was heard.
+        """
+        row = self.nodes.get(node)
+        return self._asked_at >= since if row is None else row.state is NodeState.DEAD
+
+    @property
+    def share(self) -> int:
+        """How many groups are this node's, if all are spread evenly."""
+        alive = sum(row.state is NodeState.ALIVE for row in self.nodes.values())
+        return -(-GROUPS // max(1, alive))
+
+    def _look_around(self, now: int) -> None:
+        others = [row for row in self.nodes.values() if row.state is not NodeState.DEAD]
+        seen: dict[NodeId, Watched] = {}
+        for row in others:
+            before = self._watched.get(row.node)
+            still = before is not None and before.beats == row.beats
+            seen[row.node] = (
+                before if still and before is not None else Watched(row.beats, self._desk.steady())
+            )
+            if row.node != self._desk.node and row.node not in self._burying:
+                self._judge(row, seen[row.node], now)
+        self._watched = seen
+
+    def _judge(self, row: NodeRow, watched: Watched, now: int) -> None:
+        settings = self._desk.settings
+        silent = (self._desk.steady() - watched.since) * 1_000
+        expired = row.expires_at < now and silent >= settings.watch
+        if expired or silent >= settings.watch_longer:
+            self._burying.add(row.node)
+            ask = Bury(node=row.node, beats=row.beats, expired=expired)
+            self._desk.ask(
+                ask,
+                lambda burial: self._buried(row.node, burial),
+                lambda _error: self._burying.discard(row.node),
+            )
+
+    def _buried(self, node: NodeId, burial: Burial | None) -> None:
+        self._burying.discard(node)
+        if burial is not None:
+            self.nodes[node] = msgspec.structs.replace(self.nodes[node], state=NodeState.DEAD)
+            self._desk.tell(lambda each: each.node_buried(node))
+            self._on_burial(burial)

@@ -1,0 +1,246 @@
+"""Which groups a node has: it claims its share, gives some up for others, and sweeps up after crashes."""
+
+from collections.abc import Callable, Sequence
+
+from stretto.engine.records import RunKey
+from stretto.node.acting import Acting
+from stretto.node.asks import Calm, Claim, ClaimAgain, FireTimers, GiveUp, LoadedGroup, LoadGroup, Sweep
+from stretto.node.book import Book
+from stretto.node.desk import Desk
+from stretto.node.entry import AskAround, Entry, Item
+from stretto.node.group import Group, GroupState
+from stretto.node.loading import Loading
+from stretto.node.membership import Membership
+from stretto.ports.rows import Lease
+
+
+class Owning:
+    """Claim, load, give up."""
+
+    def __init__(
+        self, desk: Desk, book: Book, membership: Membership, loading: Loading, acting: Acting
+    ) -> None:
+        self._desk = desk
+        self._book = book
+        self._membership = membership
+        self._loading = loading
+        self._acting = acting
+        self.leaving = False
+        self._claiming = False
+        self._unsure = False  # the answer to a claim was lost
+        self._reclaiming: set[int] = set()
+        self._giving_up: set[int] = set()
+
+    def begin(self) -> None:
+        """Joined: nothing is ours yet."""
+        self._claiming = self._unsure = False
+        self._giving_up = set()
+        self._reclaiming = set()
+        settings = self._desk.settings
+        self._every(settings.claim_every, self._claim_now_and_then)
+        self._every(settings.sweep_every, self._sweep_all)
+        self._every(settings.ask_every, self._ask_around)
+        self.claim()
+
+    def _every(self, millis: int, call: Callable[[], None]) -> None:
+        def again() -> None:
+            call()
+            self._desk.after(millis, again)
+
+        self._desk.after(millis, again)
+
+    # ------------------------------------------------------------------------------------------------- claim
+    def _claim_now_and_then(self) -> None:
+        """Also with a full share: a claim whose answer was lost may have been carried out late."""
+        self._unsure = True
+        self.claim()
+
+    def claim(self) -> None:
+        held = frozenset(self._book.groups) | self._reclaiming
+        most = 0 if self.leaving else max(0, self._membership.share - len(held))
+        if self._claiming or not (most or self._unsure) or not self._desk.trusted:
+            return
+        self._claiming = True
+        self._unsure = False
+
+        def then(leases: list[Lease]) -> None:
+            self._claiming = False
+            self.take(leases)
+            if leases:  # the share may have grown meanwhile
+                self.claim()
+
+        def otherwise(_error: Exception) -> None:
+            self._claiming = False
+            self._unsure = True  # some may be ours, and we do not know it
+            self._desk.after(self._desk.settings.beat_every, self.claim)
+
+        self._desk.ask(Claim(node=self._desk.node, most=most, held=held), then, otherwise)
+
+    def claim_again(self, groups: Sequence[Group]) -> None:
+        """After a commit of unknown outcome: new generations, which waits until that has ended either way."""
+        numbers = {group.number for group in groups}
+        self._reclaiming |= numbers
+        for group in groups:
+            self.drop(group)
+
+        def then(leases: list[Lease]) -> None:
+            self._reclaiming -= numbers
+            self.take(leases)
+
+        def otherwise(_error: Exception) -> None:
+            self._reclaiming -= numbers
+            self._unsure = True
+            self._desk.after(self._desk.settings.retry_first, self.claim)
+
+        leases = tuple(sorted(group.lease for group in groups))
+        self._desk.ask(ClaimAgain(node=self._desk.node, leases=leases), then, otherwise)
+
+    def take(self, leases: Sequence[Lease]) -> None:
+        """These are ours from now on; what is in them is read."""
+        for lease in leases:
+            group = self._book.groups[lease.group] = Group(lease)
+            self._load(group)
+        if leases:
+            self._desk.tell(lambda each: each.leases_claimed([lease.group for lease in leases]))
+
+    def _load(self, group: Group) -> None:
+        ask = LoadGroup(lease=group.lease)
+
+        def then(loaded: LoadedGroup) -> None:
+            if self._book.holds(group):
+                self._loaded(group, loaded)
+
+        def otherwise(error: Exception) -> None:
+            self._desk.tell(lambda each: each.store_failed(error, 1))
+            self._desk.after(self._desk.settings.retry_most, again)
+
+        def again() -> None:
+            if self._book.holds(group):
+                self._load(group)
+
+        self._desk.insist(ask, then, otherwise)
+
+    def _loaded(self, group: Group, loaded: LoadedGroup) -> None:
+        group.state = GroupState.LEAVING if self.leaving else GroupState.READY
+        group.seq = loaded.seq
+        group.careful = loaded.falls >= self._desk.settings.falls_to_be_careful
+        now = self._desk.time.now()
+        for key, due in loaded.live:
+            if due is not None and due <= now:
+                self._loading.want(group, key)
+            else:
+                group.parked[key] = due
+                self._book.arm(group.number, key, due)
+        # Those that are ADMITTED are launched after the next fetch, with what was said about them before.
+        if loaded.falls:
+            self._desk.after(self._desk.settings.calm_after, lambda: self._calm(group))
+        self._book.hurry = True
+        self._sweep((group.number,))
+
+    def _calm(self, group: Group) -> None:
+        if self._book.holds(group):
+            group.careful = False
+            group.suspect = None
+            self._acting.look(Calm(leases=(group.lease,)))
+
+    # ----------------------------------------------------------------------------------------------- give up
+    def heard(self) -> None:
+        """The nodes have changed, maybe."""
+        for group in self._book.groups.values():
+            for entry in group.entries.values():
+                if entry.awaited_fetch is None and self._has_lost_work(entry):
+                    self._loading.await_fetch(group, entry)
+        excess = len(self._book.groups) - self._membership.share
+        if not self.leaving and excess > 0:
+            self._let_go(min(excess, self._desk.settings.give_up_at_once))
+
+    def _has_lost_work(self, entry: Entry) -> bool:
+        """Work of nodes that are gone is looked at, after their last results were fetched."""
+        gone = self._membership.is_gone
+        return any(gone(node, entry.loaded_at) for node in entry.runs_on.values())
+
+    def _let_go(self, most: int) -> None:
+        ready = [group for group in self._book.groups.values() if group.state is GroupState.READY]
+        ready.sort(key=lambda group: (len(group.entries), len(group.parked), group.number))
+        going = sum(group.state is GroupState.LEAVING for group in self._book.groups.values())
+        for group in ready[: max(0, most - going)]:
+            group.state = GroupState.LEAVING
+
+    def leave_all(self) -> None:
+        self.leaving = True
+        for group in self._book.groups.values():
+            if group.state is GroupState.READY:
+                group.state = GroupState.LEAVING
+
+    def pump(self) -> None:
+        """Give up groups that are to go and in which everything is committed."""
+        going = [
+            group
+            for group in self._book.groups.values()
+            if group.state is GroupState.LEAVING and group.is_quiet and group.number not in self._giving_up
+        ]
+        if not going or not self._desk.trusted:
+            return
+        self._giving_up |= {group.number for group in going}
+        ask = GiveUp(node=self._desk.node, leases=tuple(group.lease for group in going))
+
+        def over(_answer: object) -> None:
+            for group in going:
+                self._giving_up.discard(group.number)
+                if self._book.holds(group):
+                    self.drop(group)
+                    self._acting.given_up(group)
+
+        self._desk.insist(ask, over, over)
+
+    def drop(self, group: Group) -> None:
+        """A group is not ours any more."""
+        del self._book.groups[group.number]
+        self._desk.tell(lambda each: each.leases_lost([group.number]))
+
+    # ------------------------------------------------------------------------------------------------ sweeps
+    def _sweep_all(self) -> None:
+        if self._book.groups and self._desk.trusted:
+            self._sweep(tuple(self._book.groups))
+
+    def _sweep(self, groups: Sequence[int]) -> None:
+        self._acting.look(Sweep(groups=frozenset(groups)))
+        self._book.timers_changed = True
+
+    def fire_timers(self) -> None:
+        """Time triggers that are due, and when to look again."""
+        groups = frozenset(self._book.groups)
+        self._book.timers_changed = False
+        if not groups:
+            return
+
+        def then(due: int | None) -> None:
+            if due is not None:
+                at = self._desk.time.steady_at(due) - self._desk.steady()
+                self._desk.after(int(at * 1_000) + 1, self._timers_due)
+
+        self._desk.ask(FireTimers(groups=groups), then, lambda _error: None)
+
+    def _timers_due(self) -> None:
+        self._book.timers_changed = True
+
+    def _ask_around(self) -> None:
+        """Is the work that other nodes do for us still there?"""
+        me = self._desk.node
+        for group in self._book.groups.values():
+            for entry in group.entries.values():
+                if entry.flow is not None and any(node != me for node in entry.runs_on.values()):
+                    group.put(entry, Item(AskAround()))
+
+    def wake_run(self, group: Group, key: RunKey) -> None:
+        """A time has come: that of a parked run, or of a timer of one in memory."""
+        entry = group.entries.get(key)
+        if entry is None:
+            due = group.parked.get(key)
+            if due is not None and due <= self._desk.time.now():
+                self._loading.want(group, key)
+            return
+        if entry.flow is not None:
+            if entry.ring(self._desk.time.now()):
+                group.wake(entry)
+            self._book.arm(group.number, key, entry.next_due)

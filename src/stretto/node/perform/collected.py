@@ -1,0 +1,70 @@
+"""What the steps inside a foreach left in a parameter, over all its iterations."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from stretto.engine.records import RunKey
+from stretto.model.param import Parameter
+from stretto.params import Collected
+from stretto.ports.paging import Cut
+from stretto.ports.rows import RunRow
+from stretto.ports.store import Store
+
+PAGE: Final = 500
+
+
+async def collected(
+    store: Store, run: RunKey, foreach_step: str, number: int, inner: tuple[str, str], page: int = PAGE
+) -> Collected | None:
+    """The values of a step's parameter (`inner`) by iteration, each of the newest attempt in the newest run
+    that has one. `number`: of the foreach's attempt in this run; 0: it was in an earlier one. A loop may have
+    more iterations than fit into memory, but hardly more values.
+    """
+    inline_id = await _inline_id(store, run, foreach_step, number)
+    if inline_id is None:
+        return None
+    found: dict[int, Parameter] = {}
+    cut = Cut(most=page)
+    while True:
+        part = await store.instances(inline_id, cut)
+        found |= await _of_page(store, part.elements, *inner)
+        if not part.after:
+            break
+        cut = Cut(most=page, below=part.elements[-1].key.instance_id)
+    kind = next((param.type for param in found.values()), None)
+    values = {iteration: param.evaluated_result for iteration, param in found.items()}
+    return None if kind is None else Collected(kind, values)
+
+
+async def _of_page(
+    store: Store, iterations: Sequence[RunRow], step_id: str, name: str
+) -> dict[int, Parameter]:
+    rows = await store.newest_of_step([each.key for each in iterations], step_id)
+    found: dict[int, Parameter] = {}
+    for each in iterations:
+        param: Parameter | None = None
+        if each.key in rows:
+            param = (rows[each.key].record.params or {}).get(name)
+        elif not each.record.policy.is_fresh:  # the step was complete before this run of the iteration
+            param = await newest_param(store, each.key.workflow_id, each.key.instance_id, step_id, name)
+        if param is not None:
+            found[each.key.instance_id] = param
+    return found
+
+
+async def newest_param(
+    store: Store, workflow_id: str, instance_id: int, step_id: str, name: str
+) -> Parameter | None:
+    """A parameter of the newest attempt of a step, in the newest run that has one."""
+    found = await store.newest_in_instance(workflow_id, instance_id, step_id)
+    return (found[0].record.params or {}).get(name) if found else None
+
+
+async def _inline_id(store: Store, run: RunKey, step_id: str, number: int) -> str | None:
+    """The id under which the iterations of a step are kept: the same in all runs of an instance."""
+    oldest = run.run_id if number else 1
+    for run_id in range(run.run_id, oldest - 1, -1):
+        for loop in await store.loops(run._replace(run_id=run_id)):
+            if loop.key.step_id == step_id:
+                return loop.inline_id
+    return None

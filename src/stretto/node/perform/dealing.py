@@ -1,0 +1,87 @@
+"""Messages that concern no run of their owner: a signal to fan out, a trigger that fires, a line to log."""
+
+from typing import Final
+
+from stretto.actions.fire_trigger import Dropped, fire_trigger
+from stretto.actions.match_triggers import match_signal
+from stretto.engine.events import SignalCame
+from stretto.model.event import ChangeEvent, InstanceStatusChanged
+from stretto.model.status import InstanceStatus, RunStatus
+from stretto.node.perform.queued import end_queued
+from stretto.ports.commit import Decided
+from stretto.ports.hints import Hints
+from stretto.ports.messages import FanOut, Fire, Letter, Log, Message, Signalled, Stop
+from stretto.ports.signals import SignalWait
+from stretto.ports.store import Store
+from stretto.triggers import satisfies
+
+PAGE: Final = 500  # waits that are told of a signal in one commit
+
+
+class Dealing:
+    """Answers with the decision that consumes the message, or None if a transaction has consumed it."""
+
+    def __init__(self, store: Store, hints: Hints, page: int = PAGE) -> None:
+        self._store = store
+        self._hints = hints
+        self._page = page
+
+    async def deal(self, message: Message) -> Decided | None:
+        match message.body:
+            case FanOut() as body:
+                return await self._fan_out(message.id, body)
+            case Fire() as body:
+                return await self._fire(message.id, body)
+            case Log() as body:
+                return Decided(consumed=(message.id,), events=await self._log(body))
+            case Stop() as body:
+                return await end_queued(self._store, message.id, body.event)
+            case _:
+                raise TypeError(f"a message {message.body.kind} concerns a run")
+
+    async def _fan_out(self, message_id: int, body: FanOut) -> Decided:
+        """Tell who waits for a signal, a page at a time; after the last the triggers have their turn. What is
+        read here is younger than the announcement: whoever is not among it looks for the signal himself.
+        """
+        signal = await self._store.signal(body.name, body.seq)
+        if signal is None:  # forgotten, because of its age
+            return Decided(consumed=(message_id,))
+        waits = await self._store.signal_waits(body.name, after=body.after, most=self._page)
+        sent = tuple(_told(wait, body.seq) for wait in waits if satisfies(signal.params, wait.match_params))
+        if len(waits) == self._page:
+            last = waits[-1]
+            further = FanOut(name=body.name, seq=body.seq, after=(last.attempt, last.index))
+            return Decided(sent=sent, continued={message_id: further})
+        await match_signal(self._store, signal, hints=self._hints)
+        return Decided(sent=sent, consumed=(message_id,))
+
+    async def _fire(self, message_id: int, body: Fire) -> Decided | None:
+        found = await fire_trigger(self._store, message_id, body, hints=self._hints)
+        return Decided(consumed=(message_id,)) if isinstance(found, Dropped) else None
+
+    async def _log(self, body: Log) -> tuple[ChangeEvent, ...]:
+        """What changed outside of a commit. A run that goes on was only to be looked at."""
+        run, status = body.run, body.status
+        if run is None or status is None or not (status is RunStatus.CREATED or status.is_terminal):
+            return body.events
+        row = await self._store.run(run)
+        record = None if row is None else row.record
+        changed = InstanceStatusChanged(
+            workflow_id=run.workflow_id,
+            workflow_instance_id=run.instance_id,
+            workflow_run_id=run.run_id,
+            workflow_uuid=None if record is None else record.uuid,
+            correlation_id=None if record is None else record.correlation_id,
+            depth=None if record is None else record.initiator.depth,
+            sync_time=body.at,
+            old_status=InstanceStatus.CREATED,  # whoever was queued is that
+            new_status=InstanceStatus(status.value),
+            event_time=body.at,
+        )
+        return (changed, *body.events)
+
+
+def _told(wait: SignalWait, seq: int) -> Letter:
+    event = SignalCame(attempt=wait.attempt, index=wait.index, signal_id=seq)
+    ref = f"{wait.attempt}:{wait.index}:{seq}"
+    return Letter(ref=ref, body=Signalled(event=event), to_group=wait.group)

@@ -1,0 +1,121 @@
+"""Groups and runs as their owner needs them: read, and made what was committed."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from stretto.engine.earlier import EarlierRun
+from stretto.engine.flow import Flow, Tree
+from stretto.engine.loading import load_flow
+from stretto.engine.opening import plan_of_run
+from stretto.engine.plan import Plan
+from stretto.engine.records import RunKey, RunRecord
+from stretto.engine.settings import EngineSettings
+from stretto.model.run_config import RunPolicy
+from stretto.node.asks import LoadedGroup, LoadedRun
+from stretto.node.perform.breakpoints import Breakpoints, Steps
+from stretto.node.perform.definitions import Definitions, Known
+from stretto.node.perform.earlier import Earlier
+from stretto.ports.groups import GroupRow
+from stretto.ports.loading import FlowRows
+from stretto.ports.rows import Lease, Phase
+from stretto.ports.store import Store
+from stretto.ports.workflows import WorkflowRow
+
+OWNED: Final = frozenset({Phase.ADMITTED, Phase.LIVE})
+
+
+class GroupLoading:
+    """Groups at a glance."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rows: dict[int, GroupRow] = {}
+
+    async def load(self, lease: Lease) -> LoadedGroup:
+        """A group after its claim."""
+        found = await self._store.load_group(lease.group)
+        return LoadedGroup(
+            admitted=tuple(each.key for each in found.runs if each.phase is Phase.ADMITTED),
+            live=tuple((each.key, each.due_at) for each in found.runs if each.phase is Phase.LIVE),
+            seq=found.seq,
+            falls=await self._falls(lease),
+        )
+
+    async def _falls(self, lease: Lease) -> int:
+        """How often owners of the group died. That does not change while a generation lasts, but to 0, which
+        nobody asks for: so all groups are read at once, and again only after a claim.
+        """
+        row = self._rows.get(lease.group)
+        if row is None or row.generation != lease.generation:
+            self._rows = {each.group: each for each in await self._store.groups()}
+        return self._rows[lease.group].falls
+
+
+class RunLoading:
+    """Runs in memory again."""
+
+    def __init__(
+        self,
+        store: Store,
+        definitions: Definitions,
+        earlier: Earlier,
+        breakpoints: Breakpoints,
+        settings: EngineSettings,
+    ) -> None:
+        self._store = store
+        self._definitions = definitions
+        self._earlier = earlier
+        self._breakpoints = breakpoints
+        self._settings = settings
+
+    async def load(self, lease: Lease, runs: Sequence[RunKey]) -> tuple[LoadedRun, ...]:
+        """Those that are under way."""
+        found = [rows for rows in await self._store.load_flows(runs) if rows.run.phase in OWNED]
+        # A workflow without a row was deleted: then its runs have ended since, and are not ours.
+        workflows = await self._store.workflow_rows(
+            list(dict.fromkeys(rows.run.key.workflow_id for rows in found))
+        )
+        steps = await self._breakpoints.of(workflows.values())
+        return tuple(
+            [
+                await self._loaded(lease, rows, workflows[workflow_id], steps[workflow_id])
+                for rows in found
+                if (workflow_id := rows.run.key.workflow_id) in workflows
+            ]
+        )
+
+    async def _loaded(self, lease: Lease, rows: FlowRows, workflow: WorkflowRow, steps: Steps) -> LoadedRun:
+        run = rows.run.record
+        known = await self._definitions.of(workflow, run.version_id)
+        limit = workflow.properties.step_concurrency
+        settings = msgspec.structs.replace(self._settings, step_concurrency=limit)
+        tree = Tree(known.workflow, settings, lease.generation, workflow.internal_id)
+        tree.breakpoints = steps
+        plan, earlier = await self._opened(known, run)
+        for loop in rows.loops:
+            loop.ended = dict(rows.ended[loop.key])
+        flow = load_flow(
+            Flow(run, plan, tree, earlier=earlier),
+            (each.record for each in rows.iterations),
+            (each.record for each in rows.attempts),
+            rows.loops,
+        )
+        launched = [each for each in rows.attempts if each.record.launch is not None]
+        return LoadedRun(
+            flow=flow,
+            row=rows.run,
+            runs_on={each.key: each.runs_on for each in launched if each.runs_on is not None},
+            granted=rows.granted,
+        )
+
+    async def _opened(self, known: Known, run: RunRecord) -> tuple[Plan, EarlierRun | None]:
+        """The steps that a run covers: all of them, or what the runs before it left. Whoever covers all may
+        still want to know of those, but not always: it fetches that itself.
+        """
+        if run.policy.is_fresh or run.policy is RunPolicy.RESTART_FROM_BEGINNING:
+            return known.plan, None
+        earlier = await self._earlier.run(known.workflow, *run.key)
+        statuses = {} if earlier is None else earlier.statuses
+        return plan_of_run(known.workflow, run.policy, statuses, run.restart), earlier

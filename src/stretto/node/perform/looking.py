@@ -1,0 +1,69 @@
+"""Looks that follow a commit, and sweeps that repair what crashes left undone: queues, tags, timers."""
+
+from collections.abc import Collection
+from typing import Final
+
+from stretto.actions.dequeue import dequeue
+from stretto.actions.fire_timer import fire_timer
+from stretto.engine.inline_ids import is_inline
+from stretto.engine.permits import granted
+from stretto.engine.records import RunKey
+from stretto.ports.hints import Hints
+from stretto.ports.places import group_of_run
+from stretto.ports.store import Store
+from stretto.ports.triggers import TimeTriggerRow
+
+TAGS_AT_ONCE: Final = 50  # a sweep locks no more of them in one transaction
+HOUR: Final = 3_600_000  # milliseconds; so long an outcome waits for whoever asked
+
+
+class Looking:
+    """Whoever may go on is let go, and told."""
+
+    def __init__(self, store: Store, hints: Hints) -> None:
+        self._store = store
+        self._hints = hints
+
+    async def look_at_queues(self, workflow_ids: Collection[str]) -> None:
+        """Admit who waits, where runs have ended."""
+        for workflow_id in await self._store.with_queue(workflow_ids):
+            await dequeue(self._store, workflow_id, hints=self._hints)
+
+    async def grant(self, tags: Collection[str]) -> None:
+        """T9, as long as somebody goes: who came meanwhile is left to the next try."""
+        while lucky := await self._store.grant(tags, granted):
+            for run in dict.fromkeys(attempt.run for attempt in lucky):
+                await self.hint_owner(run)
+
+    async def sweep(self, groups: Collection[int]) -> None:
+        """What nobody may have looked at, because whoever should have is gone."""
+        for workflow_id in await self._store.queues_at_home(groups):
+            await dequeue(self._store, workflow_id, hints=self._hints)
+        tags = await self._store.tags_waited_for(groups)
+        for first in range(0, len(tags), TAGS_AT_ONCE):
+            await self.grant(tags[first : first + TAGS_AT_ONCE])
+        await self._store.sweep_outbox(await self._store.now() - HOUR)
+
+    async def fire_timers(self, groups: Collection[int]) -> int | None:
+        """Start what is due, again while there is more of it; then say when the next is."""
+        while due := await self._store.due_triggers(groups, await self._store.now()):
+            fired = [await fire_timer(self._store, rows, hints=self._hints) for rows in _by_workflow(due)]
+            if not any(fired):
+                break  # others were faster with all of them, or they are gone: they are not due much longer
+        return await self._store.next_trigger_due(groups)
+
+    async def hint_owner(self, run: RunKey) -> None:
+        """Tell the owner of a run to look. An iteration lives with the run around it."""
+        group = group_of_run(run)
+        if is_inline(run.workflow_id):
+            row = await self._store.run(run)
+            group = group if row is None else row.group
+        self._hints.hint((group,))
+
+
+def _by_workflow(due: Collection[TimeTriggerRow]) -> list[list[TimeTriggerRow]]:
+    """The triggers of each workflow: they start their runs in one transaction."""
+    rows: dict[str, list[TimeTriggerRow]] = {}
+    for row in due:
+        rows.setdefault(row.workflow_id, []).append(row)
+    return list(rows.values())

@@ -1,0 +1,60 @@
+"""The work of steps: a runtime is called, and whatever comes of that is an event."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from stretto.engine.events import Reported, ResultState
+from stretto.model.step import AnyStep, TypedStep
+from stretto.node.asks import CallRuntime, Verb
+from stretto.node.perform.results import failed, reported, text_of_error
+from stretto.ports.runtime import StepContext, StepResult, StepRuntime
+
+Heard = Callable[[Reported], None]
+
+
+class Runtimes:
+    """The runtimes of a node, by the type of the steps that they carry out; `heard` is told what one of them
+    reports by itself.
+    """
+
+    def __init__(self, by_kind: Mapping[str, StepRuntime], heard: Heard | None = None) -> None:
+        self.heard = heard
+        self._by_kind = by_kind
+        # Known types are read in any case; who makes a step in Python may spell them as he likes, too.
+        self._folded = {kind.casefold(): runtime for kind, runtime in by_kind.items()}
+
+    def of(self, step: AnyStep) -> StepRuntime | None:
+        """Who does the work of a step."""
+        kind = kind_of(step)
+        return self._by_kind.get(kind) or self._folded.get(kind.casefold())
+
+    async def call(self, ask: CallRuntime) -> Reported:
+        """Ask a runtime. Only that the call was cancelled is nobody's answer."""
+        context = ask.context
+        kind, runtime = kind_of(context.step), self.of(context.step)
+        if runtime is None:
+            known = ", ".join(sorted(self._by_kind)) or "none"
+            text = f"there is no runtime for steps of type {kind} on this node; the registered ones: {known}"
+            return failed(context.launch, ResultState.FATAL_ERROR, text)
+
+        async def report(result: StepResult) -> None:
+            if self.heard is not None:
+                self.heard(reported(context.launch, kind, result))
+
+        try:
+            said = await _call(runtime, ask.verb, msgspec.structs.replace(context, report=report))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - also `exit()` of a user's must not end us
+            text = f"the runtime of {kind} failed to {ask.verb.value.lower()}: {text_of_error(error)}"
+            return failed(context.launch, ResultState.PLATFORM_ERROR, text)
+        return reported(context.launch, kind, said)
+
+
+async def _call(runtime: StepRuntime, verb: Verb, context: StepContext) -> StepResult:
+    calls = {Verb.START: runtime.start, Verb.EXECUTE: runtime.execute, Verb.TERMINATE: runtime.terminate}
+    return await calls[verb](context)
+
+
+def kind_of(step: AnyStep) -> str:
+    """The type of a step, as its definition says it."""
+    return step.type if isinstance(step, TypedStep) else str(type(step).__struct_config__.tag)

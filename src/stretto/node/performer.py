@@ -1,0 +1,221 @@
+"""Carries out what a node asks: the store, runtimes and evaluation, behind one door."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from stretto.engine import effects as todo
+from stretto.engine.events import Event, Reported
+from stretto.model.step import AnyStep
+from stretto.node import asks
+from stretto.node.perform.breakpoints import Breakpoints
+from stretto.node.perform.children import Children
+from stretto.node.perform.dealing import Dealing
+from stretto.node.perform.definitions import Definitions
+from stretto.node.perform.earlier import Earlier
+from stretto.node.perform.evaluating import Evaluator
+from stretto.node.perform.fetching import Fetching
+from stretto.node.perform.loading import GroupLoading, RunLoading
+from stretto.node.perform.looking import Looking
+from stretto.node.perform.runtimes import Runtimes
+from stretto.node.perform.signals import Signals
+from stretto.node.settings import NodeSettings
+from stretto.ports.commit import Committed
+from stretto.ports.groups import Burial
+from stretto.ports.hints import Hints
+from stretto.ports.rows import Lease
+from stretto.ports.runtime import StepRuntime
+from stretto.ports.store import Store
+
+DEFAULTS: Final = NodeSettings()
+
+
+class Performer:
+    """All I/O of a node. Each ask is a coroutine of its own; what goes wrong is raised, and the node decides
+    what that means. Whoever drives it need not use asyncio, if its store, runtimes and evaluator do not.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        hints: Hints,
+        runtimes: Mapping[str, StepRuntime],
+        evaluator: Evaluator,
+        *,
+        settings: NodeSettings = DEFAULTS,
+        address: str | None = None,
+    ) -> None:
+        self._store = store
+        self._hints = hints
+        self._evaluator = evaluator
+        self._address = address
+        self._runtimes = Runtimes(runtimes)
+        definitions, earlier = Definitions(store), Earlier(store)
+        self._breakpoints = Breakpoints(store)
+        self._groups = GroupLoading(store)
+        self._runs = RunLoading(store, definitions, earlier, self._breakpoints, settings.engine)
+        self._fetching = Fetching(store, definitions, earlier)
+        self._children = Children(store, hints)
+        self._signals = Signals(store, hints)
+        self._looking = Looking(store, hints)
+        self._dealing = Dealing(store, hints)
+        self._by_ask = self._table()
+
+    def outside(self, step: AnyStep) -> bool:
+        """Whether the work of a step lives outside of our processes; without a runtime it lives nowhere."""
+        runtime = self._runtimes.of(step)
+        return runtime is not None and runtime.outside
+
+    def report_to(self, heard: Callable[[Reported], None]) -> None:
+        """Who is told what a runtime reports by itself; nobody before."""
+        self._runtimes.heard = heard
+
+    async def answer(self, ask: asks.Ask) -> Any:
+        """Carry out an ask; what comes of it is said where the ask is defined."""
+        return await self._by_ask[type(ask)](ask)
+
+    def _table(self) -> Mapping[type[asks.Ask], Callable[[Any], Awaitable[Any]]]:
+        return {
+            asks.Join: self._join,
+            asks.Beat: self._beat,
+            asks.Bury: self._bury,
+            asks.Claim: self._claim,
+            asks.ClaimAgain: self._claim_again,
+            asks.GiveUp: self._give_up,
+            asks.StartLeaving: self._start_leaving,
+            asks.Leave: self._leave,
+            asks.NoteSuspect: self._note_suspect,
+            asks.Calm: self._calm,
+            asks.LoadGroup: self._load_group,
+            asks.LoadRuns: self._load_runs,
+            asks.FindRoot: self._find_root,
+            asks.FetchMail: self._fetch_mail,
+            asks.Commit: self._commit,
+            asks.Postpone: self._postpone,
+            asks.Deliver: self._deliver,
+            asks.Carry: self._carry,
+            asks.Evaluate: self._evaluate,
+            asks.CallRuntime: self._call_runtime,
+            asks.Deal: self._deal,
+            asks.LookAtQueues: self._look_at_queues,
+            asks.GrantTags: self._grant_tags,
+            asks.Sweep: self._sweep,
+            asks.FireTimers: self._fire_timers,
+        }
+
+    # ------------------------------------------------------------------------------------------- membership
+    async def _join(self, ask: asks.Join) -> Any:
+        return await self._store.join(ask.node, self._address)
+
+    async def _beat(self, ask: asks.Beat) -> Any:
+        return await self._store.beat(ask.node)
+
+    async def _bury(self, ask: asks.Bury) -> Burial | None:
+        burial = await self._store.bury(ask.node, ask.beats, expired=ask.expired)
+        if burial is not None:
+            self._hints.hint(burial.groups)
+        return burial
+
+    async def _claim(self, ask: asks.Claim) -> list[Lease]:
+        owned = [each for each in await self._store.groups() if each.owner == ask.node]
+        lost = [Lease(each.group, each.generation) for each in owned if each.group not in ask.held]
+        again = await self._store.claim_again(ask.node, lost) if lost else []
+        return [*again, *await self._store.claim(ask.node, ask.most)]
+
+    async def _claim_again(self, ask: asks.ClaimAgain) -> Any:
+        return await self._store.claim_again(ask.node, ask.leases)
+
+    async def _give_up(self, ask: asks.GiveUp) -> list[int]:
+        free = await self._store.give_up(ask.node, ask.leases)
+        self._hints.hint(free)
+        return free
+
+    async def _start_leaving(self, ask: asks.StartLeaving) -> None:
+        await self._store.start_leaving(ask.node)
+
+    async def _leave(self, ask: asks.Leave) -> None:
+        await self._store.leave(ask.node)
+
+    async def _note_suspect(self, ask: asks.NoteSuspect) -> None:
+        await self._store.note_suspect(ask.lease, ask.suspect)
+
+    async def _calm(self, ask: asks.Calm) -> None:
+        await self._store.calm(ask.leases)
+
+    # ---------------------------------------------------------------------------------------------- reading
+    async def _load_group(self, ask: asks.LoadGroup) -> asks.LoadedGroup:
+        return await self._groups.load(ask.lease)
+
+    async def _load_runs(self, ask: asks.LoadRuns) -> tuple[asks.LoadedRun, ...]:
+        return await self._runs.load(ask.lease, ask.runs)
+
+    async def _find_root(self, ask: asks.FindRoot) -> Any:
+        row = await self._store.run(ask.run)
+        return None if row is None else row.root
+
+    async def _fetch_mail(self, ask: asks.FetchMail) -> Any:
+        if ask.awake:
+            await self._breakpoints.refresh()
+        return await self._store.fetch(ask.node, ask.groups, known=ask.known, launching=ask.launching)
+
+    # ---------------------------------------------------------------------------------------------- writing
+    async def _commit(self, ask: asks.Commit) -> Committed:
+        done = await self._store.commit(ask.node, ask.parts)
+        told = {
+            letter.to_group
+            for part in ask.parts
+            if part.lease.group not in done.fenced
+            for decided in part.decisions
+            for letter in decided.sent
+            if letter.to_group is not None
+        }
+        self._hints.hint(told)
+        return done
+
+    async def _postpone(self, ask: asks.Postpone) -> Any:
+        return await self._store.postpone(ask.lease, ask.message, ask.reason)
+
+    async def _deliver(self, ask: asks.Deliver) -> bool:
+        stored = await self._store.report(ask.node, ask.result, answers=ask.answers)
+        if stored:
+            await self._looking.hint_owner(ask.result.event.attempt.run)
+        return stored
+
+    # ---------------------------------------------------------------------------------------------- effects
+    async def _carry(self, ask: asks.Carry) -> tuple[Event, ...]:
+        match ask.effect:
+            case todo.Fetch() as effect:
+                return (await self._fetching.fetch(effect, ask.run, ask.root),)
+            case todo.LookForBreakpoint() as effect:
+                return await self._breakpoints.look(effect, ask.run, ask.root.workflow_id)
+            case todo.WatchSignals() as effect:
+                return await self._signals.look(effect)
+            case todo.AnnounceSignals() as effect:
+                return await self._signals.announce(effect)
+            case todo.StartChild() as effect:
+                return await self._children.start(effect, ask.run, ask.lease)
+            case todo.StopChild() as effect:
+                return await self._children.look_up(effect, ask.run)
+            case _:
+                raise TypeError(f"a {type(ask.effect).__name__} is not carried out here")
+
+    async def _evaluate(self, ask: asks.Evaluate) -> Event:
+        return await self._evaluator.evaluate(ask.question)
+
+    async def _call_runtime(self, ask: asks.CallRuntime) -> Reported:
+        return await self._runtimes.call(ask)
+
+    async def _deal(self, ask: asks.Deal) -> Any:
+        return await self._dealing.deal(ask.message)
+
+    # ------------------------------------------------------------------------------------------------ looks
+    async def _look_at_queues(self, ask: asks.LookAtQueues) -> None:
+        await self._looking.look_at_queues(ask.workflow_ids)
+
+    async def _grant_tags(self, ask: asks.GrantTags) -> None:
+        await self._looking.grant(ask.tags)
+
+    async def _sweep(self, ask: asks.Sweep) -> None:
+        await self._looking.sweep(ask.groups)
+
+    async def _fire_timers(self, ask: asks.FireTimers) -> int | None:
+        return await self._looking.fire_timers(ask.groups)
