@@ -1,0 +1,13 @@
+"""What must hold after every transaction, whoever made it. The numbers are those of the protocol.
+
+leases   I1           who may write: only under the current generation, and generations only grow
+rows     I4, I6, I7   phases and statuses never go back; an attempt ends once; a run is launched once
+order                 no step begins before those in front of it are complete, and none without an edge
+queues   I7           run strategies hold; one run for each request; one unfinished run of each instance
+permits  I10          never above the limit when granted, all or none, gone with the attempt
+letters  I9, I13      no message is lost, and none goes before its effect is there
+history  I14          the change log has no gap, and tells of every change in order
+memory   I2           what an owner believes is what is stored
+triggers I12          each set of signals, and each moment of a schedule, has started one run
+ending   I8 ... I13   in the end every run has ended, and nothing is left over
+"""

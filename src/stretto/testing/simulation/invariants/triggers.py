@@ -1,0 +1,55 @@
+"""I12: each set of joined signals has started one run, and so has each moment of a schedule."""
+
+from collections import Counter
+from datetime import timedelta
+from itertools import pairwise
+
+from stretto.actions.parts.trigger_rows import EPOCH, schedule_of
+from stretto.engine.inline_ids import is_inline
+from stretto.model.initiator import SignalInitiator, TimeInitiator
+from stretto.model.trigger import TimeTrigger
+from stretto.ports.triggers import SignalTriggerRow
+from stretto.store.memory.database import Database
+from stretto.testing.simulation.watch import Complain
+
+
+def triggers(db: Database, complain: Complain) -> None:
+    """Compare what was started with what was announced, and with the clock. All triggers were there first."""
+    started: Counter[str] = Counter()
+    moments: dict[str, list[int]] = {}
+    for key in db.runs:
+        initiator = db.runs[key].record.initiator
+        if is_inline(key.workflow_id) or key.run_id > 1:
+            continue
+        if isinstance(initiator, SignalInitiator):
+            started[str(initiator.trigger_uuid)] += 1
+        elif isinstance(initiator, TimeInitiator):
+            moments.setdefault(key.workflow_id, []).append(int(initiator.trigger_time or 0))
+    for trigger_id in db.signal_triggers:
+        wanted = _sets(db, db.signal_triggers[trigger_id])
+        if started[trigger_id] != wanted:
+            complain(f"I12: {wanted} sets of signals have started {started[trigger_id]} runs")
+    for workflow_id, found in moments.items():
+        version = db.versions[workflow_id, 1]
+        for trigger in version.workflow.time_triggers or ():
+            _schedule(trigger, sorted(found), complain)
+
+
+def _sets(db: Database, row: SignalTriggerRow) -> int:
+    """How many sets the signals that were announced make."""
+    names = list(row.trigger.definitions)
+    joined = any(entry.join_keys for entry in row.trigger.definitions.values())
+    counts: dict[object, Counter[str]] = {}
+    for name, seq in db.signals:
+        if name in names:
+            params = db.signals[name, seq].params or {}
+            counts.setdefault(params.get("day") if joined else None, Counter())[name] += 1
+    return sum(min(count[name] for name in names) for count in counts.values())
+
+
+def _schedule(trigger: TimeTrigger, found: list[int], complain: Complain) -> None:
+    schedule = schedule_of(trigger)
+    for before, after in pairwise(found):
+        due = schedule.next_fire(EPOCH + timedelta(milliseconds=before))
+        if due is None or (due - EPOCH) // timedelta(milliseconds=1) != after:
+            complain(f"I12: after the fire of {before} came that of {after}, and {due} was due")

@@ -1,0 +1,319 @@
+"""A slow and obvious interpreter: which ends the rules allow for a definition and a script of the outside.
+
+It knows no time, no events and no nodes. Where only timing decides (a timeout of work that would have ended,
+a step that is stopped because another failed), it allows each end that some timing could bring about: it
+names sets, and what it names alone must come. It says nothing of what users may do to a run, and nothing of
+levels in which a step goes back to an earlier one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Final
+
+import msgspec
+
+from stretto.model.properties import RunStrategyRule
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.step import (
+    AnyStep,
+    FailureMode,
+    ForeachStep,
+    SubworkflowStep,
+    TemplateStep,
+    TypedStep,
+    WhileStep,
+)
+from stretto.model.workflow import Definition
+from stretto.testing.simulation.authors import LOCAL, NEEDS_A_VALUE, OUTSIDE, UNKNOWN
+from stretto.testing.simulation.plays import Play, Says, Script
+
+S, R = StepStatus, RunStatus
+Ends = frozenset[StepStatus]
+Values = frozenset[int]
+
+DONE: Final = S.SUCCEEDED
+ANYTHING: Final = frozenset(status for status in S if status.is_terminal or status is S.NOT_CREATED)
+SEVERITY: Final = (R.SUCCEEDED, R.STOPPED, R.TIMED_OUT, R.FAILED)
+WEIGHT: Final[Mapping[StepStatus, RunStatus]] = {
+    S.STOPPED: R.STOPPED,
+    S.TIMED_OUT: R.TIMED_OUT,
+    S.FATALLY_FAILED: R.FAILED,
+    S.INTERNALLY_FAILED: R.FAILED,
+}
+STEP_OF: Final[Mapping[RunStatus, StepStatus]] = {
+    R.SUCCEEDED: DONE,
+    R.STOPPED: S.STOPPED,
+    R.TIMED_OUT: S.TIMED_OUT,
+    R.FAILED: S.FATALLY_FAILED,
+}
+REPLACING: Final = frozenset(
+    {RunStrategyRule.FIRST_ONLY, RunStrategyRule.LAST_ONLY, RunStrategyRule.SERIAL_LATEST_ONLY}
+)
+
+
+class Allowed(msgspec.Struct, frozen=True):
+    """What may become of the steps of a level, and of the run that they make up."""
+
+    steps: Mapping[str, Ends]
+    runs: frozenset[RunStatus]
+    values: Mapping[str, Values] = {}  # of the parameter `n`, once a step is complete
+
+
+class Oracle:
+    """Knows all definitions of a world, and the script."""
+
+    def __init__(self, definitions: Iterable[Definition], script: Script) -> None:
+        self._definitions = {each.workflow.id: each for each in definitions}
+        self._script = script
+
+    def run(self, workflow_id: str, *, has_parent: bool) -> Allowed:
+        """A fresh run. One that a step waits for may be stopped with that step."""
+        definition = self._definitions[workflow_id]
+        found = self.level(definition.workflow.steps, 1)
+        cuts: set[StepStatus] = set()
+        if definition.workflow.timeout is not None:
+            cuts.add(S.TIMED_OUT)
+        if has_parent or self._is_replaced(definition):
+            cuts.add(S.STOPPED)
+        return cut(found, cuts)
+
+    def iteration(self, steps: Sequence[AnyStep], number: int) -> Allowed:
+        """An iteration of a loop: whatever cuts the run around it short cuts it, too."""
+        return cut(self.level(steps, number), {S.STOPPED, S.TIMED_OUT})
+
+    @staticmethod
+    def _is_replaced(definition: Definition) -> bool:
+        strategy = definition.properties.run_strategy if definition.properties is not None else None
+        return strategy is not None and strategy.rule in REPLACING
+
+    # ----------------------------------------------------------------------------------------------- levels
+    def level(self, steps: Sequence[AnyStep], iteration: int) -> Allowed:
+        """The steps of a level in the order of their edges: definitions list them so."""
+        ends: dict[str, Ends] = {}
+        values: dict[str, Values] = {}
+        edges: dict[tuple[str, str], frozenset[bool]] = {}
+        if any(self._goes_back(each, iteration) for each in steps):
+            return Allowed({each.id: ANYTHING for each in steps}, frozenset(SEVERITY))
+        for each in steps:
+            before = [other.id for other in steps if each.id in other.transition.successors]
+            found: set[StepStatus] = set()
+            if any(not status.is_complete for other in before for status in ends[other]):
+                found.add(S.NOT_CREATED)
+            if all(any(status.is_complete for status in ends[other]) for other in before):
+                into = [edges[other, each.id] for other in before]
+                if not before or any(True in taken for taken in into):
+                    own, values[each.id] = self._ends(each, iteration, values)
+                    found |= own
+                if before and all(False in taken for taken in into):
+                    found.add(S.UNSATISFIED)
+            ends[each.id] = frozenset(found)
+            for target, condition in each.transition.successors.items():
+                edges[each.id, target] = _taken(condition, ends[each.id], values.get(each.id, frozenset()))
+        ends = _stopped_by_others(steps, ends)
+        return Allowed(ends, worst(ends.values()), values)
+
+    def _goes_back(self, step: AnyStep, iteration: int) -> bool:
+        return any(
+            self._script.play(step.id, iteration, number).redirect is not None for number in range(1, 5)
+        )
+
+    def _ends(
+        self, step: AnyStep, iteration: int, values: Mapping[str, Values]
+    ) -> tuple[set[StepStatus], Values]:
+        """How a step may end that has begun, and the values that its `n` may have then."""
+        base = _first_values(step, values)
+        if isinstance(step, TypedStep) and step.type in {LOCAL, OUTSIDE}:
+            return self._work(step, iteration, base)
+        if isinstance(step, TypedStep):
+            return self._plain(step), base
+        found: set[StepStatus]
+        match step:
+            case ForeachStep():
+                found = self._foreach(step)
+            case WhileStep():
+                found = self._while(step)
+            case SubworkflowStep():
+                found = self._subworkflow(step)
+            case TemplateStep():
+                template = self._definitions[str(step.sub_type)].workflow
+                found = {STEP_OF[status] for status in self.level(template.steps, 1).runs}
+        if step.timeout is not None:
+            found.add(S.TIMED_OUT)
+        return {_as_mode_says(step, status) for status in found}, base
+
+    def _plain(self, step: TypedStep) -> set[StepStatus]:
+        refused = step.type == "Wait" and not self._script.approved[step.id]
+        failed = refused or step.type == UNKNOWN
+        return {_as_mode_says(step, S.FATALLY_FAILED) if failed else DONE}
+
+    # ------------------------------------------------------------------------------------------------ work
+    def _work(self, step: TypedStep, iteration: int, base: Values) -> tuple[set[StepStatus], Values]:
+        """Every way through the attempts of a step, as far as its budgets go."""
+        found: set[StepStatus] = set()
+        values: set[int] = set()
+        todo = [(1, 0, 0, 0)]  # attempt, and how many retries of each class were used
+        policy = step.retry_policy
+        assert policy is not None  # authors give every work one
+        while todo:
+            number, user, platform, timeout = todo.pop()
+            play = self._script.play(step.id, iteration, number)
+            for end in self._answers(step, play, iteration):
+                if end is S.USER_FAILED and user < int(policy.error_retry_limit or 0):
+                    todo.append((number + 1, user + 1, platform, timeout))
+                elif end is S.PLATFORM_FAILED and platform < int(policy.platform_retry_limit or 0):
+                    todo.append((number + 1, user, platform + 1, timeout))
+                elif end is S.TIMEOUT_FAILED and timeout < int(policy.timeout_retry_limit or 0):
+                    todo.append((number + 1, user, platform, timeout + 1))
+                else:
+                    found.add(_as_mode_says(step, _for_good(end)))
+                    values |= {play.n} if end is DONE and play.n is not None else base
+        return found, frozenset(values)
+
+    def _answers(self, step: TypedStep, play: Play, iteration: int) -> set[StepStatus]:
+        """How one attempt may end, before its retries are looked at."""
+        found = set() if play.says is Says.NEVER else {_SAYS[play.says]}
+        if play.added and play.says is Says.DONE:
+            found = self._batch(play, iteration)
+        if step.timeout is not None:
+            found.add(S.TIMEOUT_FAILED)
+        return found
+
+    def _batch(self, play: Play, _iteration: int) -> set[StepStatus]:
+        """Steps that the work has added: how many of them may fail is its tolerance."""
+        below = self.level(play.added, 1)
+        found = {STEP_OF[status] for status in below.runs & {R.STOPPED, R.TIMED_OUT}}
+        for combination in product(*below.steps.values()):
+            failed = sum(status not in _GOOD for status in combination)
+            good = failed <= play.tolerance * len(play.added)
+            found.add(DONE if good else S.FATALLY_FAILED)
+        return found
+
+    # --------------------------------------------------------------------------------------------- nesting
+    def _foreach(self, step: ForeachStep) -> set[StepStatus]:
+        loop = (step.params or {})["loop_params"].value
+        total = 1
+        for each in loop.values():
+            total *= len(each.value)
+        found = {R.SUCCEEDED}
+        for number in range(1, total + 1):
+            one = self.level(step.steps, number).runs
+            found = {max(pair, key=SEVERITY.index) for pair in product(found, one)}
+        return {STEP_OF[status] for status in found}
+
+    def _while(self, step: WhileStep) -> set[StepStatus]:
+        rounds = int(step.condition.rpartition(" ")[2])
+        found: set[StepStatus] = set()
+        for number in range(1, rounds + 1):
+            if step.max_iterations is not None and number > step.max_iterations:
+                return {*found, S.FATALLY_FAILED}
+            runs = self.level(step.steps, number).runs
+            found |= {STEP_OF[status] for status in runs - {R.SUCCEEDED}}
+            if R.SUCCEEDED not in runs:
+                return found
+        return {*found, DONE}
+
+    def _subworkflow(self, step: SubworkflowStep) -> set[StepStatus]:
+        if not step.sync:
+            return {DONE}
+        child = str((step.params or {})["subworkflow_id"].value)
+        definition = self._definitions[child]
+        found = self.level(definition.workflow.steps, 1)
+        runs = set(found.runs)
+        if definition.workflow.timeout is not None:
+            runs.add(R.TIMED_OUT)
+        if self._is_replaced(definition):
+            runs.add(R.STOPPED)
+        return {STEP_OF[status] for status in runs}
+
+
+_SAYS: Final[Mapping[Says, StepStatus]] = {
+    Says.DONE: DONE,
+    Says.USER_ERROR: S.USER_FAILED,
+    Says.PLATFORM_ERROR: S.PLATFORM_FAILED,
+    Says.RAISES: S.PLATFORM_FAILED,
+    Says.NONSENSE: S.PLATFORM_FAILED,
+    Says.FATAL_ERROR: S.FATALLY_FAILED,
+    Says.STOPPED: S.STOPPED,
+    Says.TIMED_OUT: S.TIMED_OUT,
+}
+_GOOD: Final = frozenset({S.SUCCEEDED, S.SKIPPED, S.UNSATISFIED, S.DISABLED})
+
+
+def _for_good(end: StepStatus) -> StepStatus:
+    """What a failure is for which no try is left."""
+    if end is S.TIMEOUT_FAILED:
+        return S.TIMED_OUT
+    return S.FATALLY_FAILED if end in {S.USER_FAILED, S.PLATFORM_FAILED} else end
+
+
+def _as_mode_says(step: AnyStep, end: StepStatus) -> StepStatus:
+    ignored = step.failure_mode is FailureMode.IGNORE_FAILURE and end is S.FATALLY_FAILED
+    return S.COMPLETED_WITH_ERROR if ignored else end
+
+
+def _first_values(step: AnyStep, values: Mapping[str, Values]) -> Values:
+    """What `n` may be before the work says otherwise: a literal, or one more than that of another step."""
+    param = (step.params or {}).get("n")
+    if param is None:
+        return frozenset()
+    if param.expression is None:
+        return frozenset({int(param.value)})
+    return frozenset(value + 1 for value in values[param.expression.partition("__")[0]])
+
+
+def _taken(condition: str, ends: Ends, values: Values) -> frozenset[bool]:
+    """Whether an edge may be taken, and whether it may not, once its step is complete."""
+    found: set[bool] = set()
+    if S.UNSATISFIED in ends:
+        found.add(False)
+    if any(status.is_complete and status is not S.UNSATISFIED for status in ends):
+        if condition in {"true", NEEDS_A_VALUE}:
+            found.add(True)
+        elif condition == "1 > 2":
+            found.add(False)
+        else:
+            found |= {(value > 2) is (condition == "n > 2") for value in values}
+    return frozenset(found)
+
+
+def _stopped_by_others(steps: Sequence[AnyStep], ends: Mapping[str, Ends]) -> dict[str, Ends]:
+    """A step that fails at once stops every other that is not before it, however far that one is."""
+    widened = dict(ends)
+    for step in steps:
+        if step.failure_mode is FailureMode.FAIL_IMMEDIATELY and S.FATALLY_FAILED in ends[step.id]:
+            spared = {step.id, *_before(steps, step.id)}
+            for other in steps:
+                if other.id not in spared:
+                    late = {S.TIMED_OUT} if other.timeout is not None else set()
+                    widened[other.id] = widened[other.id] | {S.STOPPED, S.NOT_CREATED} | late
+    return widened
+
+
+def _before(steps: Sequence[AnyStep], step_id: str) -> set[str]:
+    """All steps from which there is a way to this one."""
+    found: set[str] = set()
+    todo = [step_id]
+    while todo:
+        target = todo.pop()
+        new = {each.id for each in steps if target in each.transition.successors} - found
+        found |= new
+        todo += new
+    return found
+
+
+def worst(ends: Iterable[Ends]) -> frozenset[RunStatus]:
+    """How a run may end whose steps may end so: it is as bad as the worst of them."""
+    found = {R.SUCCEEDED}
+    for each in ends:
+        weights = {WEIGHT.get(status, R.SUCCEEDED) for status in each}
+        found = {max(pair, key=SEVERITY.index) for pair in product(found, weights)}
+    return frozenset(found)
+
+
+def cut(found: Allowed, cuts: set[StepStatus]) -> Allowed:
+    """The same, if the run may be ended from outside in some of these ways at any moment."""
+    if not cuts:
+        return found
+    steps = {name: ends | cuts | {S.NOT_CREATED} for name, ends in found.steps.items()}
+    runs = worst(steps.values()) - {R.SUCCEEDED}  # who was cut short has not succeeded
+    return Allowed(steps, found.runs | runs | {WEIGHT[each] for each in cuts}, found.values)

@@ -1,0 +1,148 @@
+"""The process of a node in a simulated world: it crashes, stands still, leaves, and comes back."""
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stretto.engine.events import Reported, ResultState
+from stretto.node.asks import Ask, Commit
+from stretto.node.machine import Node
+from stretto.node.perform.evaluating import InProcess
+from stretto.node.performer import Performer
+from stretto.ports.hints import Heard
+from stretto.ports.rows import NodeId
+from stretto.testing.hosting import Hosted
+from stretto.testing.simulation.authors import LOCAL, OUTSIDE
+from stretto.testing.simulation.handle import handle_of
+from stretto.testing.simulation.runtime import ScriptedRuntime
+from stretto.testing.simulation.troubles import Fault
+
+if TYPE_CHECKING:
+    from stretto.testing.simulation.world import World
+
+SOON: Final = (0, 0, 0, 1, 5)  # milliseconds until a node looks at what it was told
+
+
+class Process(Hosted):
+    """One process. When it crashes, all that it knew and did is gone; a call on its way may still arrive."""
+
+    def __init__(self, world: "World", slot: int, number: int) -> None:
+        super().__init__(world.scheduler)
+        self._world = world
+        self.slot = slot
+        self.who = f"process {number}"
+        self._frozen_until = 0
+        self._back_after = 0
+        self._ids = 0
+        self._number = number
+        performer = self._make_performer()
+        node = Node(world.settings, self.steady, self._new_id, performer.outside, (world.observer(self),))
+        self.host(node, performer)
+
+    def _make_performer(self) -> Performer:
+        world = self._world
+        runtimes = {
+            LOCAL: ScriptedRuntime(world.ledger, self.who, self._node_id, self.spawn),
+            OUTSIDE: ScriptedRuntime(world.ledger, "", self._node_id, self.spawn),
+        }
+        store = handle_of(world.store, self, world.sky, self.scheduler, world.watch.note)
+        return Performer(store, self, runtimes, InProcess(), settings=world.settings)
+
+    def _new_id(self) -> NodeId:
+        self._ids += 1
+        return NodeId(f"n{self._number}.{self._ids}")
+
+    def _node_id(self) -> str:
+        return self.node.id
+
+    # ------------------------------------------------------------------------------------------------- hooks
+    @property
+    def stands_still(self) -> int:
+        return max(0, self._frozen_until - self.scheduler.now)
+
+    def soon(self) -> int:
+        return self._world.dice.choice(SOON)
+
+    def asks(self, ask: Ask) -> None:
+        self._world.story.asked(self.who, ask)
+
+    def hears(self, ask: Ask, answer: Any) -> None:
+        self._world.story.answered(self.who, ask, answer)
+        if isinstance(ask, Commit):
+            self._world.settled(self)
+
+    def hears_error(self, ask: Ask, error: Exception) -> None:
+        self._world.story.failed(self.who, ask, error)
+
+    def told(self, event: Reported) -> Reported:
+        """Steps that work adds, and the step that it goes back to, are not among what a runtime can say."""
+        if event.state is not ResultState.DONE:
+            return event
+        play = self._world.ledger.script.play_of(event.attempt)
+        return msgspec.structs.replace(
+            event, added=play.added, tolerance=play.tolerance, redirect=play.redirect
+        )
+
+    def spins(self) -> None:
+        self._world.complain(f"{self.who} wants to be woken again and again, and does nothing")
+
+    def left(self) -> None:
+        self._world.ended(self)
+        self._world.restart_later(self.slot, self._back_after)
+
+    def goes_wrong(self, error: Exception) -> None:
+        self._world.complain(f"{type(error).__name__}: {error}")
+
+    # ------------------------------------------------------------------------------------------------- hints
+    def hint(self, groups: Collection[int]) -> None:
+        """It has something for others."""
+        if groups:
+            self._world.hint(groups)
+
+    def listen(self, heard: Heard) -> Callable[[], None]:  # noqa: ARG002 - the world knows all processes
+        """The world tells it."""
+        return lambda: None
+
+    def hinted(self, groups: Collection[int]) -> None:
+        """Somebody has something for these groups."""
+        if not self.blocked:
+            self.node.hinted(groups)
+            self.happened()
+
+    # ----------------------------------------------------------------------------------------------- trouble
+    @property
+    def blocked(self) -> bool:
+        return not self.alive or self.stands_still > 0
+
+    def befalls(self, call: str) -> Fault | None:
+        return self._world.befalls(self.slot, call)
+
+    def crash(self, fault: Fault) -> None:
+        """Be gone at once."""
+        if self.alive:
+            self._world.story.note(f"{self.who} crashes")
+            self.let_linger(self._coin)
+            self.end()
+            self._world.ended(self)
+            self._world.restart_later(self.slot, fault.lasts)
+
+    def freeze(self, millis: int) -> None:
+        """Stand still, and wake late."""
+        self._world.story.note(f"{self.who} stands still for {millis} ms")
+        self._frozen_until = self.scheduler.now + millis
+        self.let_linger(self._coin)
+
+    def thaw(self) -> None:
+        """The trouble is over."""
+        self._frozen_until = min(self._frozen_until, self.scheduler.now + 100)
+
+    def leave(self, back_after: int = 0) -> None:
+        """Stop gracefully; another one takes its place some time after it has gone."""
+        self._world.story.note(f"{self.who} is told to leave")
+        self._back_after = back_after
+        self.node.stop()
+        self.happened()
+
+    def _coin(self) -> bool:
+        return self._world.dice.random() < 0.5

@@ -1,0 +1,80 @@
+"""Everything that a seed decides before anything runs; the order in which things happen it decides later."""
+
+from random import Random
+from typing import Final
+
+import msgspec
+
+from stretto.model.workflow import Definition
+from stretto.ports.places import GROUPS
+from stretto.testing.simulation.authors import Author, Library, first_output
+from stretto.testing.simulation.directing import Director
+from stretto.testing.simulation.inputs import Input, make_inputs
+from stretto.testing.simulation.plays import Script
+from stretto.testing.simulation.troubles import Fault, Poison, Weather, make_faults, make_poison, make_weather
+
+CHILD: Final = "kid"
+TEMPLATE: Final = "mould"
+ROOTS: Final = "ab"  # prefixes of the workflows that users start
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+    """A world to be: small enough to be run in milliseconds, and shrunk by leaving parts of it out."""
+
+    seed: int
+    order: int  # the seed of everything that is decided while it runs
+    definitions: tuple[Definition, ...]
+    script: Script
+    inputs: tuple[Input, ...]
+    faults: tuple[Fault, ...] = ()
+    weather: Weather = Weather()
+    slots: int = 1  # places for nodes
+    groups: int = GROUPS  # fewer than in a real database, so that runs share them
+    horizon: int = 20_000  # milliseconds until the trouble is over
+    poison: Poison | None = None
+    impatient: bool = False  # nodes park runs soon, sweep often, and take little at once
+    used: dict[str, int] = {}  # constructs, for the counters
+
+
+def make_scenario(seed: int) -> Scenario:
+    """The scenario of a seed."""
+    dice = Random(f"scenario {seed}")  # noqa: S311 - dice, not secrets
+    restless = dice.random() < 0.25
+    director = Director(dice, slow=restless)
+    used: dict[str, int] = {}
+    definitions: list[Definition] = []
+
+    def write(workflow_id: str, prefix: str, most: int, library: Library) -> str:
+        author = Author(dice, director, library)
+        definitions.append(author.definition(workflow_id, prefix, most, triggers=prefix in ROOTS))
+        for construct, count in author.used.items():
+            used[construct] = used.get(construct, 0) + count
+        return workflow_id
+
+    children: dict[str, str | None] = {}
+    if dice.random() < 0.6:
+        write(CHILD, "k", 2, Library())
+        children[CHILD] = first_output(definitions[0].workflow.steps)
+    templates = (write(TEMPLATE, "m", 2, Library()),) if dice.random() < 0.3 else ()
+    library = Library(children, templates)
+    roots = [write(f"flow_{name}", name, 6, library) for name in ROOTS[: dice.choice([1, 1, 2])]]
+    horizon = dice.choice([3_000, 8_000, 8_000, 20_000])
+    slots = dice.choices([1, 2, 3, 4], [4, 5, 3, 1])[0]
+    script = director.script()
+    return Scenario(
+        seed=seed,
+        order=dice.randrange(1 << 30),
+        definitions=tuple(definitions),
+        script=script,
+        inputs=make_inputs(
+            dice, roots, horizon, storms=any(each.workflow.signal_triggers for each in definitions)
+        ),
+        faults=make_faults(dice, slots, horizon, restless=restless),
+        weather=make_weather(dice),
+        slots=slots,
+        groups=dice.choices([2, 4, 8, 16, GROUPS], [4, 3, 4, 2, 0.2])[0],
+        horizon=horizon,
+        poison=make_poison(dice, list(script.rows)),
+        impatient=dice.random() < 0.4,
+        used=used,
+    )

@@ -1,0 +1,343 @@
+"""A world: one database, processes, users, and the trouble of a scenario, until everything has ended."""
+
+from collections.abc import Collection, Iterable
+from contextlib import ExitStack
+from random import Random
+from typing import Any, Final
+
+import msgspec
+
+from stretto.actions import start as starting
+from stretto.actions.publish import publish
+from stretto.engine import decide as deciding
+from stretto.engine.settings import EngineSettings
+from stretto.model.properties import RunStrategyRule
+from stretto.model.workflow import Workflow
+from stretto.node.settings import NodeSettings
+from stretto.ports import places
+from stretto.ports.groups import NodeState
+from stretto.ports.observer import Observer
+from stretto.ports.rows import NodeId
+from stretto.store.memory import MemoryStore
+from stretto.testing.scheduler import BEGIN, Scheduler
+from stretto.testing.simulation.authors import TAGS
+from stretto.testing.simulation.counters import Counters
+from stretto.testing.simulation.handle import Sky
+from stretto.testing.simulation.inputs import HARMLESS
+from stretto.testing.simulation.invariants.ending import ending, unfinished
+from stretto.testing.simulation.invariants.history import History
+from stretto.testing.simulation.invariants.leases import leases, writers
+from stretto.testing.simulation.invariants.letters import letters
+from stretto.testing.simulation.invariants.memory import memory
+from stretto.testing.simulation.invariants.order import edges_of, order_of
+from stretto.testing.simulation.invariants.permits import permits_of
+from stretto.testing.simulation.invariants.queues import queues, requests
+from stretto.testing.simulation.invariants.rows import attempts, children, runs
+from stretto.testing.simulation.invariants.triggers import triggers
+from stretto.testing.simulation.judging import judge
+from stretto.testing.simulation.process import Process
+from stretto.testing.simulation.replacing import homes_of, replaced
+from stretto.testing.simulation.runtime import Ledger
+from stretto.testing.simulation.scenario import Scenario
+from stretto.testing.simulation.story import Story
+from stretto.testing.simulation.troubles import Fault, Trouble
+from stretto.testing.simulation.users import CALLER, Users
+from stretto.testing.simulation.watch import Touched, Watch, WatchedDatabase
+
+LOOK_EVERY: Final = 3_000  # milliseconds between two looks whether everything has ended
+PATIENCE: Final = 900_000  # milliseconds after the trouble: by then every run must have ended
+MOST_STEPS: Final = 400_000
+IMPATIENT: Final = NodeSettings(
+    engine=EngineSettings(records_per_decision=3, expression_visits=60),
+    park_after=300,
+    falls_to_be_careful=1,
+    sweep_every=5_000,
+    ask_every=7_000,
+    rows_per_commit=6,
+    commits_at_once=1,
+    events_per_turn=2,
+    loads_at_once=1,
+    runs_per_load=1,
+    effects_at_once=1,
+    calls_at_once=2,
+    rollup_every=0,
+)
+COUNTS: Final = homes_of("GROUPS", places.GROUPS)
+DECIDES: Final = homes_of("decide", deciding.decide)
+IDS: Final = homes_of("uuid4", starting.uuid4)  # type: ignore[attr-defined]
+
+
+class _Clock:
+    """The database's clock. It may be set."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self.offset = 0
+
+    def now(self) -> int:
+        return BEGIN + self._scheduler.now + self.offset
+
+
+class _Listener(Observer):
+    """Nothing that a node tells of faults of our own may happen."""
+
+    def __init__(self, world: "World", process: Process) -> None:
+        self._world = world
+        self._process = process
+
+    def decision_failed(self, run: Any, error: Exception) -> None:
+        self._world.complain(f"a decision about {run} failed: {type(error).__name__}: {error}")
+
+
+class World:
+    """Everything of one seed."""
+
+    def __init__(self, scenario: Scenario, *, told: bool = False) -> None:
+        self.scenario = scenario
+        self.dice = Random(f"order {scenario.order}")  # noqa: S311 - dice, not secrets
+        self.scheduler = Scheduler(self.dice)
+        self.story = Story(lambda: self.scheduler.now, kept=told)
+        self.violations: list[str] = []
+        self.counters = Counters()
+        self.settings = IMPATIENT if scenario.impatient else NodeSettings()
+        self.groups = scenario.groups
+        self.sky = Sky(self.dice, scenario.weather)
+        self.sky.poison = scenario.poison
+        self.watch = Watch(self.complain, self._seen)
+        self.clock = _Clock(self.scheduler)
+        self.ledger = Ledger(scenario.script, self.scheduler, self.complain)
+        self.ledger.is_fenced = self._is_fenced
+        self.history = History()
+        self._slots: list[Process | None] = [None] * scenario.slots
+        self._processes = 0
+        self._calm = False  # the trouble is over
+        self._over = False  # everything has ended
+        self._calls: dict[tuple[int, str], int] = {}
+
+    def complain(self, text: str) -> None:
+        """Something does not hold."""
+        self.violations.append(text)
+        self.story.note(f"VIOLATION: {text}")
+
+    # ------------------------------------------------------------------------------------------------ running
+    def run(self) -> list[str]:
+        """Live through the scenario. Returns what did not hold."""
+        ids = iter(range(1, 1 << 60))
+        counting = self.counters.counting(deciding.decide)
+        with ExitStack() as stack:
+            stack.enter_context(replaced(COUNTS, "GROUPS", self.groups))
+            stack.enter_context(replaced(DECIDES, "decide", counting))
+            stack.enter_context(replaced(IDS, "uuid4", lambda: f"id {next(ids)}"))
+            self.db = WatchedDatabase(self.clock, self.watch)  # type: ignore[arg-type]  # nobody sleeps by it
+            self.store = MemoryStore(self.db)
+            self.users = Users(self)
+            try:
+                self._publish()
+                self._plan()
+                self._live()
+                if not self.violations:
+                    self._end()
+            finally:
+                self.scheduler.drop_all()
+        self._count()
+        return self.violations
+
+    def _publish(self) -> None:
+        for definition in self.scenario.definitions:
+            coroutine = publish(self.store, CALLER, definition)
+            try:
+                coroutine.send(None)
+            except StopIteration:
+                continue
+            raise AssertionError("the memory store never waits")
+        limits = {tag.name: tag.permit for tag in TAGS if tag.permit is not None}
+        edges: dict[str, tuple[str, ...]] = {}
+        for definition in self.scenario.definitions:
+            edges |= edges_of(definition.workflow.steps)
+        self.watch.rules += [leases, writers, runs, attempts, children, order_of(edges), requests, queues]
+        self.watch.rules += [permits_of(limits), letters, self.history.rule]
+
+    def _plan(self) -> None:
+        for slot in range(self.scenario.slots):
+            self.restart_later(slot, 0 if slot == 0 else self.dice.randrange(3_000))
+        for given in self.scenario.inputs:
+            self.scheduler.after(given.at, lambda given=given: self.users.do(given))  # type: ignore[misc]
+        for fault in self.scenario.faults:
+            if fault.call is None:
+                self.scheduler.after(fault.at, lambda fault=fault: self._befall(fault))  # type: ignore[misc]
+        self.scheduler.after(self.scenario.horizon, self._calm_down)
+
+    def _live(self) -> None:
+        while not self.violations and self.scheduler.step():
+            if self.scheduler.steps > MOST_STEPS:
+                self.complain(f"I8: it does not come to rest: {unfinished(self.db)}")
+            if self._over:
+                return
+
+    def _look(self) -> None:
+        """Is everything at its end? If not, users let go what they hold up."""
+        left = unfinished(self.db)
+        if left is None and not self.users.busy:
+            self._over = True
+        elif self.scheduler.now > self.scenario.horizon + PATIENCE:
+            self.complain(f"I8: it never ends: {left}")
+        else:
+            self.users.let_everything_go()
+            self.scheduler.after(LOOK_EVERY, self._look)
+
+    def _end(self) -> None:
+        """Everything has ended: what is left is looked at, and the nodes leave."""
+        ending(self.db, self.complain)
+        triggers(self.db, self.complain)
+        self.history.end(self.db, self.complain)
+        if all(given.verb in HARMLESS for given in self.scenario.inputs):
+            judge(self.scenario, self.db, self.complain)
+        for process in self._alive():
+            process.leave()
+        until = self.scheduler.now + 120_000
+        while self._alive() and not self.violations and self.scheduler.now < until and self.scheduler.step():
+            pass
+        for process in self._alive():
+            self.complain(f"{process.who} was told to leave, and is still there")
+        if not self.violations:
+            for group in self.db.groups:
+                owner = self.db.groups[group].owner
+                if owner is not None and owner not in self.db.nodes:
+                    self.complain(f"group {group} is owned by {owner}, which has left")
+
+    def _count(self) -> None:
+        figures = self.counters.figures
+        figures["transactions"] += self.watch.transactions
+        figures["steps of the scheduler"] += self.scheduler.steps
+        figures["runs"] += len(list(self.db.runs))
+        figures["attempts"] += len(list(self.db.attempts))
+        figures["starts of work"] += self.ledger.starts
+        figures["virtual seconds"] += self.scheduler.now // 1_000
+        self.counters.troubles.update(self.sky.befell)
+        self.counters.constructs.update(self.scenario.used)
+
+    # ---------------------------------------------------------------------------------------------- looking
+    def rows(self, table: str) -> list[Any]:
+        """All rows of a table, in the order of their keys."""
+        found = getattr(self.db, table)
+        return [found[key] for key in sorted(found)]
+
+    def workflow(self, workflow_id: str) -> Workflow:
+        """A definition by its id."""
+        return next(each.workflow for each in self.scenario.definitions if each.workflow.id == workflow_id)
+
+    def blocked_workflows(self) -> list[str]:
+        """Workflows whose queue waits for a person."""
+        return [
+            each
+            for each in sorted(self.db.workflows)
+            if self.db.standing_failures[each]
+            and (entry := self.db.workflows[each]).row is not None
+            and entry.row.strategy.rule is RunStrategyRule.STRICT_SEQUENTIAL
+        ]
+
+    def _is_fenced(self, node: str) -> bool:
+        row = self.db.nodes.get(NodeId(node))
+        return row is None or row.state is NodeState.DEAD
+
+    def _seen(self, touched: Touched) -> None:
+        self.story.seen(touched)
+        for key, _, after in touched.of("attempts"):
+            if after is None:
+                continue
+            if after.record.launch is not None:
+                self.ledger.recorded.add((key, after.record.launch))
+            if after.record.status.is_terminal:
+                for job in self.ledger.running(key):
+                    if not self._is_fenced(job.node):
+                        self.complain(f"I5: {key} is {after.record.status}, and {job.node} still works on it")
+
+    def settled(self, process: Process) -> None:
+        """A node was told that its commit is there: what it believes must be what is stored."""
+        self.counters.figures["runs compared with their rows"] += memory(process.node, self.db, self.complain)
+
+    # --------------------------------------------------------------------------------------------- processes
+    def observer(self, process: Process) -> Observer:
+        return _Listener(self, process)
+
+    def _alive(self) -> list[Process]:
+        return [process for process in self._slots if process is not None]
+
+    def restart_later(self, slot: int, millis: int) -> None:
+        """A place for a node is filled again."""
+        self.scheduler.after(millis, lambda: self._fill(slot))
+
+    def _fill(self, slot: int) -> None:
+        if self._slots[slot] is None and not self._over:
+            self._processes += 1
+            self.story.note(f"process {self._processes} starts in slot {slot}")
+            self._slots[slot] = Process(self, slot, self._processes)
+
+    def ended(self, process: Process) -> None:
+        """A process is gone."""
+        self._slots[process.slot] = None
+        self.ledger.died(process.who)
+
+    def hint(self, groups: Iterable[int]) -> None:
+        """Tell everybody, more or less."""
+        told: Collection[int] = frozenset(groups)
+        weather = self.sky.weather
+        for process in self._alive():
+            copies = 1 + (self.dice.random() < weather.hints_doubled)
+            for _ in range(copies):
+                if self.dice.random() >= weather.hints_lost:
+                    self._deliver(process, told)
+
+    def _deliver(self, process: Process, groups: Collection[int]) -> None:
+        self.scheduler.after(self.sky.latency(), lambda: process.hinted(groups))
+
+    # ----------------------------------------------------------------------------------------------- trouble
+    def befalls(self, slot: int, call: str) -> Fault | None:
+        """What happens to a call of a node, by its number."""
+        if self._calm:
+            return None
+        number = self._calls[slot, call] = self._calls.get((slot, call), 0) + 1
+        for fault in self.scenario.faults:
+            if (fault.call, fault.nth) == (call, number) and fault.slot % len(self._slots) == slot:
+                return fault
+        return None
+
+    def _befall(self, fault: Fault) -> None:
+        if self._calm:
+            return
+        process = self._slots[fault.slot % len(self._slots)]
+        self.sky.count(fault.kind.value)
+        self.story.note(f"trouble: {msgspec.to_builtins(fault)}")
+        if fault.kind is Trouble.OUTAGE:
+            self.sky.out_until = self.scheduler.now + fault.lasts
+        elif fault.kind is Trouble.CLOCK:
+            self.clock.offset += fault.lasts
+        elif fault.kind is Trouble.ARRIVE:
+            self._slots.append(None)
+            self._fill(len(self._slots) - 1)
+        elif process is not None:
+            self._strike(process, fault)
+
+    def _strike(self, process: Process, fault: Fault) -> None:
+        match fault.kind:
+            case Trouble.CRASH:
+                process.crash(fault)
+            case Trouble.FREEZE:
+                process.freeze(fault.lasts)
+            case Trouble.LEAVE:
+                process.leave(back_after=fault.lasts)
+            case _:
+                raise AssertionError(f"{fault.kind} is not a trouble of one process")
+
+    def _calm_down(self) -> None:
+        """From here on nothing goes wrong, and everything must come to its end."""
+        self.story.note("the trouble is over")
+        self._calm = True
+        self.sky.clear()
+        for slot, process in enumerate(self._slots):
+            if process is None:
+                self._fill(slot)
+            else:
+                process.thaw()
+        self.users.stop_the_clocks()
+        self._look()

@@ -1,0 +1,266 @@
+"""Bugs that are planted into the shipped code while it runs: each must be found within a bound of seeds.
+
+A plant is a context manager. It replaces as little as possible, and puts it back.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import msgspec
+
+from stretto.engine import decide as deciding_core
+from stretto.engine.events import Granted, Reported
+from stretto.engine.machine import finish
+from stretto.engine.turn import Turn
+from stretto.model.status import StepStatus
+from stretto.node import loading
+from stretto.node.deciding import Deciding
+from stretto.node.entry import Item
+from stretto.node.membership import Membership
+from stretto.node.perform.loading import GroupLoading
+from stretto.node.performer import Performer
+from stretto.ports.messages import Kind
+from stretto.store.memory import commits
+from stretto.store.memory import runs as workflow_transactions
+from stretto.store.memory.runs import MemoryRuns
+from stretto.store.memory.signals import MemorySignals
+from stretto.strategies.rule import Rule
+
+Plant = Callable[[], AbstractContextManager[None]]
+
+
+@contextmanager
+def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """Something of the product is another thing for a while; `make` gets what it was."""
+    is_map = isinstance(owner, dict)
+    before = owner[name] if is_map else getattr(owner, name)
+    put: Callable[[Any], None] = (
+        (lambda value: owner.__setitem__(name, value))
+        if is_map
+        else (lambda value: setattr(owner, name, value))
+    )
+    put(make(before))
+    try:
+        yield
+    finally:
+        put(before)
+
+
+def no_generation_check() -> AbstractContextManager[None]:
+    """A group commit is stored whoever owns the group by now."""
+    return replaced(commits, "is_current", lambda _before: lambda _db, _lease: True)
+
+
+def effect_before_commit() -> AbstractContextManager[None]:
+    """Effects are carried out as soon as they are decided."""
+
+    def make(settle: Any) -> Any:
+        def settled(self: Deciding, group: Any, entry: Any, draft: Any) -> None:
+            settle(self, group, entry, draft)
+            effects, draft.effects = list(draft.effects), []
+            acting = self._done.__self__  # type: ignore[attr-defined]
+            for effect in effects:
+                acting.carry_out(group, entry, effect)
+
+        return settled
+
+    return replaced(Deciding, "_settle", make)
+
+
+def no_count_down() -> AbstractContextManager[None]:
+    """A step that is UNSATISFIED does not let its successors go."""
+
+    def make(free: Any) -> Any:
+        def freed(turn: Any, flow: Any, plan: Any, attempt: Any) -> None:
+            if attempt.status is not StepStatus.UNSATISFIED:
+                free(turn, flow, plan, attempt)
+
+        return freed
+
+    return replaced(finish, "free_successors", make)
+
+
+def granted_after_reload() -> AbstractContextManager[None]:
+    """Who waits for permits when its run is loaded is taken to hold them."""
+
+    def make(recover: Any) -> Any:
+        def recovered(self: Any, group: Any, entry: Any, loaded: Any) -> None:
+            recover(self, group, entry, loaded)
+            for flow in loaded.flow.tree.live.values():
+                for record in flow.attempts:
+                    if record is not None and record.status is StepStatus.WAITING_FOR_PERMITS:
+                        entry.inbox.append(Item(Granted(attempt=record.key)))
+
+        return recovered
+
+    return replaced(loading.Loading, "_recover", make)
+
+
+def any_result_counts() -> AbstractContextManager[None]:
+    """A result counts, whichever launch it is of, and a second one counts again."""
+
+    def make(report: Any) -> Any:
+        def reported(turn: Any, flow: Any, event: Reported) -> None:
+            attempt = flow.attempt(event.attempt)
+            if attempt is not None:
+                attempt.launch = event.launch
+            report(turn, flow, event)
+
+        return reported
+
+    handlers: Any = deciding_core.HANDLERS
+    return replaced(handlers, Reported, make)  # type: ignore[arg-type]
+
+
+def lost_letter() -> AbstractContextManager[None]:
+    """The end of a child is not sent with the commit that ends it."""
+
+    def make(post: Any) -> Any:
+        def posted(db: Any, letter: Any, now: int) -> Any:
+            return None if letter.body.kind is Kind.CHILD_ENDED else post(db, letter, now)
+
+        return posted
+
+    return replaced(commits, "post", make)
+
+
+def lost_grant() -> AbstractContextManager[None]:
+    """A message is consumed by a commit that does nothing about it."""
+
+    def make(granted: Any) -> Any:
+        calls = [0]
+
+        def heard(turn: Any, flow: Any, event: Granted) -> None:
+            calls[0] += 1
+            if calls[0] % 10:
+                granted(turn, flow, event)
+
+        return heard
+
+    handlers: Any = deciding_core.HANDLERS
+    return replaced(handlers, Granted, make)  # type: ignore[arg-type]
+
+
+@contextmanager
+def dequeued_twice() -> Iterator[None]:
+    """Who dequeues decides on what stood in the queue before the lock, and admits whoever it names."""
+    seen: dict[str, Any] = {}
+
+    def make(transact: Any) -> Any:
+        async def transacted(self: Any, workflow_id: str, question: Any, decide: Any) -> Any:
+            def stale(standing: Any) -> Any:
+                before = seen.get(workflow_id)
+                seen[workflow_id] = standing
+                if before is None or question.requests or not before.queue:
+                    return decide(standing)
+                return decide(msgspec.structs.replace(before, known=standing.known, latest=standing.latest))
+
+            return await transact(self, workflow_id, question, stale)
+
+        return transacted
+
+    def lenient(_queued: Any) -> Any:
+        return lambda self, key: self._db.runs[key]
+
+    writing = workflow_transactions._Writing
+    with replaced(MemoryRuns, "transact", make), replaced(writing, "_queued", lenient):
+        yield
+
+
+def journal_not_undone() -> AbstractContextManager[None]:
+    """What a refused decision changed stays in memory."""
+    return replaced(Turn, "undo", lambda _before: lambda _self: None)
+
+
+def early_step() -> AbstractContextManager[None]:
+    """A step begins when the first of those in front of it is complete."""
+
+    def make(free: Any) -> Any:
+        def freed(turn: Any, flow: Any, plan: Any, attempt: Any) -> None:
+            for edge in plan.edges:
+                flow.waiting[edge.target] = 1
+            free(turn, flow, plan, attempt)
+
+        return freed
+
+    return replaced(finish, "free_successors", make)
+
+
+def reloaded_without_claim() -> AbstractContextManager[None]:
+    """After a commit of unknown outcome its groups are loaded under the generation that they have."""
+
+    def make(_claim_again: Any) -> Any:
+        async def pretend(_self: Performer, ask: Any) -> Any:
+            return list(ask.leases)
+
+        return pretend
+
+    return replaced(Performer, "_claim_again", make)
+
+
+def relaunched_where_it_is() -> AbstractContextManager[None]:
+    """Work on another node is taken for lost, although that node lives."""
+
+    def make(_is_gone: Any) -> Any:
+        return lambda self, node, _since: node != self._desk.node
+
+    return replaced(Membership, "is_gone", make)
+
+
+def slots_ignored() -> AbstractContextManager[None]:
+    """Whoever is queued may go, however many run."""
+    return replaced(Rule, "free", lambda _before: lambda _self, _concurrency, crowd: crowd.queued)
+
+
+def log_with_a_gap() -> AbstractContextManager[None]:
+    """The new owner of a group does not count on from the last row of its change log."""
+
+    def make(load: Any) -> Any:
+        async def loaded(self: Any, lease: Any) -> Any:
+            found = await load(self, lease)
+            return msgspec.structs.replace(found, seq=found.seq + 1)
+
+        return loaded
+
+    return replaced(GroupLoading, "load", make)
+
+
+def signals_passed_over() -> AbstractContextManager[None]:
+    """A trigger that has fired passes over the next signal."""
+
+    def make(match: Any) -> Any:
+        def matched(self: Any, trigger: Any, join_key: str, fits: Any, now: int) -> Any:
+            fired = match(self, trigger, join_key, fits, now)
+            taken = self._db.joins[trigger.trigger_id, join_key]
+            if fired:
+                self._db.joins.put(
+                    (trigger.trigger_id, join_key), {name: seq + 1 for name, seq in taken.items()}
+                )
+            return fired
+
+        return matched
+
+    return replaced(MemorySignals, "_match", make)
+
+
+PLANTS: Mapping[str, Plant] = {
+    plant.__name__: plant
+    for plant in (
+        no_generation_check,
+        effect_before_commit,
+        no_count_down,
+        granted_after_reload,
+        any_result_counts,
+        lost_letter,
+        lost_grant,
+        dequeued_twice,
+        journal_not_undone,
+        early_step,
+        reloaded_without_claim,
+        relaunched_where_it_is,
+        slots_ignored,
+        log_with_a_gap,
+        signals_passed_over,
+    )
+}

@@ -1,0 +1,150 @@
+"""The oracle: what it allows for definitions that one can think through."""
+
+from typing import Any
+
+from stretto.model.properties import Properties, RunStrategy, RunStrategyRule
+from stretto.model.retry import RetryPolicy
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.step import AnyStep, FailureMode, TemplateStep, TypedStep
+from stretto.model.workflow import Definition
+from stretto.testing.shapes import (
+    computed,
+    foreach,
+    noop,
+    number,
+    numbers,
+    step,
+    subworkflow,
+    while_,
+    workflow,
+)
+from stretto.testing.simulation.authors import UNKNOWN
+from stretto.testing.simulation.oracle import ANYTHING, Allowed, Oracle
+from stretto.testing.simulation.plays import Play, Row, Says, Script
+
+S, R = StepStatus, RunStatus
+TRIES = RetryPolicy(error_retry_limit=1, platform_retry_limit=1, timeout_retry_limit=1)
+
+
+def work(step_id: str, *after: str | tuple[str, str], **fields: Any) -> TypedStep:
+    return step(step_id, *after, retry_policy=TRIES, **fields)
+
+
+def allowed(
+    *steps: AnyStep,
+    rule: RunStrategyRule = RunStrategyRule.PARALLEL,
+    more: tuple[Definition, ...] = (),
+    has_parent: bool = False,
+    approved: bool = True,
+    timeout: int | None = None,
+    **rows: Row | tuple[Row, ...],
+) -> Allowed:
+    properties = Properties(run_strategy=RunStrategy(rule=rule, workflow_concurrency=1))
+    definition = Definition(workflow=workflow(*steps, timeout=timeout), properties=properties)
+    plays = {name: row if isinstance(row[0], tuple) else (row,) for name, row in rows.items()}
+    script = Script(plays, {"p": approved})
+    return Oracle((definition, *more), script).run("w", has_parent=has_parent)
+
+
+def says(*words: str, **fields: object) -> Row:
+    return tuple(Play(says=Says(word), **fields) for word in words)  # type: ignore[arg-type]
+
+
+def test_what_must_come_comes_alone() -> None:
+    found = allowed(work("a", "b", ("c", "1 > 2")), noop("b"), noop("c"))
+    assert found.steps == {"a": {S.SUCCEEDED}, "b": {S.SUCCEEDED}, "c": {S.UNSATISFIED}}
+    assert found.runs == {R.SUCCEEDED}
+
+
+def test_retries_are_used_up() -> None:
+    assert allowed(work("a"), a=says("USER_ERROR", "DONE")).runs == {R.SUCCEEDED}
+    assert allowed(work("a"), a=says("USER_ERROR", "PLATFORM_ERROR", "DONE")).runs == {R.SUCCEEDED}
+    twice = allowed(work("a", "b"), noop("b"), a=says("RAISES", "NONSENSE", "DONE"))
+    assert twice.steps == {"a": {S.FATALLY_FAILED}, "b": {S.NOT_CREATED}}
+    assert twice.runs == {R.FAILED}
+
+
+def test_failure_modes() -> None:
+    ignored = allowed(
+        work("a", "b", failure_mode=FailureMode.IGNORE_FAILURE), noop("b"), a=says("FATAL_ERROR")
+    )
+    assert ignored.steps == {"a": {S.COMPLETED_WITH_ERROR}, "b": {S.SUCCEEDED}}
+    at_once = allowed(
+        noop("before", "a"),
+        work("a", failure_mode=FailureMode.FAIL_IMMEDIATELY),
+        work("beside", timeout=5),
+        a=says("FATAL_ERROR"),
+    )
+    assert at_once.steps["before"] == {S.SUCCEEDED}
+    assert at_once.steps["beside"] == {S.SUCCEEDED, S.STOPPED, S.NOT_CREATED, S.TIMED_OUT}
+    assert at_once.runs == {R.FAILED}
+
+
+def test_timing_may_decide() -> None:
+    assert allowed(work("a", timeout=3)).steps["a"] == {S.SUCCEEDED, S.TIMED_OUT}
+    assert allowed(work("a", timeout=3), a=says("NEVER")).steps["a"] == {S.TIMED_OUT}
+    assert allowed(work("a", timeout=3), a=says("NEVER", "STOPPED")).runs == {R.STOPPED, R.TIMED_OUT}
+    cut = allowed(noop("a"), timeout=3)
+    assert cut.runs == {R.SUCCEEDED, R.TIMED_OUT}
+    assert cut.steps["a"] == {S.SUCCEEDED, S.TIMED_OUT, S.NOT_CREATED}
+    for found in (allowed(noop("a"), has_parent=True), allowed(noop("a"), rule=RunStrategyRule.LAST_ONLY)):
+        assert found.runs == {R.SUCCEEDED, R.STOPPED}
+
+
+def test_values_decide_edges() -> None:
+    flow = (
+        work("a", ("b", "n > 2"), ("c", "n <= 2"), params={"n": number(1)}),
+        noop("b", params={"n": computed("a__n + 1")}),
+        noop("c"),
+    )
+    large = allowed(*flow, a=says("DONE", n=5))
+    assert large.steps == {"a": {S.SUCCEEDED}, "b": {S.SUCCEEDED}, "c": {S.UNSATISFIED}}
+    assert large.values["b"] == {6}
+    assert allowed(*flow).steps["b"] == {S.UNSATISFIED}
+
+
+def test_loops() -> None:
+    body = work("x")
+    rows = (says("DONE"), says("FATAL_ERROR"))
+    assert allowed(foreach("f", {"i": numbers(1)}, body), x=rows).runs == {R.SUCCEEDED}
+    assert allowed(foreach("f", {"i": numbers(1, 2)}, body), x=rows).runs == {R.FAILED}
+    assert allowed(foreach("f", {"i": numbers()}, body), x=rows).runs == {R.SUCCEEDED}
+    loop = {"k": number(0)}
+    assert allowed(while_("w", "k < 1", loop, body), x=rows).runs == {R.SUCCEEDED}
+    assert allowed(while_("w", "k < 2", loop, body), x=rows).runs == {R.FAILED}
+    assert allowed(while_("w", "k < 0", loop, body), x=rows).runs == {R.SUCCEEDED}
+    assert allowed(while_("w", "k < 2", loop, noop("y"), max_iterations=1)).runs == {R.FAILED}
+
+
+def test_other_workflows() -> None:
+    kid = Definition(
+        workflow=workflow(work("k"), id="kid", timeout=9),
+        properties=Properties(run_strategy=RunStrategy(rule=RunStrategyRule.FIRST_ONLY)),
+    )
+    bad = {"more": (kid,), "k": says("FATAL_ERROR")}
+    assert allowed(subworkflow("s", "kid"), **bad).runs == {R.FAILED, R.TIMED_OUT, R.STOPPED}  # type: ignore[arg-type]
+    assert allowed(subworkflow("s", "kid", sync=False), **bad).runs == {R.SUCCEEDED}  # type: ignore[arg-type]
+    late = subworkflow("s", "kid", sync=False, timeout=3)
+    assert allowed(late, **bad).runs == {R.SUCCEEDED, R.TIMED_OUT}  # type: ignore[arg-type]
+    assert allowed(TemplateStep(id="t", sub_type="kid"), **bad).runs == {R.FAILED}  # type: ignore[arg-type]
+
+
+def test_added_steps_and_their_tolerance() -> None:
+    extra = (work("x"), work("y"))
+    row = says("DONE", added=extra, tolerance=0.5)
+    assert allowed(work("a"), a=row, x=says("FATAL_ERROR")).runs == {R.SUCCEEDED}
+    strict = says("DONE", added=extra)
+    assert allowed(work("a"), a=strict, x=says("FATAL_ERROR")).runs == {R.FAILED}
+    assert allowed(work("a"), a=strict, x=says("STOPPED")).runs == {R.STOPPED, R.FAILED}
+
+
+def test_people_and_nobody() -> None:
+    wait = step("p", type="Wait")
+    assert allowed(wait).runs == {R.SUCCEEDED}
+    assert allowed(wait, approved=False).runs == {R.FAILED}
+    assert allowed(step("u", type=UNKNOWN)).runs == {R.FAILED}
+
+
+def test_it_knows_its_limits() -> None:
+    found = allowed(work("a", "b"), work("b"), b=(Play(redirect="a"), Play()))
+    assert found.steps == {"a": ANYTHING, "b": ANYTHING}

@@ -1,0 +1,106 @@
+"""Worlds from seeds: whatever goes wrong in them, the invariants hold and every run ends."""
+
+import gc
+import os
+import subprocess
+import sys
+
+import pytest
+
+from stretto.engine.flow import Flow
+from stretto.testing.simulation.campaign import campaign, live, run_seeds, story_of
+from stretto.testing.simulation.inputs import HARMLESS, Verb
+from stretto.testing.simulation.scenario import make_scenario
+from stretto.testing.simulation.troubles import Trouble
+
+CHUNK = 25
+TELL = (
+    "from stretto.testing.simulation.campaign import story_of;"
+    "from stretto.testing.simulation.scenario import make_scenario;"
+    "print('\\n'.join(story_of(make_scenario({seed}))))"
+)
+
+
+@pytest.mark.parametrize("first", range(0, 200, CHUNK))
+def test_nothing_is_violated(first: int) -> None:
+    failures, counters = run_seeds(range(first, first + CHUNK))
+    assert not failures, "\n".join(
+        f"make simulate SEEDS=1 START={each.seed}: {each.violations[0]}" for each in failures
+    )
+    assert counters.figures["seeds"] == CHUNK
+    assert counters.figures["runs compared with their rows"] > CHUNK
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("first", range(100_000, 110_000, 1_000))
+def test_nothing_is_violated_in_many_seeds(first: int) -> None:
+    failures, _ = run_seeds(range(first, first + 1_000))
+    assert not failures, failures[0].violations[0]
+
+
+def test_nothing_stays_in_memory() -> None:
+    """Records are not seen by the collector of cycles: nothing that they hold may lead back to them."""
+    run_seeds(range(10))
+    gc.collect()
+    assert not [each for each in gc.get_objects() if isinstance(each, Flow)]
+
+
+# --------------------------------------------------------------------------------------------- determinism
+@pytest.mark.parametrize("seed", [3, 11, 19, 44])
+def test_a_seed_is_always_the_same_run(seed: int) -> None:
+    assert story_of(make_scenario(seed)) == story_of(make_scenario(seed))
+
+
+@pytest.mark.parametrize("seed", [5, 8])
+def test_neither_the_process_nor_its_hashes_matter(seed: int) -> None:
+    stories = {
+        subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, "-c", TELL.format(seed=seed)],
+            env={**os.environ, "PYTHONHASHSEED": hashes},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for hashes in ("1", "2")
+    }
+    assert stories == {"\n".join(story_of(make_scenario(seed))) + "\n"}
+
+
+def test_processes_share_the_seeds() -> None:
+    seen = [counters.figures["seeds"] for _failures, counters in campaign(0, 60, jobs=2)]
+    assert seen == [25, 25, 10]
+
+
+# ------------------------------------------------------------------------------------------------ scenarios
+def test_seeds_try_everything() -> None:
+    scenarios = [make_scenario(seed) for seed in range(600)]
+    verbs = {given.verb for each in scenarios for given in each.inputs}
+    assert verbs == set(Verb)
+    assert {fault.kind for each in scenarios for fault in each.faults} == set(Trouble)
+    assert {each.slots for each in scenarios} == {1, 2, 3, 4}
+    used = {construct for each in scenarios for construct in each.used}
+    assert {"foreach", "while", "subworkflow", "template", "wait", "sleep", "added steps", "redirect"} <= used
+    assert {"signal trigger", "time trigger", "compensation", "retry_if", "nested loop"} <= used
+    assert {f"strategy {rule}" for rule in ("parallel", "first_only", "last_only")} <= used
+
+
+def test_half_of_the_scenarios_can_be_judged() -> None:
+    scenarios = [make_scenario(seed) for seed in range(300)]
+    judged = [each for each in scenarios if all(given.verb in HARMLESS for given in each.inputs)]
+    assert len(judged) > 150
+
+
+def test_what_is_raised_is_a_violation() -> None:
+    scenario = make_scenario(0)
+    nameless = scenario.inputs[0].__class__(at=0, verb=Verb.LIMIT, workflow_id="nobody", pick=0)
+    broken = type(scenario)(
+        **{
+            name: getattr(scenario, name)
+            for name in scenario.__struct_fields__
+            if name not in {"definitions", "inputs"}
+        },
+        definitions=(),
+        inputs=(type(nameless)(at=0, verb=Verb.SET_BREAKPOINT, workflow_id="nobody", pick=0),),
+    )
+    (violation, *_) = live(broken)
+    assert violation.startswith("raised StopIteration")
