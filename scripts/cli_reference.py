@@ -1,6 +1,7 @@
 """The reference of the command line, made from the commands themselves."""
 
 import inspect
+from collections.abc import Iterator
 from typing import Final
 
 import click
@@ -13,13 +14,14 @@ INTRO: Final = """\
 <!-- Made by scripts/generate.py from stretto.cli; change the commands there. -->
 
 `stretto COMMAND --help` prints what this page says. Results go to standard output, problems and errors to
-standard error. No command reads the network or changes a file, but for `-o`.
+standard error. `run` and `db` change a database; no other command changes anything, but for `-o`.
 
 | Exit code | Meaning |
 |---|---|
-| 0 | done; for `validate`: every file is valid |
-| 1 | the result can not be shown or written |
+| 0 | done; for `validate`: every file is valid; for `run`: the run succeeded |
+| 1 | the result can not be shown or written; for `run`: the run did not succeed |
 | 2 | bad input: a definition or an expression with problems, a file that can not be read, an unknown option |
+| 130, 143, 129 | `run` was interrupted by Ctrl-C, or by the signals TERM or HUP |
 | 141 | the reader of the output went away, as in a pipe to `head` |
 
 | Command | What it does |
@@ -31,18 +33,25 @@ def cli_reference() -> str:
     """Every command with its usage, its text, its arguments and its options."""
     rows = "".join(f"| [`{name}`](#stretto-{name}) | {COMMANDS[name][1]} |\n" for name in sorted(COMMANDS))
     with click.Context(cli, info_name="stretto", **cli.context_settings) as context:
-        sections = [_section(name, cli.get_command(context, name), context) for name in sorted(COMMANDS)]
+        sections = [
+            section
+            for name in sorted(COMMANDS)
+            for section in _sections(name, cli.get_command(context, name), context)
+        ]
         return "\n".join([INTRO + rows, _options(cli, context), *sections])
 
 
-def _section(name: str, command: click.Command | None, parent: click.Context) -> str:
+def _sections(name: str, command: click.Command | None, parent: click.Context) -> Iterator[str]:
+    """Of a command; of a group, and then of the commands in it."""
     if command is None:
         raise LookupError(name)
     with click.Context(command, info_name=name, parent=parent) as context:
         usage = command.get_usage(context).removeprefix("Usage: ")
-        return "\n".join(
-            [f"## `stretto {name}`\n", f"```text\n{usage}\n```\n", _text(command), _options(command, context)]
-        )
+        head = [f"## `{context.command_path}`\n", f"```text\n{usage}\n```\n"]
+        yield "\n".join([*head, _text(command), _options(command, context)])
+        if isinstance(command, click.Group):
+            for inner in command.list_commands(context):
+                yield from _sections(inner, command.get_command(context, inner), context)
 
 
 def _text(command: click.Command) -> str:

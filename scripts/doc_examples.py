@@ -7,12 +7,14 @@ A page is run from top to bottom in an empty folder. Three kinds of fenced block
     ```pycon                   Python as at its prompt
 
 A command is `stretto ...` (with `< FILE` or `> FILE` at its end), `cat FILE`, or `echo $?`. Commands in any
-other kind of block (`shell`, `text`) are not run.
+other kind of block (`shell`, `text`) are not run. What differs from one run to the next, times and the user's
+name, is printed as if it were always the same.
 
 python -m scripts.doc_examples           run every page and write the outputs again
 """
 
 import doctest
+import getpass
 import io
 import re
 import shlex
@@ -31,6 +33,15 @@ BLOCK: Final = re.compile(
     r"^```(?P<kind>\w+)(?P<options>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 TITLE: Final = re.compile(r'title="([^"]+)"')
+TIMED: Final = frozenset(
+    {"run", "runs", "show", "why"}
+)  # commands that print when something was, and by whom
+STEADY: Final = (
+    (re.compile(r"\b\d{2}:\d{2}:\d{2}\b"), "12:00:00"),
+    (re.compile(r"\b\d{4}-\d{2}-\d{2}(?= 12:00:00)"), "2026-11-01"),
+    (re.compile(r"\b\d\.\ds\b"), "0.1s"),
+    (re.compile(r"(?<= by )(?:a user \[)?" + re.escape(getpass.getuser()) + r"\]?"), "ann"),
+)
 
 
 class ExampleError(Exception):
@@ -72,7 +83,14 @@ class Session:
         if output is not None:
             output.write_bytes(result.stdout_bytes)
             return result.stderr
-        return result.output
+        return steady(result.output) if arguments[:1] and arguments[0] in TIMED else result.output
+
+
+def steady(text: str) -> str:
+    """A text without what only this run has."""
+    for pattern, instead in STEADY:
+        text = pattern.sub(instead, text)
+    return text
 
 
 def printed(page: str) -> str:

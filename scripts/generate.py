@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from scripts.cli_reference import cli_reference
+from scripts.schema_sql import SQL_FILES
+from scripts.settings_reference import settings_reference
 
 from stretto.definition.schema import definition_schema
 from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
@@ -118,8 +120,10 @@ def schema() -> str:
 # Path from the root of the repository -> what makes it.
 FILES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/cli.md": cli_reference,
+    "docs/reference/settings.md": settings_reference,
     "docs/reference/statuses.md": statuses,
     "docs/reference/definition.schema.json": schema,
+    **SQL_FILES,
 }
 
 

@@ -1,0 +1,115 @@
+"""What an operator does with a MariaDB database: `stretto db upgrade | check | vacuum`."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+import msgspec
+from asyncmy.errors import MySQLError
+from sqlalchemy import Connection as SyncConnection
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from stretto.model.errors import PreconditionFailed
+from stretto.store.mariadb.address import Address, address_of
+from stretto.store.mariadb.connecting import Connection, connected
+from stretto.store.mariadb.errors import DRIVER, RIGHTS, refused
+from stretto.store.mariadb.opening import TABLES, standing_at
+from stretto.store.sql.migrating import look, migrate
+from stretto.store.sql.schema import METADATA
+from stretto.store.sql.version import Standing
+
+T = TypeVar("T")
+
+LOCK: Final = text("SELECT GET_LOCK(MD5(CONCAT('stretto db upgrade ', DATABASE())), 86400)")
+A_DAY: Final = 86_400_000  # milliseconds
+
+
+def upgrade(url: str) -> None:
+    """Make the tables, or bring them up to date. Of two at once, the second waits and finds nothing to do."""
+    asyncio.run(_with(url, _upgrade))
+
+
+def check(url: str) -> tuple[Standing, str | None]:
+    """How the database stands to the code, and the number of its last migration."""
+    return asyncio.run(_with(url, _check))
+
+
+def vacuum(url: str) -> None:
+    """Give the room of deleted rows back to the disk, and count rows anew. Nobody waits long meanwhile."""
+    asyncio.run(_with(url, _vacuum))
+
+
+async def _with(url: str, job: Callable[[Address], Awaitable[T]]) -> T:
+    """Upkeep takes the time it takes, and waits for whoever is in its way."""
+    address = address_of(url)
+    patient = msgspec.structs.replace(
+        address.settings, statement_within=A_DAY, lock_within=A_DAY, idle_in_transaction=A_DAY
+    )
+    try:
+        return await job(address._replace(settings=patient))
+    except DBAPIError as error:
+        cause = error.orig
+        raise refused(cause if isinstance(cause, MySQLError) else error, address.place) from error
+    except DRIVER as error:
+        raise refused(error, address.place) from error
+
+
+async def _upgrade(address: Address) -> None:
+    await _refuse(address, but={Standing.EMPTY, Standing.TOO_OLD, Standing.CURRENT})
+    connection = await connected(address)
+    kind = "mariadb" if connection.server.is_mariadb else "mysql"
+
+    async def driver() -> Any:
+        return connection.driver
+
+    engine = create_async_engine(f"{kind}+asyncmy://", async_creator=driver, poolclass=NullPool)
+    async with engine.connect() as session:
+        await session.run_sync(_migrate)
+
+
+def _migrate(connection: SyncConnection) -> None:
+    """One after the other. A statement that changes a table can not be undone here: of a first upgrade that
+    was cut short, the tables are made anew.
+    """
+    connection.execute(LOCK)
+    standing, _found = look(connection)
+    if standing is Standing.FOREIGN:
+        METADATA.drop_all(connection)
+    migrate(connection)
+    connection.commit()
+
+
+async def _check(address: Address) -> tuple[Standing, str | None]:
+    return await _on_connection(address, standing_at)
+
+
+async def _vacuum(address: Address) -> None:
+    await _refuse(address, but={Standing.CURRENT})
+
+    async def work(connection: Connection) -> None:
+        for (table,) in (await connection.execute(TABLES)).rows:
+            for _table, _what, kind, message in (await connection.execute(f"OPTIMIZE TABLE `{table}`")).rows:
+                if kind.lower() == "error":
+                    raise PreconditionFailed(
+                        f"the table {table} of {address.place} can not be made smaller: {message}",
+                        hint=RIGHTS,
+                    )
+
+    await _on_connection(address, work)
+
+
+async def _refuse(address: Address, but: set[Standing]) -> None:
+    standing, found = await _check(address)
+    if standing not in but:
+        raise standing.refusal(address.place, found)
+
+
+async def _on_connection(address: Address, work: Callable[[Connection], Awaitable[T]]) -> T:
+    connection = await connected(address)
+    try:
+        return await work(connection)
+    finally:
+        await connection.close()

@@ -1,0 +1,157 @@
+"""T6: what a workflow transaction reads, and what it writes of the verdict."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
+
+from stretto.engine.records import RunKey
+from stretto.model.errors import NotFound
+from stretto.model.properties import RunStrategy
+from stretto.ports.admission import Question, Standing, TimerAdvance, Transacted, Verdict
+from stretto.ports.failures import Stale
+from stretto.ports.rows import RunState
+from stretto.store.sql.counting import counts_of
+from stretto.store.sql.database import Transaction
+from stretto.store.sql.fence import fenced
+from stretto.store.sql.posting import consume
+from stretto.store.sql.rows.keys import run_from
+from stretto.store.sql.rows.runs import STATE, prefixed, run_state
+from stretto.store.sql.rows.workflows import strategy_of
+from stretto.store.sql.statement import INT, RUN_KEY, TEXT, Statement, same
+from stretto.store.sql.verdict import write
+
+A = TypeVar("A")
+
+LOCK: Final = Statement(
+    lambda d: (
+        "SELECT rule, slots, next_instance_id, queued FROM workflow "
+        f"WHERE workflow_id = :workflow_id AND state = 'ALIVE' {d.exclusive}"
+    )
+)
+LOCK_TIMER: Final = Statement(
+    lambda d: f"SELECT next_fire_at FROM time_trigger WHERE trigger_id = :trigger_id {d.exclusive}"
+)
+ADVANCE: Final = Statement("UPDATE time_trigger SET next_fire_at = :then WHERE trigger_id = :trigger_id")
+KNOWN: Final = Statement(
+    lambda d: (
+        "SELECT workflow_id, instance_id, run_id, uuid FROM run "
+        f"WHERE workflow_id = :workflow_id AND {d.among('uuid', 'ids', TEXT)}"
+    )
+)
+LATEST: Final = Statement(
+    lambda d: (
+        f"SELECT {STATE} FROM run WHERE workflow_id = :workflow_id "
+        f"AND {d.among('instance_id', 'instances', INT)} "
+        "AND run_id = (SELECT MAX(other.run_id) FROM run other "
+        "WHERE other.workflow_id = run.workflow_id AND other.instance_id = run.instance_id)"
+    )
+)
+STATES: Final = Statement(
+    lambda d: (
+        f"SELECT {prefixed(STATE, 'run')} FROM {d.listed('runs', RUN_KEY)} named "
+        f"JOIN run ON {same(RUN_KEY, 'run', 'named')}"
+    )
+)
+IN_LANE: Final = (
+    "SELECT workflow_id, instance_id, run_id FROM run WHERE workflow_id = :workflow_id AND lane {} "
+    "ORDER BY instance_id, run_id"
+)
+QUEUE: Final = Statement(IN_LANE.format("= 'QUEUED'"))
+FRONT: Final = Statement(IN_LANE.format("= 'QUEUED'") + " LIMIT :most")
+RUNNING: Final = Statement(IN_LANE.format("IN ('ADMITTED', 'LIVE')"))
+FAILED: Final = Statement(IN_LANE.format("= 'FAILED'"))
+
+
+class Locked(NamedTuple):
+    """The columns of a workflow whose row is locked."""
+
+    strategy: RunStrategy
+    next_instance_id: int
+    queued: int
+
+
+async def transact(
+    tx: Transaction,
+    workflow_id: str,
+    question: Question,
+    decide: Callable[[Standing], Verdict[A]],
+    blob_from: int,
+) -> Transacted[A]:
+    """Lock, read, decide, write."""
+    row = await tx.one(LOCK, workflow_id=workflow_id)
+    if row is None:
+        raise NotFound(f"Cannot find workflow [{workflow_id}]")
+    workflow = Locked(strategy_of(row[0], row[1]), row[2], row[3])
+    late = await fenced(tx, {asked.lease for asked in question.requests if asked.lease is not None})
+    for timer in sorted(question.timers):
+        await _advance(tx, timer)
+    await consume(tx, question.consumes)
+    standing = await _standing(tx, workflow_id, workflow, question, late)
+    verdict = decide(standing)
+    written = await write(tx, standing, verdict, blob_from)
+    return Transacted(
+        answer=verdict.answer, sent=written.sent, hints=frozenset(written.hints), queued=written.queued
+    )
+
+
+async def _advance(tx: Transaction, timer: TimerAdvance) -> None:
+    row = await tx.one(LOCK_TIMER, trigger_id=timer.trigger_id)
+    if row is None or row[0] != timer.due:
+        raise Stale(f"time trigger {timer.trigger_id} is not due at {timer.due}")
+    await tx.run(ADVANCE, trigger_id=timer.trigger_id, then=timer.then)
+
+
+async def _standing(
+    tx: Transaction, workflow_id: str, workflow: Locked, question: Question, late: frozenset[int]
+) -> Standing:
+    reading = question.reading(workflow.strategy)
+    latest = await _latest(tx, workflow_id, question.instances)
+    return Standing(
+        workflow_id=workflow_id,
+        now=await tx.now(),
+        strategy=workflow.strategy,
+        next_instance_id=workflow.next_instance_id,
+        counts=await counts_of(tx, workflow_id),
+        known=await _known(tx, workflow_id, [asked.request_id for asked in question.requests]),
+        fenced=frozenset(
+            asked.request_id
+            for asked in question.requests
+            if asked.lease is not None and asked.lease.group in late
+        ),
+        latest={state.key.instance_id: state for state in latest},
+        runs={state.key: state for state in await _states(tx, question.runs)},
+        queue=await _queue(tx, workflow_id, reading.queue),
+        running=await _keys(tx, RUNNING, workflow_id) if reading.running else (),
+        failed=await _keys(tx, FAILED, workflow_id) if reading.failed else (),
+    )
+
+
+async def _known(tx: Transaction, workflow_id: str, ids: list[str]) -> dict[str, RunKey]:
+    if not ids:
+        return {}
+    rows = await tx.all(KNOWN, workflow_id=workflow_id, ids=sorted(set(ids)))
+    return {row[3]: run_from(row) for row in rows}
+
+
+async def _latest(tx: Transaction, workflow_id: str, instances: Sequence[int]) -> list[RunState]:
+    if not instances:
+        return []
+    rows = await tx.all(LATEST, workflow_id=workflow_id, instances=sorted(set(instances)))
+    return [run_state(row) for row in rows]
+
+
+async def _states(tx: Transaction, runs: Sequence[RunKey]) -> list[RunState]:
+    if not runs:
+        return []
+    return [run_state(row) for row in await tx.all(STATES, runs=sorted(set(runs)))]
+
+
+async def _queue(tx: Transaction, workflow_id: str, most: int | None) -> tuple[RunKey, ...]:
+    if most == 0:
+        return ()
+    if most is None:
+        return await _keys(tx, QUEUE, workflow_id)
+    return await _keys(tx, FRONT, workflow_id, most=most)
+
+
+async def _keys(tx: Transaction, statement: Statement, workflow_id: str, **more: Any) -> tuple[RunKey, ...]:
+    return tuple(run_from(row) for row in await tx.all(statement, workflow_id=workflow_id, **more))

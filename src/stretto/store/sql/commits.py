@@ -1,0 +1,189 @@
+"""The group commit."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+from zlib import crc32
+
+from stretto.engine.records import RunKey
+from stretto.model.status import RunStatus
+from stretto.ports.commit import Committed, GroupPart
+from stretto.ports.failures import Stale
+from stretto.ports.messages import Kind
+from stretto.ports.rows import NodeId, Phase
+from stretto.store.settings import DatabaseSettings
+from stretto.store.sql.database import Database, Taken, Transaction
+from stretto.store.sql.fence import fenced
+from stretto.store.sql.large import PUT_LARGE
+from stretto.store.sql.part import DEFAULTS, Part
+from stretto.store.sql.phases import Known, runs_of, settled
+from stretto.store.sql.plan import Plan
+from stretto.store.sql.rows.attempts import PUT_ATTEMPT, PUT_ATTEMPT_ON, PUT_LOOP
+from stretto.store.sql.rows.keys import run_from
+from stretto.store.sql.rows.messages import sent_at
+from stretto.store.sql.rows.permits import ASK
+from stretto.store.sql.rows.runs import PUT_ITERATION, UPDATE_RUN, WAKE_RUN
+from stretto.store.sql.rows.workflows import ADD_OUTCOME, outcome_row
+from stretto.store.sql.signals import PUT_WAIT
+from stretto.store.sql.statement import (
+    ATTEMPT_KEY,
+    INT,
+    RUN_KEY,
+    Bulk,
+    Row,
+    Statement,
+    Way,
+    ints,
+    mapped,
+    names_of,
+    same,
+    texts,
+)
+from stretto.store.sql.work import PUT_WORK
+
+RENEW_EVERY: Final = 1_000  # milliseconds
+SHARDS: Final = 64  # of counters: nodes that share one wait for each other's commits
+
+RENEW: Final = Statement("UPDATE beat SET expires_at = :expires_at WHERE node_id = :node")
+PHASES: Final = Statement(
+    lambda d: (
+        f"SELECT {names_of(RUN_KEY, 'run.')}, run.phase, run.due_at "
+        f"FROM {d.listed('runs', RUN_KEY)} named JOIN run ON {same(RUN_KEY, 'run', 'named')}"
+    )
+)
+CONSUME: Final = Statement(lambda d: f"DELETE FROM outbox WHERE {d.among('id', 'ids', INT)}")
+THERE: Final = Statement(
+    lambda d: f"SELECT id, kind FROM outbox WHERE {d.among('id', 'ids', INT)} ORDER BY id {d.exclusive}"
+)
+ANSWER: Final = Bulk(
+    way=Way.UPDATE, table="outbox", key=1, fields=(*ints("id"), *texts("outcome"), *ints("is_answered"))
+)
+CONTINUE: Final = Bulk(way=Way.UPDATE, table="outbox", key=1, fields=(*ints("id"), *texts("kind", "doc")))
+LOG: Final = Bulk(
+    way=Way.INSERT,
+    table="change_log",
+    key=2,
+    fields=(*ints("group_id", "seq"), *texts("doc")),
+    common=ints("logged_at"),
+)
+RELEASES: Final = tuple(
+    Bulk(way=Way.DELETE, table=table, key=5, fields=ATTEMPT_KEY)
+    for table in ("permit", "signal_wait", "work")
+)
+MATCHED: Final = Bulk(way=Way.DELETE, table="signal_wait", key=6, fields=(*ATTEMPT_KEY, *ints("dependency")))
+
+
+class SqlCommits(Part):
+    """See `ports.commit`."""
+
+    def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
+        super().__init__(database, settings)
+        self._renewed: dict[NodeId, int] = {}  # when a commit renewed the beat of a node
+
+    async def commit(self, node: NodeId, parts: Sequence[GroupPart]) -> Committed:
+        # Encoded before anybody waits: records go on changing.
+        plans = [Plan(part, self._params, self._settings.blob_from) for part in parts]
+        shard = crc32(node.encode()) % SHARDS + 1
+
+        async def work(tx: Transaction) -> Committed:
+            lost = await fenced(tx, (part.lease for part in parts))
+            now = await tx.now()
+            kept = [plan for plan in plans if plan.group not in lost]
+            await _write(tx, kept, now, shard)
+            await self._renew(tx, node, now)
+            return Committed(now=now, fenced=lost)
+
+        done = await self._db.write(work)
+        for plan in plans:
+            if plan.group not in done.fenced:
+                self._note(plan)
+        return done
+
+    def _note(self, plan: Plan) -> None:
+        """What is stored now need not be written again."""
+        self._params.stored(plan.records)
+        for root, base in plan.bases:
+            self._params.kept(root, base)
+
+    async def _renew(self, tx: Transaction, node: NodeId, now: int) -> None:
+        """Who commits is alive; it need not be said more often than once a second."""
+        if abs(now - self._renewed.get(node, 0)) >= RENEW_EVERY:
+            await tx.run(RENEW, node=node, expires_at=now + self._settings.beat_lasts)
+            self._renewed[node] = now
+
+
+async def _write(tx: Transaction, plans: Sequence[Plan], now: int, shard: int) -> None:
+    await _write_messages(tx, plans, now)
+    await _write_runs(tx, plans, now, shard)
+    await _write_rows(tx, plans, now)
+    try:
+        await tx.bulk(LOG, sorted(plan.log for plan in plans if plan.log is not None), logged_at=now)
+    except Taken as taken:
+        groups = [plan.group for plan in plans if plan.log is not None]
+        raise Stale("a seq of the change log is taken", groups) from taken
+
+
+# ------------------------------------------------------------------------------------------------- messages
+async def _write_messages(tx: Transaction, plans: Sequence[Plan], now: int) -> None:
+    needed = [number for plan in plans for number in plan.needed]
+    if needed:
+        kinds = await _there(tx, plans, needed)
+        consumed = sorted(number for plan in plans for number in plan.consumed)
+        if consumed:
+            await tx.run(CONSUME, ids=consumed)
+        answers = sorted(answer for plan in plans for answer in plan.answers)
+        acts = [(number, outcome, int(kinds[number] == Kind.ACT)) for number, outcome in answers]
+        await tx.bulk(ANSWER, acts)
+        await tx.bulk(CONTINUE, _together((plan.continued for plan in plans), 1))
+    letters = [row for plan in plans for row in plan.letters]
+    if letters:
+        await tx.post([sent_at(row, now) for row in letters])
+
+
+async def _there(tx: Transaction, plans: Sequence[Plan], needed: Sequence[int]) -> dict[int, str]:
+    """The kinds of these messages: all of them must be there, and each is dealt with once."""
+    kinds = mapped(await tx.all(THERE, ids=sorted(set(needed))))
+    uses = Counter(needed)
+    bad = {number for number, times in uses.items() if times > 1 or number not in kinds}
+    if bad:
+        stale = [plan.group for plan in plans if not bad.isdisjoint(plan.needed)]
+        raise Stale(f"messages are gone: {', '.join(map(str, sorted(bad)))}", stale)
+    return kinds
+
+
+# ----------------------------------------------------------------------------------------------------- runs
+async def _write_runs(tx: Transaction, plans: Sequence[Plan], now: int, shard: int) -> None:
+    asked = sorted(set().union(*map(runs_of, plans)))
+    known: dict[RunKey, Known] = {}
+    if asked:
+        known = {run_from(row): Known(Phase(row[3]), row[4]) for row in await tx.all(PHASES, runs=asked)}
+    outcomes = [settled(plan, known) for plan in plans]
+    await tx.bulk(UPDATE_RUN, _together((each.updates for each in outcomes), 3), modify_time=now)
+    await tx.bulk(WAKE_RUN, _together((each.wakes for each in outcomes), 3), modify_time=now)
+    await tx.bulk(PUT_ITERATION, _together((plan.iterations for plan in plans), 3), modify_time=now)
+    ends: dict[str, dict[RunStatus, int]] = {}
+    for run, status in (end for plan in plans for end in plan.ended):
+        counts = ends.setdefault(run.workflow_id, {})
+        counts[status] = counts.get(status, 0) + 1
+    rows = [outcome_row(workflow_id, now, shard, counts) for workflow_id, counts in sorted(ends.items())]
+    await tx.bulk(ADD_OUTCOME, rows)
+
+
+async def _write_rows(tx: Transaction, plans: Sequence[Plan], now: int) -> None:
+    """Attempts, loops, and what attempts wait for."""
+    await tx.bulk(PUT_ATTEMPT, _together((plan.attempts for plan in plans), 5), modify_time=now)
+    await tx.bulk(PUT_ATTEMPT_ON, _together((plan.attempts_on for plan in plans), 5), modify_time=now)
+    await tx.bulk(PUT_LOOP, _together((plan.loops for plan in plans), 5))
+    await tx.bulk(PUT_LARGE, _together((plan.large.sorted_rows() for plan in plans), 6))
+    released = _together((plan.released for plan in plans), 5)
+    for release in RELEASES:
+        await tx.bulk(release, released)
+    await tx.bulk(MATCHED, _together((plan.matched for plan in plans), 6))
+    await tx.bulk(ASK, _together((plan.asks for plan in plans), 6))
+    await tx.bulk(PUT_WAIT, _together((plan.waits for plan in plans), 7))
+    await tx.bulk(PUT_WORK, _together((plan.work for plan in plans), 5), since=now)
+
+
+def _together(rows: Iterable[Iterable[Row]], width: int) -> list[Row]:
+    """The rows of all groups by key, so that two commits lock them in the same order."""
+    return sorted((row for each in rows for row in each), key=lambda row: row[:width])

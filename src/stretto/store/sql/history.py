@@ -1,0 +1,195 @@
+"""Runs, attempts and loops for readers."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from stretto.engine.records import AttemptKey, LoopRecord, RunKey
+from stretto.model.status import RunStatus
+from stretto.ports.history import RunFilter
+from stretto.ports.paging import Cut, Slice, Span
+from stretto.ports.rows import AttemptRow, RunRow
+from stretto.store.sql.codec import LOOP
+from stretto.store.sql.database import Transaction
+from stretto.store.sql.large import filled, filled_runs
+from stretto.store.sql.loading import newest_attempts
+from stretto.store.sql.paging import Listing, Page
+from stretto.store.sql.part import Part
+from stretto.store.sql.rows.attempts import ROW as ATTEMPT_ROW
+from stretto.store.sql.rows.attempts import attempt_row
+from stretto.store.sql.rows.keys import of_attempt, of_run, run_from
+from stretto.store.sql.rows.runs import ROW, prefixed, run_row
+from stretto.store.sql.run_lists import page_of_runs
+from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Statement, given, names_of, same
+
+ONE: Final = Statement(f"SELECT {ROW} FROM run WHERE {given(RUN_KEY)}")
+OF_INSTANCE: Final = "workflow_id = :workflow_id AND instance_id = :instance_id"
+NEWEST: Final = Statement(f"SELECT {ROW} FROM run WHERE {OF_INSTANCE} ORDER BY run_id DESC LIMIT 1")
+NEWEST_OF_EACH: Final = (
+    "run_id = (SELECT MAX(other.run_id) FROM run other "
+    "WHERE other.workflow_id = run.workflow_id AND other.instance_id = run.instance_id)"
+)
+INSTANCES: Final = Listing(
+    ROW, f"run WHERE workflow_id = :workflow_id AND {NEWEST_OF_EACH}", ["instance_id"], newest_first=True
+)
+INSTANCES_IN: Final = Listing(
+    f"instance_id AS place, {ROW}",
+    f"run WHERE workflow_id = :workflow_id AND status = :status AND {NEWEST_OF_EACH}",
+    ["instance_id"],
+    newest_first=True,
+)
+INSTANCE_SPAN: Final = Statement(
+    "SELECT MIN(instance_id), MAX(instance_id) FROM run WHERE workflow_id = :workflow_id"
+)
+RUNS_OF: Final = Listing(ROW, f"run WHERE {OF_INSTANCE}", ["run_id"], newest_first=True)
+RUN_SPAN: Final = Statement(f"SELECT MIN(run_id), MAX(run_id) FROM run WHERE {OF_INSTANCE}")
+RECENT: Final = Statement(
+    f"SELECT {ROW} FROM run WHERE workflow_id = :workflow_id "
+    "ORDER BY instance_id DESC, run_id DESC LIMIT :most"
+)
+CHILDREN: Final = Listing(
+    ROW,
+    f"run WHERE {given(ATTEMPT_KEY, column_prefix='parent_')}",
+    [field.name for field in RUN_KEY],
+)
+ATTEMPT: Final = Statement(f"SELECT {ATTEMPT_ROW} FROM attempt WHERE {given(ATTEMPT_KEY)}")
+ATTEMPTS: Final = Statement(
+    f"SELECT {ATTEMPT_ROW} FROM attempt WHERE {given(ATTEMPT_KEY[:4])} ORDER BY attempt_no"
+)
+RUN_IDS: Final = Statement(f"SELECT run_id FROM run WHERE {OF_INSTANCE} ORDER BY run_id DESC")
+OF_STEP: Final = Statement(
+    lambda d: (
+        f"SELECT {prefixed(ATTEMPT_ROW, 'attempt')} FROM {d.listed('runs', RUN_KEY)} named "
+        f"JOIN attempt ON {same(RUN_KEY, 'attempt', 'named')} AND attempt.step_id = :step_id "
+        "AND attempt.attempt_no = (SELECT MAX(other.attempt_no) FROM attempt other "
+        f"WHERE {same(ATTEMPT_KEY[:4], 'other', 'attempt')})"
+    )
+)
+LOOPS: Final = Statement(
+    f"SELECT {names_of(ATTEMPT_KEY)}, doc FROM run_loop WHERE {given(RUN_KEY)} ORDER BY step_id, attempt_no"
+)
+
+
+class SqlHistory(Part):
+    """See `ports.history`."""
+
+    async def run(self, key: RunKey) -> RunRow | None:
+        return await self._one(ONE, **of_run(key))
+
+    async def newest_run(self, workflow_id: str, instance_id: int) -> RunRow | None:
+        return await self._one(NEWEST, workflow_id=workflow_id, instance_id=instance_id)
+
+    async def instances(
+        self, workflow_id: str, cut: Cut, statuses: Collection[RunStatus] = ()
+    ) -> Slice[RunRow]:
+        async def work(tx: Transaction) -> Slice[RunRow]:
+            if not statuses:
+                return await _slice(tx, await INSTANCES.page(tx, cut, workflow_id=workflow_id))
+            lists = [{"workflow_id": workflow_id, "status": status} for status in sorted(set(statuses))]
+            page = await INSTANCES_IN.merged(tx, cut, lists)
+            return await _slice(tx, page._replace(rows=[row[1:] for row in page.rows]))
+
+        return await self._db.read(work)
+
+    async def instance_ids(self, workflow_id: str) -> Span | None:
+        return await self._span(INSTANCE_SPAN, workflow_id=workflow_id)
+
+    async def runs_of(self, workflow_id: str, instance_id: int, cut: Cut) -> Slice[RunRow]:
+        async def work(tx: Transaction) -> Slice[RunRow]:
+            page = await RUNS_OF.page(tx, cut, workflow_id=workflow_id, instance_id=instance_id)
+            return await _slice(tx, page)
+
+        return await self._db.read(work)
+
+    async def run_ids(self, workflow_id: str, instance_id: int) -> Span | None:
+        return await self._span(RUN_SPAN, workflow_id=workflow_id, instance_id=instance_id)
+
+    async def all_runs(self, cut: Cut, wanted: RunFilter) -> Slice[RunRow]:
+        async def work(tx: Transaction) -> Slice[RunRow]:
+            return await _slice(tx, await page_of_runs(tx, cut, wanted))
+
+        return await self._db.read(work)
+
+    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunRow]]:
+        async def work(tx: Transaction) -> dict[str, list[RunRow]]:
+            found: dict[str, list[RunRow]] = {}
+            for workflow_id in workflow_ids:
+                rows = await filled_runs(tx, await tx.all(RECENT, workflow_id=workflow_id, most=most))
+                found[workflow_id] = [run_row(row) for row in rows]
+            return found
+
+        return await self._db.read(work)
+
+    async def children(self, parent: AttemptKey, cut: Cut) -> Slice[RunRow]:
+        async def work(tx: Transaction) -> Slice[RunRow]:
+            return await _slice(tx, await CHILDREN.page(tx, cut, **of_attempt(parent)))
+
+        return await self._db.read(work)
+
+    async def attempt(self, key: AttemptKey) -> AttemptRow | None:
+        async def work(tx: Transaction) -> AttemptRow | None:
+            rows = await filled(tx, "attempt", await tx.all(ATTEMPT, **of_attempt(key)))
+            return attempt_row(rows[0]) if rows else None
+
+        return await self._db.read(work)
+
+    async def attempts(self, run: RunKey, step_id: str) -> list[AttemptRow]:
+        async def work(tx: Transaction) -> list[AttemptRow]:
+            rows = await filled(tx, "attempt", await tx.all(ATTEMPTS, **of_run(run), step_id=step_id))
+            return [attempt_row(row) for row in rows]
+
+        return await self._db.read(work)
+
+    async def newest_attempts(self, run: RunKey) -> list[AttemptRow]:
+        async def work(tx: Transaction) -> list[AttemptRow]:
+            return sorted(await newest_attempts(tx, [run]), key=_by_sequence)
+
+        return await self._db.read(work)
+
+    async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
+        async def work(tx: Transaction) -> dict[RunKey, AttemptRow]:
+            rows = await tx.all(OF_STEP, runs=sorted(set(runs)), step_id=step_id)
+            return {run_from(row): attempt_row(row) for row in await filled(tx, "attempt", rows)}
+
+        return await self._db.read(work)
+
+    async def newest_in_instance(
+        self, workflow_id: str, instance_id: int, step_id: str | None = None
+    ) -> list[AttemptRow]:
+        async def work(tx: Transaction) -> list[AttemptRow]:
+            found: dict[str, AttemptRow] = {}
+            for (run_id,) in await tx.all(RUN_IDS, workflow_id=workflow_id, instance_id=instance_id):
+                for row in await newest_attempts(tx, [RunKey(workflow_id, instance_id, run_id)]):
+                    if step_id in {None, row.key.step_id}:
+                        found.setdefault(row.key.step_id, row)
+            return sorted(found.values(), key=_by_sequence)
+
+        return await self._db.read(work)
+
+    async def loops(self, run: RunKey) -> list[LoopRecord]:
+        async def work(tx: Transaction) -> list[LoopRecord]:
+            rows = await filled(tx, "run_loop", await tx.all(LOOPS, **of_run(run)))
+            return [LOOP.read(row[5]) for row in rows]
+
+        return await self._db.read(work)
+
+    async def _one(self, statement: Statement, **values: Any) -> RunRow | None:
+        async def work(tx: Transaction) -> RunRow | None:
+            rows = await filled_runs(tx, await tx.all(statement, **values))
+            return run_row(rows[0]) if rows else None
+
+        return await self._db.read(work)
+
+    async def _span(self, statement: Statement, **values: Any) -> Span | None:
+        async def work(tx: Transaction) -> Span | None:
+            row = await tx.one(statement, **values)
+            return None if row is None or row[0] is None else Span(row[0], row[1])
+
+        return await self._db.look(work)
+
+
+async def _slice(tx: Transaction, page: Page) -> Slice[RunRow]:
+    return page._replace(rows=await filled_runs(tx, page.rows)).of(run_row)
+
+
+def _by_sequence(row: AttemptRow) -> tuple[int, str]:
+    return row.record.sequence, row.key.step_id

@@ -1,0 +1,122 @@
+"""Cutting pages out of lists that an index keeps in order."""
+
+from collections.abc import Callable, Sequence
+from heapq import merge
+from typing import Any, Final, NamedTuple, TypeVar
+
+from stretto.ports.paging import Cut, Slice
+from stretto.store.sql.database import Transaction
+from stretto.store.sql.statement import Dialect, Row, Spelling, Statement
+
+T = TypeVar("T")
+
+OPPOSITE: Final = {">": "<=", "<": ">="}
+
+
+class Page(NamedTuple):
+    """The rows of a page, in the order of the list, and whether there are more on either side."""
+
+    rows: list[Row]
+    before: bool
+    after: bool
+
+    def of(self, make: Callable[[Row], T]) -> Slice[T]:
+        """The page itself."""
+        return Slice(elements=tuple(make(row) for row in self.rows), before=self.before, after=self.after)
+
+
+class Listing:
+    """A list. Its rows begin with the columns that it is sorted by, and a cut names their values.
+
+    source   What comes after FROM; it may end with a WHERE.
+    order    The columns of the key. Those before them, if any, are the same in the whole list.
+    """
+
+    def __init__(
+        self, columns: str, source: str | Spelling, order: Sequence[str], *, newest_first: bool = False
+    ) -> None:
+        self._columns = columns
+        self._source = source
+        self._order = tuple(order)
+        self._newest_first = newest_first
+        self._names = [f"cut_{place}" for place in range(len(order))]
+        self._statements = {
+            (sign, cut): Statement(self._page(sign, cut=cut)) for sign in OPPOSITE for cut in (True, False)
+        }
+        self._others = {sign: Statement(self._other(sign)) for sign in OPPOSITE}
+
+    async def page(self, tx: Transaction, cut: Cut, /, **values: Any) -> Page:
+        """The part of the list that a cut names."""
+        sign, key = self._direction(cut)
+        bound = {} if key is None else dict(zip(self._names, flattened(key), strict=True))
+        found = await tx.all(self._statements[sign, key is not None], **values, **bound, most=cut.most + 1)
+        rows = list(found[: cut.most])
+        back = False
+        if rows and key is not None:
+            back = await tx.one(self._others[sign], **values, **bound) is not None
+        return self._in_order(rows, sign, more=len(found) > cut.most, back=back)
+
+    def _direction(self, cut: Cut) -> tuple[str, Any]:
+        if cut.above is not None:
+            return ">", cut.above
+        if cut.below is not None:
+            return "<", cut.below
+        return ("<" if self._newest_first else ">"), None
+
+    def _in_order(self, rows: list[Row], sign: str, *, more: bool, back: bool) -> Page:
+        if (sign == ">") is self._newest_first:
+            rows.reverse()
+            return Page(rows, before=more, after=back)
+        return Page(rows, before=back, after=more)
+
+    async def merged(self, tx: Transaction, cut: Cut, lists: Sequence[dict[str, Any]]) -> Page:
+        """One page of several lists that differ in their values only: each is walked along its own index."""
+        pages = [await self.page(tx, cut, **values) for values in lists]
+        sign, _key = self._direction(cut)
+        width = len(self._order)
+
+        def key(row: Row) -> tuple[Any, ...]:
+            return tuple(row[:width])
+
+        falls = self._newest_first
+        ordered = list(merge(*(page.rows for page in pages), key=key, reverse=falls))
+        from_the_end = (sign == ">") is falls
+        more = len(ordered) > cut.most
+        rows = ordered[-cut.most :] if from_the_end else ordered[: cut.most]
+        before, after = any(page.before for page in pages), any(page.after for page in pages)
+        if from_the_end:
+            return Page(rows, before=before or more, after=after)
+        return Page(rows, before=before, after=after or more)
+
+    # ----------------------------------------------------------------------------------------- statements
+    def _page(self, sign: str, *, cut: bool) -> Spelling:
+        direction = "ASC" if sign == ">" else "DESC"
+        order = ", ".join(f"{column} {direction}" for column in self._order)
+
+        def spell(dialect: Dialect) -> str:
+            beyond = f" AND {dialect.beyond(self._order, self._names, sign)}" if cut else ""
+            return f"SELECT {self._columns} FROM {self._from(dialect)}{beyond} ORDER BY {order} LIMIT :most"
+
+        return spell
+
+    def _other(self, sign: str) -> Spelling:
+        """Is there anything on the other side of the cut? In order, so that the index of the list is used."""
+        direction = "DESC" if sign == ">" else "ASC"
+        order = ", ".join(f"{column} {direction}" for column in self._order)
+
+        def spell(dialect: Dialect) -> str:
+            beyond = dialect.beyond(self._order, self._names, OPPOSITE[sign])
+            return f"SELECT 1 FROM {self._from(dialect)} AND {beyond} ORDER BY {order} LIMIT 1"
+
+        return spell
+
+    def _from(self, dialect: Dialect) -> str:
+        source = self._source if isinstance(self._source, str) else self._source(dialect)
+        return source if " WHERE " in source else f"{source} WHERE 1 = 1"
+
+
+def flattened(key: Any) -> tuple[Any, ...]:
+    """The columns of a key; keys may hold keys."""
+    if isinstance(key, tuple | list):
+        return tuple(part for each in key for part in flattened(each))
+    return (key,)

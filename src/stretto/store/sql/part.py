@@ -1,0 +1,33 @@
+"""One concern of a store."""
+
+from typing import Final, TypeVar, cast
+
+from stretto.store.settings import DatabaseSettings
+from stretto.store.sql.database import Database, Quick, Work
+from stretto.store.sql.params import KnownParams
+
+T = TypeVar("T")
+
+DEFAULTS: Final = DatabaseSettings()
+
+
+class Part:
+    """What all concerns share: the database, numbers that can be set, and what is known of runs."""
+
+    def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
+        self._db = database
+        self._settings = settings
+        self._params = KnownParams()
+        self._quick = cast("Quick", database) if hasattr(database, "brief") else None
+
+    async def _look(self, work: Work[T]) -> T:
+        """One statement that finds little."""
+        return await (self._db.look(work) if self._quick is None else self._quick.brief(work, together=False))
+
+    async def _read(self, work: Work[T]) -> T:
+        """Several statements that find little, as of one moment."""
+        return await (self._db.read(work) if self._quick is None else self._quick.brief(work, together=True))
+
+
+class Undo(Exception):
+    """Takes back what a transaction wrote, when it turns out not to be wanted. It is no error."""

@@ -1,0 +1,121 @@
+"""Tags and permits."""
+
+from collections.abc import Callable, Collection
+from copy import copy
+from typing import Final
+
+from stretto.engine.records import AttemptKey
+from stretto.model.permit import TagPermit
+from stretto.ports.paging import Cut, Slice
+from stretto.ports.permits import GrantRule, PermitRow, TagUse
+from stretto.store.sql.codec import TAG
+from stretto.store.sql.database import Transaction
+from stretto.store.sql.granting import grant
+from stretto.store.sql.lengths import TAG_LENGTH, fitting
+from stretto.store.sql.named import named_page
+from stretto.store.sql.paging import Listing
+from stretto.store.sql.part import Part
+from stretto.store.sql.rows.permits import ROW, permit_row
+from stretto.store.sql.statement import ATTEMPT_KEY, INT, TEXT, Row, Statement, ints, texts
+
+MAKE_TAG: Final = Statement(lambda d: d.missing("tag", (*texts("tag"), *ints("is_limited"))))
+LOCK_TAG: Final = Statement(lambda d: f"SELECT doc FROM tag WHERE tag = :tag {d.exclusive}")
+SET_TAG: Final = Statement(
+    "UPDATE tag SET doc = :doc, max_allowed = :max_allowed, is_limited = :is_limited WHERE tag = :tag"
+)
+TAG_DOC: Final = Statement("SELECT doc FROM tag WHERE tag = :tag AND is_limited = 1")
+WAITED_FOR: Final = Statement(
+    lambda d: (
+        f"SELECT DISTINCT tag FROM permit WHERE granted = 0 AND {d.among('home_group', 'groups', INT)} "
+        "ORDER BY tag"
+    )
+)
+USES: Final = Statement(
+    lambda d: (
+        "SELECT tag, granted, COUNT(*), MIN(since) FROM permit "
+        f"WHERE {d.among('tag', 'tags', TEXT)} GROUP BY tag, granted"
+    )
+)
+LIMITS: Final = Statement(
+    lambda d: f"SELECT tag, max_allowed FROM tag WHERE {d.among('tag', 'tags', TEXT)} AND is_limited = 1"
+)
+_KEY: Final = [field.name for field in ATTEMPT_KEY]
+HOLDERS: Final = Listing(ROW, "permit WHERE tag = :tag AND granted = 1", _KEY)
+WAITERS: Final = Listing(ROW, "permit WHERE tag = :tag AND granted = 0", _KEY)
+LIMITED: Final = Listing("tag", "tag WHERE is_limited = 1", ["tag"])
+USED: Final = Listing("DISTINCT tag", "permit", ["tag"])
+
+
+class SqlPermits(Part):
+    """See `ports.permits`."""
+
+    async def grant(self, tags: Collection[str], rule: GrantRule) -> list[AttemptKey]:
+        wanted = sorted(set(tags))
+
+        async def work(tx: Transaction) -> list[AttemptKey]:
+            return await grant(tx, wanted, rule)
+
+        return await self._db.write(work)
+
+    async def change_tag(self, tag: str, change: Callable[[TagPermit | None], TagPermit]) -> TagPermit:
+        fitting(tag, TAG_LENGTH, "a tag")
+
+        async def work(tx: Transaction) -> TagPermit:
+            await tx.run(MAKE_TAG, tag=tag, is_limited=0)
+            row = await tx.one(LOCK_TAG, tag=tag)
+            after = copy(change(None if row is None or row[0] is None else TAG.read(row[0])))
+            await tx.run(SET_TAG, tag=tag, doc=TAG.write(after), max_allowed=after.max_allowed, is_limited=1)
+            return after
+
+        return await self._db.write(work)
+
+    async def delete_tag(self, tag: str) -> bool:
+        async def work(tx: Transaction) -> bool:
+            row = await tx.one(LOCK_TAG, tag=tag)
+            if row is None or row[0] is None:
+                return False
+            await tx.run(SET_TAG, tag=tag, doc=None, max_allowed=None, is_limited=0)
+            return True
+
+        return await self._db.write(work)
+
+    async def tag(self, tag: str) -> TagPermit | None:
+        async def work(tx: Transaction) -> TagPermit | None:
+            row = await tx.one(TAG_DOC, tag=tag)
+            return None if row is None else TAG.read(row[0])
+
+        return await self._look(work)
+
+    async def tags(self, cut: Cut) -> Slice[TagUse]:
+        async def work(tx: Transaction) -> Slice[TagUse]:
+            page = await named_page(tx, cut, LIMITED, USED)
+            tags = [row[0] for row in page.rows]
+            limits = {row[0]: row[1] for row in await tx.all(LIMITS, tags=tags)}
+            uses = {(row[0], row[1]): row for row in await tx.all(USES, tags=tags)}
+            return page.of(lambda row: _use(row[0], limits, uses))
+
+        return await self._db.read(work)
+
+    async def holders(self, tag: str, cut: Cut) -> Slice[PermitRow]:
+        async def work(tx: Transaction) -> Slice[PermitRow]:
+            return (await HOLDERS.page(tx, cut, tag=tag)).of(permit_row)
+
+        return await self._db.read(work)
+
+    async def waiters(self, tag: str, cut: Cut) -> Slice[PermitRow]:
+        async def work(tx: Transaction) -> Slice[PermitRow]:
+            return (await WAITERS.page(tx, cut, tag=tag)).of(permit_row)
+
+        return await self._db.read(work)
+
+    async def tags_waited_for(self, groups: Collection[int]) -> list[str]:
+        async def work(tx: Transaction) -> list[str]:
+            return [row[0] for row in await tx.all(WAITED_FOR, groups=sorted(groups))]
+
+        return await self._look(work)
+
+
+def _use(tag: str, limits: dict[str, int], uses: dict[tuple[str, int], Row]) -> TagUse:
+    _tag, _granted, held, _since = uses.get((tag, 1), (tag, 1, 0, None))
+    _tag, _granted, waiting, oldest = uses.get((tag, 0), (tag, 0, 0, None))
+    return TagUse(tag=tag, max_allowed=limits.get(tag), held=held, waiting=waiting, oldest=oldest)

@@ -1,0 +1,1 @@
+"""Rows <-> records: which columns a record has, and what is made of them when they are read."""

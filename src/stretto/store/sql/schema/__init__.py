@@ -1,0 +1,18 @@
+"""The tables, for SQLite, PostgreSQL and MariaDB alike.
+
+    nodes       node, beat, flow_group, change_log, sink, counter
+    workflows   workflow, workflow_tag, workflow_version, properties, workflow_change, outcome, breakpoint,
+                job_template
+    runs        run, run_tag, attempt, run_loop, large_doc
+    messages    outbox, work, tag, permit
+    signals     signal_name, signal_instance, signal_wait, signal_trigger, signal_listener, signal_join,
+                time_trigger
+
+Only migrations and generators import this package: SQLAlchemy takes longer to import than a small workflow
+takes to run. Statements name tables and columns in plain text, and tests prepare each of them.
+"""
+
+from stretto.store.sql.schema import messages, nodes, runs, signals, workflows
+from stretto.store.sql.schema.columns import METADATA
+
+__all__ = ["METADATA", "messages", "nodes", "runs", "signals", "workflows"]

@@ -1,0 +1,60 @@
+"""The schema as text: what the first migration runs, and what a new SQLite file is made of."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import Dialect, Index
+from sqlalchemy.dialects import mysql, postgresql, sqlite
+from sqlalchemy.dialects.mysql.mariadb import MariaDBDialect
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from stretto.ports.places import GROUPS
+from stretto.store.sql.schema import METADATA
+from stretto.store.sql.version import HEAD, TABLE
+
+DIALECTS: Final[dict[str, type[Dialect]]] = {
+    "sqlite": sqlite.dialect,
+    "postgresql": postgresql.dialect,
+    "mariadb": MariaDBDialect,
+    "mysql": mysql.dialect,
+}
+AT_ONCE: Final = frozenset({"mariadb", "mysql"})
+"""An index that is made after its table costs these as much as the table itself."""
+
+
+def statements(database: str) -> list[str]:
+    """Every table, its indexes, and the rows that a new database has."""
+    dialect = DIALECTS[database]()
+    texts: list[str] = []
+    for table in METADATA.sorted_tables:
+        text = _tidy(str(CreateTable(table).compile(dialect=dialect)))
+        indexes = sorted(table.indexes, key=lambda each: str(each.name))
+        if database in AT_ONCE:
+            texts.append(_with_indexes(text, indexes))
+        else:
+            texts += [text, *(_tidy(str(CreateIndex(each).compile(dialect=dialect))) for each in indexes)]
+    groups = ", ".join(f"({group}, 0, 0)" for group in range(GROUPS))
+    return [*texts, f"INSERT INTO flow_group (group_id, generation, falls) VALUES {groups}"]
+
+
+def _with_indexes(text: str, indexes: Sequence[Index]) -> str:
+    body, end = text.rsplit("\n)", 1)
+    kinds = {True: "UNIQUE INDEX", False: "INDEX"}
+    for each in indexes:
+        columns = ", ".join(column.name for column in each.columns)
+        body += f",\n    {kinds[each.unique]} {each.name} ({columns})"
+    return f"{body}\n){end}"
+
+
+def script(database: str, *, stamped: bool) -> str:
+    """The same as one text; stamped, it is a database that needs no migration."""
+    texts = statements(database)
+    if stamped:
+        key = f"CONSTRAINT {TABLE}_pkc PRIMARY KEY (version_num)"
+        texts.append(f"CREATE TABLE {TABLE} (\n    version_num VARCHAR(32) NOT NULL,\n    {key}\n)")
+        texts.append(f"INSERT INTO {TABLE} (version_num) VALUES ('{HEAD}')")
+    return "".join(f"{text};\n" for text in texts)
+
+
+def _tidy(text: str) -> str:
+    return "\n".join(line.replace("\t", "    ").rstrip() for line in text.strip().splitlines())

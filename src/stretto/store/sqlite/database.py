@@ -1,0 +1,142 @@
+"""Connections to one SQLite file."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from threading import Lock, local
+from time import monotonic
+from typing import Final, TypeVar
+
+from stretto.model.errors import Unavailable
+from stretto.store.settings import DatabaseSettings, Synchronous
+from stretto.store.sql.database import Work
+from stretto.store.sqlite.errors import translated
+from stretto.store.sqlite.lock import FileLock
+from stretto.store.sqlite.transaction import CACHED, SqliteTransaction, driven
+from stretto.store.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+WRITER_CACHE: Final = 32_768  # KiB
+READER_CACHE: Final = 8_192  # KiB, of each
+SLOW: Final = 0.005  # seconds that nobody should wait in an event loop
+SLOW_IN_A_ROW: Final = 3
+SLOW_FOR: Final = 1.0  # seconds
+PATIENCE: Final = 30.0  # seconds for what SQLite does by itself: recovery after a crash, the last close
+
+
+def connected(path: Path, *, durable: bool = True, cache: int = READER_CACHE) -> sqlite3.Connection:
+    """A connection in the modes that everything here relies on."""
+    connection = sqlite3.connect(
+        path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=CACHED
+    )
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+    connection.execute(f"PRAGMA cache_size = -{cache}")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(
+        "PRAGMA wal_autocheckpoint = 4000"
+    )  # pages, 16 MB: hot ones are copied back less often
+    connection.execute("PRAGMA journal_size_limit = 67108864")
+    return connection
+
+
+class SqliteDatabase:
+    """See `sql.database.Database`."""
+
+    def __init__(
+        self, path: Path, lock: FileLock, settings: DatabaseSettings, clock: Callable[[], int]
+    ) -> None:
+        self._path = path
+        self._lock = lock
+        self._clock = clock
+        self._closed = False
+        durable = settings.synchronous is Synchronous.DURABLE
+        writing = partial(connected, path, durable=durable, cache=WRITER_CACHE)
+        self._writer = Writer(path, writing, lock, clock)
+        self._pool = ThreadPoolExecutor(
+            settings.connections, thread_name_prefix=f"stretto-reader {path.name}"
+        )
+        self._own = local()
+        self._opened: list[sqlite3.Connection] = []
+        self._opening = Lock()
+        self._slow = 0
+        self._slow_until = 0.0
+
+    async def look(self, work: Work[T]) -> T:
+        return await self._in_pool(self._look, work)
+
+    async def read(self, work: Work[T]) -> T:
+        return await self._in_pool(self._read, work)
+
+    async def brief(self, work: Work[T], *, together: bool) -> T:
+        """See `sql.database.Quick`. Here and now: a few rows take less time than the way to a thread. When
+        answers take long again and again (the disk must be asked), the next ones go there all the same.
+        """
+        how = self._read if together else self._look
+        begun = monotonic()
+        if self._closed or begun < self._slow_until:
+            return await self._in_pool(how, work)
+        try:
+            return how(work)
+        except sqlite3.Error as error:
+            raise translated(error, self._path) from error
+        finally:
+            self._judge(begun, monotonic())
+
+    def _judge(self, begun: float, ended: float) -> None:
+        """One answer that took long may have met with anything; a few in a row are a disk."""
+        self._slow = self._slow + 1 if ended - begun > SLOW else 0
+        if self._slow >= SLOW_IN_A_ROW:
+            self._slow = 0
+            self._slow_until = ended + SLOW_FOR
+
+    async def write(self, work: Work[T], *, urgent: bool = False) -> T:
+        answer: T = await self._writer.submit(work, urgent=urgent)
+        return answer
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.to_thread(self._close)
+
+    # -------------------------------------------------------------------------------------- in the threads
+    async def _in_pool(self, how: Callable[[Work[T]], T], work: Work[T]) -> T:
+        if self._closed:
+            raise Unavailable(f"the store on {self._path} is closed")
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, how, work)
+        except sqlite3.Error as error:
+            raise translated(error, self._path) from error
+
+    def _look(self, work: Work[T]) -> T:
+        return driven(work(SqliteTransaction(self._connection(), self._clock)))  # type: ignore[arg-type]
+
+    def _read(self, work: Work[T]) -> T:
+        connection = self._connection()
+        connection.execute("BEGIN")
+        try:
+            return self._look(work)
+        finally:
+            connection.execute("COMMIT")
+
+    def _connection(self) -> sqlite3.Connection:
+        """That of this thread."""
+        known: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if known is None:
+            known = self._own.connection = connected(self._path)
+            known.execute("PRAGMA query_only = ON")
+            with self._opening:
+                self._opened.append(known)
+        return known
+
+    def _close(self) -> None:
+        self._writer.close()
+        self._pool.shutdown()
+        for connection in self._opened:
+            connection.close()
+        self._lock.close()

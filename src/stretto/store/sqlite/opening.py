@@ -1,0 +1,118 @@
+"""Opening a SQLite file: it is made if it is missing, and brought up to date."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from stretto.model.errors import PreconditionFailed
+from stretto.ports.store import Store
+from stretto.store.settings import DatabaseSettings
+from stretto.store.sql.part import DEFAULTS
+from stretto.store.sql.store import SqlStore
+from stretto.store.sql.version import Standing, standing_of
+from stretto.store.sqlite.address import path_of
+from stretto.store.sqlite.clock import host_clock
+from stretto.store.sqlite.database import SqliteDatabase, connected
+from stretto.store.sqlite.errors import HINTS
+from stretto.store.sqlite.lock import FileLock
+from stretto.store.sqlite.network import refuse_network
+
+OLDEST_SQLITE: Final = (3, 35, 0)  # DELETE ... RETURNING, UPDATE ... FROM
+
+
+async def open_sqlite(
+    path: str | Path, settings: DatabaseSettings = DEFAULTS, *, clock: Callable[[], int] = host_clock
+) -> Store:
+    """A store on a file."""
+    return SqlStore(await asyncio.to_thread(_open, Path(path), settings, clock), settings)
+
+
+async def open_url(url: str, settings: DatabaseSettings) -> Store:
+    """The store at an address."""
+    return await open_sqlite(path_of(url), settings)
+
+
+def _open(path: Path, settings: DatabaseSettings, clock: Callable[[], int]) -> SqliteDatabase:
+    path = path.absolute()
+    check_place(path)
+    lock = lock_beside(path)
+    try:
+        with lock:
+            prepare(path)
+    except BaseException:
+        lock.close()
+        raise
+    return SqliteDatabase(path, lock, settings, clock)
+
+
+def check_place(path: Path) -> None:
+    """Refuse what can not work, with a way out."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        raise PreconditionFailed(
+            f"SQLite {sqlite3.sqlite_version} is too old: {'.'.join(map(str, OLDEST_SQLITE))} is needed",
+            hint="install a Python that brings a newer SQLite along",
+        )
+    if path.is_dir():
+        raise PreconditionFailed(f"{path} is a folder", hint="name a file in it, such as stretto.db")
+    if not path.parent.is_dir():
+        raise PreconditionFailed(
+            f"there is no folder {path.parent} for the database {path.name}", hint=f"mkdir -p {path.parent}"
+        )
+    refuse_network(path.parent.resolve())
+
+
+def lock_beside(path: Path) -> FileLock:
+    try:
+        return FileLock(path.with_name(path.name + "-lock"))
+    except OSError as error:
+        raise PreconditionFailed(
+            f"the database {path} can not be opened: {error.strerror or error}",
+            hint="give this process the right to write to the folder of the database",
+        ) from error
+
+
+def prepare(path: Path) -> None:
+    """Make the tables, or bring them up to date."""
+    try:
+        connection = connected(path)
+        try:
+            standing, found = _standing(connection)
+            if standing is Standing.EMPTY:
+                _create(connection)
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        raise PreconditionFailed(
+            f"the database {path} can not be opened: {error}", hint=HINTS.get(code)
+        ) from error
+    if standing is Standing.TOO_OLD:
+        _upgrade(path)
+    elif standing not in {Standing.EMPTY, Standing.CURRENT}:
+        raise standing.refusal(str(path), found)
+
+
+def _standing(connection: sqlite3.Connection) -> tuple[Standing, str | None]:
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    tables = {row[0] for row in rows}
+    found: str | None = None
+    if "stretto_version" in tables:
+        row = connection.execute("SELECT version_num FROM stretto_version").fetchone()
+        found = None if row is None else row[0]
+    return standing_of(tables, found), found
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    """All tables at once, from a text that is made of the same schema as the migrations."""
+    script = files("stretto.store.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
+    connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nCOMMIT;")
+
+
+def _upgrade(path: Path) -> None:
+    """An older file: now Alembic is worth its time, which is half a second."""
+    upkeep = import_module("stretto.store.sqlite.upkeep")
+    upkeep.migrate_file(path)

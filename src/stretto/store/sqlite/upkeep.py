@@ -1,0 +1,52 @@
+"""What an operator does with a SQLite file: `stretto db upgrade | check | vacuum`."""
+
+from pathlib import Path
+
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+from stretto.store.sql.migrating import look, migrate
+from stretto.store.sql.version import Standing
+from stretto.store.sqlite.address import path_of
+from stretto.store.sqlite.database import connected
+from stretto.store.sqlite.opening import check_place, lock_beside, prepare
+
+
+def upgrade(url: str) -> None:
+    """Make the tables, or bring them up to date."""
+    path = path_of(url)
+    check_place(path)
+    with lock_beside(path):
+        prepare(path)
+
+
+def migrate_file(path: Path) -> None:
+    """Run the migrations that are missing. The caller holds the lock."""
+    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+    with engine.begin() as connection:
+        migrate(connection)
+
+
+def check(url: str) -> tuple[Standing, str | None]:
+    """How the file stands to the code, and the number of its last migration. It is not made here."""
+    path = path_of(url)
+    check_place(path)
+    if not path.exists():
+        return Standing.EMPTY, None
+    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+    with engine.connect() as connection:
+        return look(connection)
+
+
+def vacuum(url: str) -> None:
+    """Give the room of deleted rows back to the disk. Writers wait meanwhile."""
+    path = path_of(url)
+    check_place(path)
+    with lock_beside(path):
+        connection = connected(path)
+        try:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("PRAGMA optimize")
+        finally:
+            connection.close()
