@@ -1,0 +1,66 @@
+"""All settings in one record. Each part belongs to the package that obeys it, with its defaults."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from stretto.definition.limits import Limits
+from stretto.engine.settings import EngineSettings
+from stretto.node.perform.evaluation_pool import SECONDS, WORKERS
+from stretto.node.retention_settings import RetentionSettings
+from stretto.node.settings import NodeSettings
+from stretto.params import ParamLimits
+from stretto.sel import Limits as ExpressionLimits
+from stretto.store.settings import DatabaseSettings
+
+T = TypeVar("T")
+
+FieldPath = tuple[str, ...]  # the attributes that lead to a value: ("node", "engine", "depth")
+
+
+class ExpressionSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where long expressions are evaluated, and how much any expression may use."""
+
+    workers: int = WORKERS
+    within: int = round(SECONDS * 1_000)  # milliseconds that the expressions of one step may take
+    limits: ExpressionLimits = ExpressionLimits()
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that can be set. Read once, at the start, and handed down as plain values."""
+
+    database: DatabaseSettings = DatabaseSettings()
+    node: NodeSettings = NodeSettings()
+    limits: Limits = Limits()
+    params: ParamLimits = ParamLimits()
+    expressions: ExpressionSettings = ExpressionSettings()
+    retention: RetentionSettings = RetentionSettings()
+
+    @property
+    def engine(self) -> EngineSettings:
+        """The engine's own part of a node's settings."""
+        return self.node.engine
+
+
+def value_at(record: object, path: FieldPath) -> Any:
+    """What stands at the end of a path."""
+    for name in path:
+        record = getattr(record, name)
+    return record
+
+
+def with_values(record: T, values: Mapping[FieldPath, Any]) -> T:
+    """A copy of a record, with other values at the ends of some paths."""
+    inner: dict[str, dict[FieldPath, Any]] = {}
+    changes: dict[str, Any] = {}
+    for (name, *rest), value in values.items():
+        if rest:
+            inner.setdefault(name, {})[tuple(rest)] = value
+        else:
+            changes[name] = value
+    changes |= {name: with_values(getattr(record, name), below) for name, below in inner.items()}
+    if isinstance(record, msgspec.Struct):
+        return msgspec.structs.replace(record, **changes)
+    return dataclasses.replace(record, **changes)  # type: ignore[type-var]  # the other kind of record
