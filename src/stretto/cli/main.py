@@ -10,11 +10,17 @@ import stretto
 
 # name -> (module with a click command called `command`, what `stretto --help` says of it)
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "config": ("stretto.cli.config", "Show the settings, and where each came from."),
     "convert": ("stretto.cli.convert", "Write a definition as JSON or YAML, whatever form it has."),
+    "db": ("stretto.cli.db", "Upgrade, check or vacuum a database."),
     "graph": ("stretto.cli.graph", "Draw a workflow's steps: a tree, Mermaid, DOT, SVG or JSON."),
+    "run": ("stretto.cli.run", "Run a workflow in this process, and show how it goes."),
+    "runs": ("stretto.cli.runs", "List the runs in a database."),
     "schema": ("stretto.cli.schema", "Print the JSON Schema of a definition."),
     "sel": ("stretto.cli.sel", "Evaluate an expression, a file of cases, or start a prompt."),
+    "show": ("stretto.cli.show", "Show a run with its steps, or a step with its outputs."),
     "validate": ("stretto.cli.validate", "Check definitions and report every error with its place."),
+    "why": ("stretto.cli.why", "Say what a run, or a step of it, waits for."),
 }
 
 

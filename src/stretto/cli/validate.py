@@ -1,5 +1,6 @@
 """`stretto validate`: every error of every file, with its place."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -73,11 +74,16 @@ def _print(name: str, checked: Checked) -> None:
             count = count_steps(definition.workflow.steps)
             click.echo(f"{name}: valid: {definition.workflow.id} ({count} step{'' if count == 1 else 's'})")
         return
-    for problem in checked.problems:
+    print_problems(name, checked.problems)
+
+
+def print_problems(name: str, problems: Sequence[Problem]) -> None:
+    """Each with its place and the way out, on the error stream."""
+    for problem in problems:
         where = f":{problem.line}:{problem.column}" if problem.line is not None else ""
         path = f"{problem.path}: " if problem.path else ""
         click.echo(f"{name}{where}: {path}{problem.message} [{problem.code}]", err=True)
         if problem.hint:
             click.echo(f"    hint: {problem.hint}", err=True)
-    count = len(checked.problems)
+    count = len(problems)
     click.echo(f"{name}: {count} problem{'' if count == 1 else 's'}", err=True)

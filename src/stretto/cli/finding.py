@@ -1,0 +1,44 @@
+"""The run that a user names, in its database; if there is none, what there is instead."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from stretto.actions.parts.finding import find_run
+from stretto.cli.address import Address, run_text
+from stretto.cli.database import Place, opened
+from stretto.model.errors import NotFound
+from stretto.model.suggest import did_you_mean
+from stretto.ports.history import RunFilter
+from stretto.ports.paging import Cut
+from stretto.ports.rows import RunRow
+from stretto.ports.store import Store
+from stretto.ports.workflows import WorkflowFilter
+
+SOME = 5
+
+
+@asynccontextmanager
+async def reading(place: Place, address: Address) -> AsyncIterator[tuple[Store, RunRow]]:
+    """The store, and the run in it."""
+    async with opened(place) as store:
+        try:
+            row = await find_run(store, address.workflow_id, address.instance_id, address.run)
+        except NotFound:
+            raise await _missing(store, place, address) from None
+        yield store, row
+
+
+async def _missing(store: Store, place: Place, address: Address) -> NotFound:
+    number = "" if address.run == "latest" else f"/{address.run}"
+    message = f"there is no run {address.workflow_id}/{address.instance_id}{number} in {place.shown}"
+    own = await store.all_runs(Cut(most=SOME), RunFilter(workflow_id=address.workflow_id))
+    if own.elements:
+        return NotFound(message, hint=f"the newest of this workflow: {_names(own.elements)}")
+    known = [row.workflow_id for row in (await store.workflows(Cut(), WorkflowFilter())).elements]
+    newest = await store.all_runs(Cut(most=SOME), RunFilter())
+    hint = did_you_mean(address.workflow_id, known)
+    return NotFound(message, hint=hint or f"the newest runs there: {_names(newest.elements) or 'none'}")
+
+
+def _names(rows: tuple[RunRow, ...]) -> str:
+    return ", ".join(run_text(row.key) for row in rows)

@@ -1,0 +1,100 @@
+"""`stretto run`: a definition, carried out in this process."""
+
+import shlex
+import sys
+
+import click
+
+from stretto.cli.config_options import config_options
+from stretto.cli.database import Place, caller, finished, place_of, prepare
+from stretto.cli.options import made_options, reading_options
+from stretto.cli.running.log import Log
+from stretto.cli.running.machine import Lines, Result
+from stretto.cli.running.screen import Screen
+from stretto.cli.running.session import Order, session
+from stretto.cli.running.views import View
+from stretto.cli.running.wanted import read_wanted
+from stretto.node.clock import SystemClock
+
+
+@click.command(name="run")
+@click.argument("file")
+@click.option(
+    "-p",
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the workflow, of the type that it declares. Repeatable.",
+)
+@click.option("--workflow", "workflow_id", metavar="ID", help="Which workflow; else the first of the file.")
+@click.option("--resume", is_flag=True, help="Go on with the newest unfinished run instead of a new one.")
+@click.option("--json", "form", flag_value="json", help="Write one JSON object at the end, and nothing else.")
+@click.option("--json-lines", "form", flag_value="lines", help="Write each change as a line of JSON.")
+@click.option("--plain", "form", flag_value="plain", help="Write lines, also on a terminal.")
+@config_options
+@reading_options
+def command(  # noqa: PLR0913 - one for each option
+    file: str,
+    *,
+    params: tuple[str, ...],
+    workflow_id: str | None,
+    resume: bool,
+    form: str | None,
+    config_file: str | None,
+    assignments: tuple[str, ...],
+    database: str | None,
+    templates: tuple[str, ...],
+    maestro_limits: bool,
+) -> None:
+    """Run a workflow in this process and show how it goes; `-` reads the definition from standard input.
+
+    Everything is kept in a database, by default .stretto/stretto.db in the current folder, so nothing is lost
+    if the machine or the process dies: --resume goes on. `--db memory:` keeps nothing. All workflows of the
+    file are published, as new versions where they are new, so that one can run another.
+
+    Ctrl-C pauses the run and lets commands that go on end for a while; a second one ends them at once. Exit
+    code 0: the run succeeded; 1: it did not; 2: bad input; 128 and the number of the signal: interrupted.
+
+    \b
+    Examples:
+      stretto run etl.yaml
+      stretto run etl.yaml -p table=orders -p 'days=1,2,3'
+      stretto run etl.yaml --resume
+      stretto run etl.yaml --db memory: --json | jq .status
+    """
+    if resume and params:
+        raise click.UsageError("a run that goes on has its parameters already: leave --param or --resume out")
+    place = place_of(config_file, assignments, database)
+    if resume and place.in_memory:
+        raise click.UsageError("a database in memory has no earlier runs: --resume needs one that is kept")
+    wanted = read_wanted(file, made_options(templates, maestro_limits=maestro_limits), workflow_id, params)
+    prepare(place)
+    order = Order(
+        wanted=wanted,
+        place=place,
+        caller=caller(),
+        resume=resume,
+        again=None if place.in_memory else _again(file, workflow_id, place),
+    )
+    view = _view(form)
+    try:
+        _, code = finished(session(order, view))
+    finally:
+        if isinstance(view, Screen):
+            view.close()
+    sys.exit(code)
+
+
+def _again(file: str, workflow_id: str | None, place: Place) -> str:
+    chosen = [] if workflow_id is None else ["--workflow", workflow_id]
+    return shlex.join(["stretto", "run", file, *chosen, *place.options, "--resume"])
+
+
+def _view(form: str | None) -> View:
+    now = SystemClock().now
+    if form == "json":
+        return Result()
+    if form == "lines":
+        return Lines()
+    return Screen(now) if form is None and sys.stdout.isatty() else Log(now)

@@ -1,0 +1,54 @@
+"""Versions of what a user runs: made where something is new, found where it is not."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from stretto.actions.caller import Caller
+from stretto.actions.parts.property_rules import pushed
+from stretto.actions.publish import publish
+from stretto.definition import Limits
+from stretto.model.properties import Properties, PropertiesSnapshot
+from stretto.model.workflow import Definition
+from stretto.ports.hints import Hints
+from stretto.ports.store import Store
+from stretto.ports.workflows import WorkflowRow
+
+
+async def published(
+    store: Store, caller: Caller, definition: Definition, *, limits: Limits, hints: Hints
+) -> int:
+    """The number of the version that has this content: the newest one, or a new one.
+
+    A version with triggers is not switched on: whoever runs a workflow once did not ask for more runs later.
+    A workflow that nobody owns yet becomes the caller's.
+    """
+    workflow = definition.workflow
+    row = await store.workflow(workflow.id)
+    if row is not None and await _is_there(store, row, definition):
+        return row.latest_version
+    if row is None and (definition.properties is None or definition.properties.owner is None):
+        given = definition.properties or Properties()
+        definition = msgspec.structs.replace(
+            definition, properties=msgspec.structs.replace(given, owner=caller.user)
+        )
+    if workflow.time_triggers or workflow.signal_triggers:
+        definition = msgspec.structs.replace(definition, is_active=False)
+    made = await publish(store, caller, definition, limits=limits, hints=hints)
+    metadata = made.workflow_definition.metadata
+    assert metadata is not None  # noqa: S101 - what was published has some
+    assert metadata.workflow_version_id is not None  # noqa: S101 - and a number
+    return metadata.workflow_version_id
+
+
+async def _is_there(store: Store, row: WorkflowRow, definition: Definition) -> bool:
+    """Whether the newest version is what the definition says, and its properties stand."""
+    found = await store.version(row.workflow_id, row.latest_version)
+    if found is None or found.workflow != definition.workflow:
+        return False
+    given = definition.properties
+    return given is None or _values(pushed(row.properties, given)) == _values(row.properties)
+
+
+def _values(properties: Properties | PropertiesSnapshot) -> Mapping[str, object]:
+    return {name: getattr(properties, name) for name in Properties.__struct_fields__}

@@ -1,0 +1,212 @@
+"""One run in this process, from its start to its end or to the next interrupt.
+
+The first interrupt pauses the run and lets work that goes on end for a while; the second ends everything now.
+Either way the run can be continued. That the reader of the output went away counts as an interrupt.
+"""
+
+import asyncio
+import errno
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from stretto.actions.caller import Caller
+from stretto.actions.pause import pause
+from stretto.app import App, running
+from stretto.cli.address import run_text
+from stretto.cli.database import Place
+from stretto.cli.running.beginning import Beginning, Begun
+from stretto.cli.running.following import Bell, Follower
+from stretto.cli.running.progress import Progress, Step
+from stretto.cli.running.views import Ending, View
+from stretto.cli.running.wanted import Wanted, check_runnable
+from stretto.cli.style import duration
+from stretto.engine.inline_ids import is_inline
+from stretto.engine.records import AttemptKey
+from stretto.model.errors import StrettoError
+from stretto.model.status import RunStatus
+from stretto.ports.rows import RunRow
+
+SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
+SOME: Final = 3  # names in a message
+PAUSE_WITHIN: Final = 5.0  # seconds; without the pause the run is continued all the same
+BROKEN_PIPE: Final = 128 + 13
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session is to do."""
+
+    wanted: Wanted
+    place: Place
+    caller: Caller
+    resume: bool
+    again: str | None  # the command that goes on with it; None: nothing is kept
+
+
+class Interrupts:
+    """Signals, counted."""
+
+    def __init__(self) -> None:
+        self.code = 0  # of the exit, from the first on
+        self.first = asyncio.Event()
+        self.second = asyncio.Event()
+
+    def come(self, code: int) -> None:
+        if self.first.is_set():
+            self.second.set()
+        self.code = self.code or code
+        self.first.set()
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Signals come here, as far as the system lets us."""
+        loop = asyncio.get_running_loop()
+        numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows; not in the main thread
+            for number in numbers:
+                loop.add_signal_handler(number, self.come, 128 + number)
+        try:
+            yield
+        finally:
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                for number in numbers:
+                    loop.remove_signal_handler(number)
+
+
+class Careful:
+    """A view whose reader may go away: then nothing is shown any more, and that is an interrupt."""
+
+    def __init__(self, view: View, gone: Callable[[], None]) -> None:
+        self._view = view
+        self._gone = gone
+        self._lost = False
+
+    def begin(self, progress: Progress, place: Place) -> None:
+        self._tried(lambda: self._view.begin(progress, place))
+
+    def show(self, moved: Sequence[Step]) -> None:
+        self._tried(lambda: self._view.show(moved))
+
+    def note(self, text: str) -> None:
+        self._tried(lambda: self._view.note(text))
+
+    def end(self, ending: Ending) -> None:
+        self._tried(lambda: self._view.end(ending))
+
+    def _tried(self, show: Callable[[], None]) -> None:
+        if self._lost:
+            return
+        try:
+            show()
+        except OSError as error:
+            if error.errno not in {errno.EPIPE, errno.EIO, errno.EBADF}:
+                raise
+            self._lost = True
+            _silence()
+            self._gone()
+
+
+def _silence() -> None:
+    """What is still in the buffer would fail again when the interpreter ends."""
+    with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+async def session(order: Order, view: View) -> tuple[Ending, int]:
+    """How it ended, and the exit code."""
+    interrupts, bell = Interrupts(), Bell()
+    careful = Careful(view, lambda: interrupts.come(BROKEN_PIPE))
+    with interrupts.heard():
+        async with running(order.place.config, order.place.url, (bell,)) as app:
+            check_runnable(order.wanted.definitions, app.runtimes.by_type)
+            begun = await app.watch(_begun(app, order))
+            follower = Follower(app.store, order.caller, begun.key, bell)
+            progress = await follower.begin()
+            careful.begin(progress, order.place)
+            for note in begun.notes:
+                careful.note(note)
+            await app.watch(_first(follower.follow(careful.show), interrupts.first.wait()))
+            if interrupts.first.is_set() and not progress.status.is_terminal:
+                await _first(_pause(app, order, follower), interrupts.second.wait())
+            ending = await _ending(app, order, follower, interrupted=interrupts.first.is_set())
+            _tell_wait(app, careful)
+            cutting = asyncio.create_task(_cut_short(app, interrupts.second))
+        cutting.cancel()
+        careful.end(ending)
+    outcome = 0 if ending.progress.status is RunStatus.SUCCEEDED else 1
+    return ending, outcome if ending.progress.status.is_terminal else interrupts.code
+
+
+async def _begun(app: App, order: Order) -> Begun:
+    beginning = Beginning(app.store, order.caller, app.hints, app.config.limits)
+    return await (beginning.again(order.wanted) if order.resume else beginning.anew(order.wanted))
+
+
+async def _first(*works: Awaitable[object]) -> None:
+    """Until one of them is done; what it raises is raised."""
+    tasks = [asyncio.ensure_future(each) for each in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+async def _pause(app: App, order: Order, follower: Follower) -> None:
+    """Nobody goes on with the run by himself; what happened meanwhile is read once more."""
+    with suppress(TimeoutError, StrettoError):
+        async with asyncio.timeout(PAUSE_WITHIN):
+            await pause(app.store, order.caller, *follower.progress.key, hints=app.hints)
+            # Whoever owns the run may be another process: nobody tells us.
+            while not _rests(await app.store.run(follower.progress.key)):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+    await follower.look()
+
+
+async def _cut_short(app: App, again: asyncio.Event) -> None:
+    """Who waits for the end, and has waited enough, says so once more."""
+    await again.wait()
+    app.hurry()
+
+
+def _rests(row: RunRow | None) -> bool:
+    return row is None or row.record.paused or row.record.status.is_terminal
+
+
+async def _ending(app: App, order: Order, follower: Follower, *, interrupted: bool) -> Ending:
+    progress = follower.progress
+    return Ending(
+        progress=progress,
+        place=order.place,
+        attempts=tuple(await app.store.newest_attempts(progress.key)),
+        interrupted=interrupted and not progress.status.is_terminal,
+        again=order.again,
+    )
+
+
+def _tell_wait(app: App, view: View) -> None:
+    """Work that goes on has its time."""
+    names = sorted({_name(launch.attempt) for launch in app.runtimes.at_work})
+    if names:
+        most = duration(app.config.node.stop_within)
+        shown = ", ".join(names[:SOME]) + (f" and {len(names) - SOME} more" if len(names) > SOME else "")
+        view.note(f"waiting up to {most} for {shown} to end; Ctrl-C ends {_it(names)} now")
+
+
+def _name(attempt: AttemptKey) -> str:
+    """An iteration has an id that nobody knows: its step must do."""
+    run = attempt.run
+    return attempt.step_id if is_inline(run.workflow_id) else f"{run_text(run)}:{attempt.step_id}"
+
+
+def _it(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"

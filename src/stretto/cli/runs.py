@@ -1,0 +1,130 @@
+"""`stretto runs`: the runs in a database, newest first."""
+
+from typing import Any
+
+import click
+
+from stretto.actions.reading.all_runs import list_all_runs
+from stretto.actions.reading.lines import RunLine
+from stretto.actions.reading.paging import MOST_ON_A_PAGE
+from stretto.cli import style
+from stretto.cli.address import run_text
+from stretto.cli.config_options import config_options
+from stretto.cli.database import Place, caller, finished, opened, place_of
+from stretto.engine.records import RunKey
+from stretto.model.request import PageRequest
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.wire import to_json
+from stretto.node.clock import SystemClock
+from stretto.ports.history import RunFilter
+
+
+@click.command(name="runs")
+@click.option("--workflow", "workflow_id", metavar="ID", help="Only runs of this workflow.")
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice([each.value for each in RunStatus], case_sensitive=False),
+    help="Only runs in this status. Repeatable.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, MOST_ON_A_PAGE),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help=f"How many, up to {MOST_ON_A_PAGE}.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object.")
+@config_options
+def command(
+    *,
+    workflow_id: str | None,
+    statuses: tuple[str, ...],
+    limit: int,
+    as_json: bool,
+    config_file: str | None,
+    assignments: tuple[str, ...],
+    database: str | None,
+) -> None:
+    """List the runs that a database holds, the newest first.
+
+    The database is that of `stretto run`: by default .stretto/stretto.db in the current folder.
+
+    \b
+    Examples:
+      stretto runs
+      stretto runs --workflow etl --status failed
+      stretto runs --limit 100 --json | jq '.runs[].status'
+    """
+    place = place_of(config_file, assignments, database)
+    wanted = RunFilter(workflow_id=workflow_id, statuses=tuple(map(RunStatus, statuses)))
+    lines, more = ((), False) if place.is_missing else finished(_read(place, wanted, limit))
+    if as_json:
+        click.echo(to_json({"runs": [_as_json(line) for line in lines], "more": more}))
+    elif lines:
+        _print(lines)
+        if more:
+            click.echo(f"{style.plain('…')} there are older ones; --limit shows more")
+    else:
+        what = " that fit" if workflow_id or statuses else ""
+        click.echo(f"no runs{what} in {place.shown}; `stretto run FILE` makes one")
+
+
+async def _read(place: Place, wanted: RunFilter, limit: int) -> tuple[tuple[RunLine, ...], bool]:
+    async with opened(place) as store:
+        page = await list_all_runs(store, caller(), wanted, PageRequest(first=limit))
+        return page.elements, page.page_info.has_next_page
+
+
+def _print(lines: tuple[RunLine, ...]) -> None:
+    now = SystemClock().now()
+    names = [run_text(_key(line)) for line in lines]
+    longest = max(8, *(len(name) for name in names))
+    for name, line in zip(names, lines, strict=True):
+        sign, colour = style.mark(line.status)
+        began = line.start_time
+        took = "" if began is None else style.duration((line.end_time or now) - began)
+        error = line.first_error if line.status is not RunStatus.SUCCEEDED else None
+        note = "" if error is None else f"  {error.step_id}: {style.one_line(error.text or error.status)}"
+        left = style.paint(f"{sign} {name:{longest}}  {line.status:11}", colour)
+        rest = f"{style.date_time(line.create_time)}  {took:>6}  {counts_text(line)}{style.cut(note, 70)}"
+        click.echo(f"{left}  {rest}".rstrip())
+
+
+def counts_text(line: RunLine) -> str:
+    """`4 done, 1 failed`."""
+    done = sum(count for status, count in line.counts.items() if status.is_complete)
+    failed = sum(
+        count for status, count in line.counts.items() if status.is_restartable or status.is_retryable
+    )
+    rest = sum(
+        count
+        for status, count in line.counts.items()
+        if not status.is_terminal and status is not StepStatus.NOT_CREATED
+    )
+    parts = ((done, "done"), (failed, "failed"), (rest, "under way"))
+    return ", ".join(f"{count} {what}" for count, what in parts if count)
+
+
+def _key(line: RunLine) -> RunKey:
+    return RunKey(line.workflow_id, line.workflow_instance_id, line.workflow_run_id)
+
+
+def _as_json(line: RunLine) -> dict[str, Any]:
+    error = line.first_error
+    found = {
+        "run": "/".join(map(str, _key(line))),
+        "workflow_id": line.workflow_id,
+        "workflow_instance_id": line.workflow_instance_id,
+        "workflow_run_id": line.workflow_run_id,
+        "workflow_version_id": line.workflow_version_id,
+        "status": line.status,
+        "create_time": line.create_time,
+        "start_time": line.start_time,
+        "end_time": line.end_time,
+        "steps": dict(line.counts),
+        "error": None if error is None else {"step_id": error.step_id, "text": error.text},
+    }
+    return {name: value for name, value in found.items() if value is not None}

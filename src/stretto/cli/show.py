@@ -1,0 +1,93 @@
+"""`stretto show`: a run, or a step of it, as a whole."""
+
+from typing import Any
+
+import click
+import msgspec
+
+from stretto.actions.reading.instances import get_run
+from stretto.actions.reading.nesting import resolve_path
+from stretto.actions.reading.steps import get_attempt, list_attempts, list_steps
+from stretto.cli.address import ADDRESS, Address
+from stretto.cli.config_options import config_options
+from stretto.cli.database import Place, caller, finished, place_of
+from stretto.cli.finding import reading
+from stretto.cli.showing.run import RunSight, loops_of, run_lines
+from stretto.cli.showing.step import StepSight, step_lines
+from stretto.engine.records import RunKey
+from stretto.model.wire import encode, to_json
+from stretto.ports.store import Store
+
+
+@click.command(name="show")
+@click.argument("address", type=ADDRESS, metavar="RUN[:STEP]")
+@click.option("--timeline", is_flag=True, help="Of a step, also when it came into each status.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object, in the form of the API.")
+@config_options
+def command(
+    address: Address,
+    *,
+    timeline: bool,
+    as_json: bool,
+    config_file: str | None,
+    assignments: tuple[str, ...],
+    database: str | None,
+) -> None:
+    """Show a run with its steps, or a step with its parameters, attempts and outputs.
+
+    RUN is WORKFLOW/INSTANCE for the newest run of an instance, or WORKFLOW/INSTANCE/RUN. STEP is a step, or a
+    path to one inside loops and subworkflows; a path that ends in an iteration shows that iteration.
+
+    \b
+    Examples:
+      stretto show etl/12
+      stretto show etl/12:load
+      stretto show etl/12:load/1
+      stretto show 'etl/12:each_day[3].clean'
+    """
+    place = place_of(config_file, assignments, database)
+    sight = finished(_read(place, address))
+    if as_json:
+        click.echo(to_json(_as_json(sight)))
+    elif isinstance(sight, RunSight):
+        click.echo("\n".join(run_lines(sight)))
+    else:
+        click.echo("\n".join(step_lines(msgspec.structs.replace(sight, whole=timeline))))
+
+
+async def _read(place: Place, address: Address) -> RunSight | StepSight:
+    async with reading(place, address) as (store, row):
+        if address.path is None:
+            return await _run(store, row.key)
+        found = await resolve_path(store, caller(), *row.key[:2], str(row.key.run_id), address.path)
+        key = RunKey(found.workflow_id, found.workflow_instance_id, found.workflow_run_id)
+        name = f"{address.workflow_id}/{address.instance_id}:{address.path}"
+        if found.step_id is None:
+            return await _run(store, key, name)
+        return await _step(store, key, found.step_id, address.attempt, name)
+
+
+async def _run(store: Store, key: RunKey, name: str | None = None) -> RunSight:
+    run = str(key.run_id)
+    return RunSight(
+        key=key,
+        name=name,
+        run=await get_run(store, caller(), *key[:2], run),
+        steps=await list_steps(store, caller(), *key[:2], run),
+        loops=await loops_of(store, key),
+    )
+
+
+async def _step(store: Store, key: RunKey, step_id: str, attempt: str, name: str) -> StepSight:
+    run = str(key.run_id)
+    return StepSight(
+        name=name,
+        step=await get_attempt(store, caller(), *key[:2], run, step_id, attempt),
+        attempts=await list_attempts(store, caller(), *key[:2], run, step_id),
+    )
+
+
+def _as_json(sight: RunSight | StepSight) -> dict[str, Any]:
+    if isinstance(sight, StepSight):
+        return {"step": encode(sight.step), "attempts": [encode(each) for each in sight.attempts]}
+    return {"run": encode(sight.run), "steps": [encode(each) for each in sight.steps]}

@@ -1,0 +1,1 @@
+"""What `stretto show` prints: a run, or a step of one."""

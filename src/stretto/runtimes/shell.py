@@ -1,0 +1,229 @@
+"""Steps of the type Shell: a command of the machine, in a process group of its own.
+
+Each launch has one process; a start that is repeated finds it. The runtime reports by itself when a process
+has ended, and is asked for nothing meanwhile. More commands than the machine should run at once wait in line.
+"""
+
+import asyncio
+import os
+import signal
+from collections import OrderedDict
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from stretto.engine.records import AttemptKey
+from stretto.model.step import AnyStep
+from stretto.ports.runtime import (
+    Continue,
+    Done,
+    FatalError,
+    Injected,
+    Launch,
+    PlatformError,
+    StepContext,
+    StepResult,
+    Stopped,
+    UserError,
+)
+from stretto.runtimes import variables
+from stretto.runtimes.artifact import artifacts_of
+from stretto.runtimes.command import SCHEMA, Command, Unusable, command_of
+from stretto.runtimes.outputs import MOST_BYTES, BadOutput, read_outputs
+from stretto.runtimes.process import Process, started
+from stretto.runtimes.watchdog import Watchdog
+
+AT_ONCE: Final = max(16, 4 * (os.cpu_count() or 1))
+GRACE: Final = 10.0  # seconds between the request to end and the end
+REMEMBERED: Final = 256  # results of launches that have ended, in case one is started again
+SAID: Final = 2_000  # characters of an output in an error message
+
+
+class Work:
+    """One launch, from its start to its end."""
+
+    def __init__(self, ctx: StepContext, command: Command) -> None:
+        self.ctx = ctx
+        self.command = command
+        self.begun = False  # it has left the line
+        self.ending = False  # it was told to end: nobody wants to know how it would have ended
+        self.process: Process | None = None
+        self.task: asyncio.Task[None]
+
+
+class ShellRuntime:
+    """See `ports.runtime`. Made in the event loop in which it works; whoever makes it closes it."""
+
+    outside = False
+
+    def __init__(self, now: Callable[[], int], *, at_once: int = AT_ONCE, grace: float = GRACE) -> None:
+        self._now = now
+        self._grace = grace
+        self._slots = asyncio.Semaphore(at_once)
+        self._work: dict[AttemptKey, Work] = {}
+        self._ended: OrderedDict[Launch, StepResult] = OrderedDict()
+        self._watchdog = Watchdog()
+        self._folder: TemporaryDirectory[str] | None = None
+        self._numbers = count(1)
+
+    @property
+    def at_work(self) -> list[Launch]:
+        """What has not ended."""
+        return [work.ctx.launch for work in self._work.values()]
+
+    def params(self, step: AnyStep) -> Injected:  # noqa: ARG002 - the same for all
+        return Injected(schema=SCHEMA)
+
+    # ----------------------------------------------------------------------------------------------- asked
+    async def start(self, ctx: StepContext) -> StepResult:
+        launch = ctx.launch
+        if launch in self._ended:
+            return self._ended[launch]
+        known = self._work.get(launch.attempt)
+        if known is not None and known.ctx.launch == launch:
+            return Continue()
+        if known is not None and known.ctx.launch > launch:
+            return Stopped(message=f"launch {known.ctx.launch} has taken its place")
+        if known is not None:
+            await self._end(known)
+        if os.name != "posix":
+            return FatalError(message="Shell steps need Linux, macOS or another POSIX system")
+        try:
+            command = command_of(ctx.params, os.environ)
+        except Unusable as error:
+            return FatalError(message=str(error))
+        work = self._work[launch.attempt] = Work(ctx, command)
+        work.task = asyncio.create_task(self._run(work))
+        return Continue()
+
+    async def execute(self, ctx: StepContext) -> StepResult:
+        known = self._work.get(ctx.launch.attempt)
+        if known is not None and known.ctx.launch == ctx.launch:
+            return Continue()
+        return self._ended.get(ctx.launch) or PlatformError(
+            message=f"the process of launch {ctx.launch} is not here any more"
+        )
+
+    async def terminate(self, ctx: StepContext) -> StepResult:
+        known = self._work.get(ctx.launch.attempt)
+        if known is None or known.ctx.launch > ctx.launch:
+            return Stopped()
+        await self._end(known)
+        return Stopped(artifacts={} if known.process is None else artifacts_of(known.process))
+
+    async def close(self) -> None:
+        """End everything, and say nothing of it. Idempotent."""
+        await asyncio.gather(*(self._end(work) for work in list(self._work.values())))
+        self._watchdog.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def kill_all(self) -> None:
+        """Nobody has time any more. `close` must follow."""
+        for work in self._work.values():
+            work.ending = True
+            if work.process is not None:
+                work.process.kill()
+
+    # ------------------------------------------------------------------------------------------------- work
+    async def _run(self, work: Work) -> None:
+        launch = work.ctx.launch
+        try:
+            async with self._slots:
+                work.begun = True
+                result = await self._result(work)
+        except Exception as error:  # noqa: BLE001 - no room for files, no memory: it must be told all the same
+            text = f"the command could not be looked after: {type(error).__name__}: {error}"
+            result = PlatformError(message=text)
+        finally:
+            self._work.pop(launch.attempt)
+        self._ended[launch] = result
+        if len(self._ended) > REMEMBERED:
+            self._ended.popitem(last=False)
+        if not work.ending:
+            await work.ctx.report(result)
+
+    async def _end(self, work: Work) -> None:
+        """Until nothing of it is left."""
+        work.ending = True
+        if not work.begun:
+            work.task.cancel()
+        elif work.process is not None:
+            await work.process.end(self._grace)
+        await asyncio.wait({work.task})
+
+    async def _result(self, work: Work) -> StepResult:
+        output = self._file()
+        try:
+            process = await started(work.command, _variables(work.ctx, output))
+        except (OSError, ValueError) as error:
+            return FatalError(message=_not_started(work.command, error))
+        self._watchdog.watch(process.group)
+        work.process = process
+        if work.ending:  # it was told so while it was being started
+            process.kill()
+        code = await process.wait()
+        self._watchdog.forget(process.group)
+        try:
+            return self._judged(work.ctx, process, code, output)
+        finally:
+            output.unlink(missing_ok=True)
+
+    def _judged(self, ctx: StepContext, process: Process, code: int, output: Path) -> StepResult:
+        artifacts = artifacts_of(process, code)
+        if code:
+            return UserError(message=_failed(process, code), artifacts=artifacts)
+        try:
+            return Done(outputs=read_outputs(_read(output), ctx.params, self._now()), artifacts=artifacts)
+        except BadOutput as error:
+            return UserError(message=str(error), artifacts=artifacts)
+
+    def _file(self) -> Path:
+        """Where a command writes its outputs; it is there, and empty."""
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="stretto-")
+        path = Path(self._folder.name, f"output-{next(self._numbers)}")
+        path.touch(mode=0o600)
+        return path
+
+
+def _variables(ctx: StepContext, output: Path) -> dict[str, str]:
+    """What a command is told of itself."""
+    attempt = ctx.launch.attempt
+    return {
+        variables.OUTPUT: str(output),
+        variables.RUN: "/".join(map(str, attempt.run)),
+        variables.STEP: attempt.step_id,
+        variables.ATTEMPT: str(attempt.number),
+        variables.LAUNCH: str(ctx.launch),
+    }
+
+
+def _read(output: Path) -> bytes:
+    """A step may have removed its file, or put something else in its place: then it has no outputs."""
+    if not output.is_file():
+        return b""
+    with output.open("rb") as file:
+        return file.read(MOST_BYTES + 1)
+
+
+def _not_started(command: Command, error: OSError | ValueError) -> str:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"`{command.words[0][:200]}` can not be started: {reason}"
+
+
+def _failed(process: Process, code: int) -> str:
+    """The exit code, and the last that it said."""
+    how = f"exit code {code}" if code > 0 else f"ended by {_name(-code)}"
+    said = (process.err.text.strip() or process.out.text.strip())[-SAID:]
+    return f"{how}: {said}" if said else how
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # one that has no name
+        return f"signal {number}"

@@ -1,0 +1,13 @@
+"""What a command is told of itself, in its environment."""
+
+from typing import Final
+
+PREFIX: Final = "STRETTO_"
+
+OUTPUT: Final = f"{PREFIX}OUTPUT"  # the file for output parameters
+RUN: Final = f"{PREFIX}RUN"  # workflow/instance/run
+STEP: Final = f"{PREFIX}STEP"
+ATTEMPT: Final = f"{PREFIX}ATTEMPT"
+LAUNCH: Final = f"{PREFIX}LAUNCH"  # new with each launch: a key for what must not be done twice
+
+TOLD: Final = frozenset({OUTPUT, RUN, STEP, ATTEMPT, LAUNCH})

@@ -1,0 +1,72 @@
+"""`stretto run` as a process of its own: started, watched, interrupted, killed."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from tests.acceptance.command import STRETTO
+
+PATIENCE: Final = 60.0  # seconds: the machine may be busy
+
+
+class Running:
+    """A command that was started. Whoever starts one leaves it ended."""
+
+    def __init__(self, *arguments: str | Path, folder: Path) -> None:
+        self.process = subprocess.Popen(  # noqa: S603 - our own command
+            [STRETTO, *arguments],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            text=True,
+        )
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+        self.process.wait()
+
+    def send(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def ended(self) -> tuple[int, str, str]:
+        """Exit code and outputs."""
+        out, err = self.process.communicate(timeout=PATIENCE)
+        assert "Traceback" not in err, err[-3_000:]
+        return self.process.returncode, out, err
+
+    def killed(self) -> None:
+        """As by a loss of power, as far as a process can tell."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def until(holds: Callable[[], bool], what: str = "it") -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, f"{what} did not happen"
+        time.sleep(0.02)
+
+
+def lives(pid: int) -> bool:
+    """Zombies do not: where nobody reaps orphans, they stay as such."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def number_in(file: Path) -> int:
+    """The number that a step writes into a file once it runs."""
+    until(lambda: file.exists() and file.read_text().endswith("\n"), f"{file.name} was written")
+    return int(file.read_text())
