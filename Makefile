@@ -4,9 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 JOBS   ?= auto
+SEEDS  ?= 1000
+START  ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format check bench prove docs schema examples lock clean
+.PHONY: help setup run test lint format check bench prove simulate docs schema examples lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,15 +29,16 @@ $(READY): requirements-dev.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-run: setup ## validate and draw the sample workflow (the service follows)
-	@$(BIN)/stretto validate examples/etl.yaml
+run: setup ## draw and run the sample workflow, on a database in .stretto/ (the service follows)
 	@$(BIN)/stretto graph examples/etl.yaml
+	@$(BIN)/stretto run examples/etl.yaml
+	@$(BIN)/stretto runs --limit 5
 
 test: setup ## run all tests but the long proofs, with the coverage gate on the pure core
 	@$(BIN)/python -m coverage erase
 	@$(BIN)/python -m coverage run -m pytest -n $(JOBS) -m "not prove"
 	@$(BIN)/python -m coverage combine --quiet
-	@$(BIN)/python -m coverage report --include='src/stretto/model/*,src/stretto/sel/*,src/stretto/params/*,src/stretto/definition/*,src/stretto/triggers/*,src/stretto/engine/*,src/stretto/strategies/*,src/stretto/ports/*,src/stretto/store/*,src/stretto/actions/*' --fail-under=100
+	@$(BIN)/python -m coverage report --include='src/stretto/model/*,src/stretto/sel/*,src/stretto/params/*,src/stretto/definition/*,src/stretto/triggers/*,src/stretto/engine/*,src/stretto/strategies/*,src/stretto/ports/*,src/stretto/store/memory/*,src/stretto/actions/*,src/stretto/config/*' --fail-under=100
 
 lint: setup ## format check, ruff, strict types, import contracts
 	@$(BIN)/ruff format --check .
@@ -55,6 +58,9 @@ bench: setup ## measure; SECTION=definition|sel for a part
 prove: setup ## the long proofs: wide property tests and fuzzing
 	@$(BIN)/python -m pytest -m prove --timeout=0
 
+simulate: setup ## simulate nodes, users and trouble: SEEDS=n worlds from seed START=k on
+	@$(BIN)/python -m stretto.testing.simulation --seeds $(SEEDS) --start $(START) --jobs 2
+
 # Not --quiet: that hides the warnings from --strict too, which then never fails.
 docs: setup ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -67,7 +73,7 @@ examples: setup ## run the examples of the documentation and write their outputs
 
 lock: setup ## resolve the dependencies again (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --quiet -o requirements.txt
-	uv pip compile pyproject.toml --group dev --group docs --extra repl --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --quiet -c requirements.txt -o requirements-dev.txt
+	uv pip compile pyproject.toml --group dev --group docs --extra mariadb --extra postgresql --extra repl --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --quiet -c requirements.txt -o requirements-dev.txt
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) site dist build .coverage .coverage.* .mypy_cache .ruff_cache .import_linter_cache .hypothesis
