@@ -9,6 +9,7 @@ class Proxy:
     """async with Proxy(url) as proxy: ... proxy.url ...
 
     word       When the store says it, the wire is cut once: behind it, or, if `swallow`, before it.
+    instead    What the server says, and what arrives; filled up to the same length.
     """
 
     def __init__(self, url: str) -> None:
@@ -18,6 +19,7 @@ class Proxy:
         self.word: bytes | None = None
         self.swallow = False
         self.cuts = 0
+        self.instead = (b"", b"")
 
     @property
     def url(self) -> str:
@@ -65,10 +67,10 @@ class Proxy:
                 there.write(data)
                 await there.drain()
 
-    @staticmethod
-    async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        said, heard = self.instead
         with suppress(ConnectionError):
             while data := await reader.read(65_536):
-                writer.write(data)
+                writer.write(data.replace(said, heard.ljust(len(said), b" ")) if said else data)
                 await writer.drain()
             writer.close()

@@ -11,6 +11,7 @@ from threading import Thread
 
 import pytest
 from tests.ports.mariadb_bench import Database, query, run
+from tests.ports.mariadb_proxy import Proxy
 from tests.ports.mariadb_server import MariadbServer, at_database
 from tests.ports.postgresql_server import with_query
 
@@ -50,6 +51,7 @@ def test_a_database_is_made_and_used(database: Database) -> None:
             done.result()
     assert check(database.url) == (Standing.CURRENT, HEAD)
     assert query(database.url, "SELECT COUNT(*) FROM flow_group") == ((128,),)
+    run(database.url, "CREATE VIEW mine AS SELECT node_id FROM node")
     vacuum(database.url)
 
     async def using() -> None:
@@ -61,6 +63,9 @@ def test_a_database_is_made_and_used(database: Database) -> None:
             await store.groups()
 
     asyncio.run(using())
+    run(database.url, "ALTER TABLE sink DISCARD TABLESPACE")
+    with pytest.raises(PreconditionFailed, match=r"the table sink of .* can not be made smaller"):
+        vacuum(database.url)
 
 
 def test_a_first_upgrade_that_was_cut_short_is_begun_again(database: Database) -> None:
@@ -203,6 +208,17 @@ def test_something_else_answers(greeting: bytes | None) -> None:
         thread.join()
     assert isinstance(error, Unavailable)
     assert "can not be opened" in str(error)
+
+
+def test_a_server_that_is_too_old_is_refused(mariadb_url: str) -> None:
+    async def opening() -> None:
+        async with Proxy(mariadb_url) as proxy:
+            proxy.instead = (version.encode(), b"9.99.9-MariaDB")
+            with pytest.raises(PreconditionFailed, match=r"is MariaDB 9\.99\.9: MariaDB 10\.6"):
+                await open_mariadb(proxy.url)
+
+    ((version,),) = query(mariadb_url, "SELECT VERSION()")
+    asyncio.run(opening())
 
 
 # ------------------------------------------------------------------------------------------------ encryption

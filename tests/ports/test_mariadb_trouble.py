@@ -245,6 +245,38 @@ def test_a_connection_that_was_killed_is_replaced(database: Database) -> None:
     on(database.url, body)
 
 
+def test_a_commit_that_was_not_sent_is_repeated(database: Database) -> None:
+    async def body(db: MariadbDatabase) -> None:
+        calls: list[int] = []
+
+        async def work(tx: Transaction) -> None:
+            ((number,),) = await tx.all(WHO)
+            await tx.bulk(PUT, [("a", len(calls))])
+            calls.append(number)
+            if len(calls) == 1:
+                await asyncio.to_thread(run, database.url, f"KILL {number}")
+                await asyncio.sleep(0.2)  # until it was noticed here
+
+        await db.write(work)
+        assert await value_of(db, "a") == 1
+
+    on(database.url, body)
+
+
+def test_what_a_work_raises_on_a_lost_connection_is_raised(database: Database) -> None:
+    async def body(db: MariadbDatabase) -> None:
+        async def work(tx: Transaction) -> None:
+            ((number,),) = await tx.all(WHO)
+            await asyncio.to_thread(run, database.url, f"KILL {number}")
+            raise LookupError("mine")
+
+        with pytest.raises(LookupError, match="mine"):
+            await db.write(work)
+        await put(db, "a", 1)
+
+    on(database.url, body, connections="1")
+
+
 @pytest.mark.parametrize("swallow", [False, True])
 def test_nobody_knows_what_became_of_a_commit(swallow: bool, database: Database) -> None:
     """It was stored, and the answer was lost; or it never arrived. From here, that looks the same."""
@@ -377,6 +409,24 @@ def test_a_server_that_froze_costs_a_beat_little_time(moody: MariadbServer, mood
     asyncio.run(trying())
 
 
+def test_who_is_cancelled_while_it_rolls_back_lets_go(moody: MariadbServer, moody_database: Database) -> None:
+    async def body(db: MariadbDatabase) -> None:
+        async def work(tx: Transaction) -> None:
+            await tx.bulk(PUT, [("a", 1)])
+            moody.signal(signal.SIGSTOP)
+            raise LookupError("mine")
+
+        task = asyncio.create_task(db.write(work))
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        moody.signal(signal.SIGCONT)
+        await put(db, "a", 2)
+
+    on(moody_database.url, body, connections="1")
+
+
 def test_a_read_only_server_is_named(moody: MariadbServer, moody_database: Database) -> None:
     moody.run(f"CREATE USER plain IDENTIFIED BY 'p'; GRANT ALL ON {moody_database.name}.* TO plain")
 
@@ -458,7 +508,7 @@ def test_packets_are_not_larger_than_the_server_likes(moody_database: Database) 
         await world.publish()
         owner = await world.owner()
         run_ = await world.live(owner)
-        texts_ = [f"{number}" + "é" * 100_000 for number in range(6)]
+        texts_ = [f"{number}" + "é" * 100_000 for number in range(8)]
         records = [attempt_record(run_, text[0], timeline=(line(text),)) for text in texts_]
         await owner.decide(run_, records=tuple(records))
         rows = await store.newest_attempts(run_)
@@ -469,7 +519,7 @@ def test_packets_are_not_larger_than_the_server_likes(moody_database: Database) 
         assert "max_allowed_packet" in (refusal.value.hint or "")
         with pytest.raises(Poison, match="bytes can not be stored at once"):
             await store.workflow_rows(["x" * 1_200_000])
-        assert len(await store.newest_attempts(run_)) == 6
+        assert len(await store.newest_attempts(run_)) == 8
         await store.close()
 
     asyncio.run(trying())
@@ -577,6 +627,7 @@ def test_a_server_that_froze_is_left_without_a_goodbye(
         connection = await connected(address_of(moody_database.url))
         moody.signal(signal.SIGSTOP)
         try:
+            connection.driver._transport.write(bytes(50_000_000))  # more than is under way at any time
             begun = time.monotonic()
             await connection.close()
             assert time.monotonic() - begun < 3

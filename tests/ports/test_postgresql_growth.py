@@ -5,23 +5,26 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
-from tests.ports.postgresql_bench import Schema, connection_to
-from tests.ports.postgresql_rows import EPOCH, fill
-from tests.ports.postgresql_server import PostgresServer
 
-from stretto.engine.records import AttemptKey, RunKey
-from stretto.model.properties import PropertiesSnapshot
-from stretto.model.status import RunStatus
-from stretto.ports.history import RunFilter
-from stretto.ports.messages import Log
-from stretto.ports.paging import Cut
-from stretto.ports.places import GROUPS
-from stretto.ports.rows import NodeId
-from stretto.ports.store import Store
-from stretto.ports.workflows import WorkflowFilter
-from stretto.store.postgresql import open_postgresql
-from stretto.store.sql.codec import ATTEMPT, BODIES, PROPERTIES, RUN
-from stretto.testing.store_suite.world import attempt_record, run_record
+pytest.register_assert_rewrite("stretto.testing.store_suite")
+
+from tests.ports.postgresql_bench import Schema, connection_to  # noqa: E402 - after the suite's assertions are made readable
+from tests.ports.postgresql_rows import EPOCH, fill  # noqa: E402
+from tests.ports.postgresql_server import PostgresServer  # noqa: E402
+
+from stretto.engine.records import AttemptKey, RunKey  # noqa: E402
+from stretto.model.properties import PropertiesSnapshot  # noqa: E402
+from stretto.model.status import RunStatus  # noqa: E402
+from stretto.ports.history import RunFilter  # noqa: E402
+from stretto.ports.messages import Log  # noqa: E402
+from stretto.ports.paging import Cut  # noqa: E402
+from stretto.ports.places import GROUPS  # noqa: E402
+from stretto.ports.rows import NodeId  # noqa: E402
+from stretto.ports.store import Store  # noqa: E402
+from stretto.ports.workflows import WorkflowFilter  # noqa: E402
+from stretto.store.postgresql import open_postgresql  # noqa: E402
+from stretto.store.sql.codec import ATTEMPT, BODIES, PROPERTIES, RUN  # noqa: E402
+from stretto.testing.store_suite.world import attempt_record, run_record  # noqa: E402
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(0)]
 

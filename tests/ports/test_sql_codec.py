@@ -67,7 +67,7 @@ def check(document: Document[Any], data: st.DataObject) -> None:
 
 @pytest.mark.prove
 @pytest.mark.parametrize("name", STORED)
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(data=st.data())
 def test_many_records_come_back(name: str, data: st.DataObject) -> None:
     check(STORED[name], data)

@@ -57,15 +57,12 @@ class Step:
 
     def move(self, status: StepStatus, attempt: int, at: int) -> None:
         if attempt != self.attempt:
-            self.attempt, self.began, self.ended, self.reason = attempt, None, None, None
-            self.loop = None
-        self.status, self.since = status, at
+            self.attempt, self.began, self.ended, self.loop = attempt, None, None, None
+        self.status, self.since, self.reason = status, at, None  # what it waited for is over
         if self.began is None and (status in AT_WORK or status.is_terminal):
             self.began = at
         if status.is_terminal:
             self.ended = at
-        else:
-            self.reason = None
 
     def fill(self, record: AttemptRecord) -> None:
         """As a row says it."""

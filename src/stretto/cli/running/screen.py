@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import cycle
 from typing import Final
 
@@ -48,8 +49,9 @@ class Screen:
         self._write("".join(f"{line}\n" for line in ending_lines(ending)) + SHOWN)
 
     def close(self) -> None:
-        """Whatever happened, the terminal is as it was."""
-        self._write(SHOWN)
+        """Whatever happened, the terminal is as it was, if it is still there."""
+        with suppress(OSError):
+            self._write(SHOWN)
 
     # ---------------------------------------------------------------------------------------------- drawing
     def _above(self, lines: Sequence[str]) -> None:

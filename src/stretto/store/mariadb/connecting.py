@@ -61,6 +61,7 @@ class Connection:
         self._answer_within = answer_within
         self._ended = False
         self._cursor = driver.cursor()
+        self._transport = driver._transport  # noqa: SLF001 - it has no other name
 
     async def execute(self, text: str, values: Sequence[Any] = ()) -> Answer:
         """Prepare it, if that was not done before, and run it."""
@@ -80,9 +81,10 @@ class Connection:
         return self._ended or not self.driver.connected
 
     def terminate(self) -> None:
-        """End it at once."""
+        """End it at once. The driver would wait until everything is sent, be it for ever."""
         self._ended = True
         self.driver.close()
+        self._transport.abort()
 
     async def close(self) -> None:
         """Say goodbye, and end it."""

@@ -13,7 +13,10 @@ from stretto.store.settings import DatabaseSettings, Synchronous
 from stretto.store.sql.store import SqlStore
 from stretto.store.sql.version import TABLE, Standing, standing_of
 
-TABLES: Final = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1"
+TABLES: Final = (
+    "SELECT table_name FROM information_schema.tables "
+    "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY 1"
+)
 FOUND: Final = f"SELECT version_num FROM {TABLE}"
 SAFETY: Final = (
     "SELECT @@global.innodb_flush_log_at_trx_commit, @@global.log_bin, @@global.sync_binlog, @@binlog_format"

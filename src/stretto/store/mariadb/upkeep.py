@@ -15,7 +15,7 @@ from sqlalchemy.pool import NullPool
 from stretto.model.errors import PreconditionFailed
 from stretto.store.mariadb.address import Address, address_of
 from stretto.store.mariadb.connecting import Connection, connected
-from stretto.store.mariadb.errors import DRIVER, RIGHTS, refused
+from stretto.store.mariadb.errors import DRIVER, refused
 from stretto.store.mariadb.opening import TABLES, standing_at
 from stretto.store.sql.migrating import look, migrate
 from stretto.store.sql.schema import METADATA
@@ -95,7 +95,7 @@ async def _vacuum(address: Address) -> None:
                 if kind.lower() == "error":
                     raise PreconditionFailed(
                         f"the table {table} of {address.place} can not be made smaller: {message}",
-                        hint=RIGHTS,
+                        hint="look into the error log of the server, and at its disk",
                     )
 
     await _on_connection(address, work)

@@ -37,9 +37,7 @@ def connected(path: Path, *, durable: bool = True, cache: int = READER_CACHE) ->
     connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
     connection.execute(f"PRAGMA cache_size = -{cache}")
     connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute(
-        "PRAGMA wal_autocheckpoint = 4000"
-    )  # pages, 16 MB: hot ones are copied back less often
+    connection.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB: hot pages are copied less often
     connection.execute("PRAGMA journal_size_limit = 67108864")
     return connection
 

@@ -28,10 +28,14 @@ def test_a_step_from_start_to_end() -> None:
     progress = progress_of()
     (step,) = applied(progress, step_moved("extract", S.WAITING_FOR_PERMITS, 10))
     assert (step.is_busy, step.waits, step.began) == (True, True, None)
+    step.reason = "it waits for a permit"
     applied(progress, step_moved("extract", S.RUNNING, 20))
     assert (step.is_busy, step.waits, step.began, step.since) == (True, False, 20, 20)
+    assert not step.reason
+    step.reason = "said late"
     applied(progress, step_moved("extract", S.SUCCEEDED, 35))
     assert (step.is_busy, step.began, step.ended) == (False, 20, 35)
+    assert not step.reason
 
 
 def test_another_attempt_begins_anew_and_an_old_one_does_not_count() -> None:

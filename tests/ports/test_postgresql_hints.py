@@ -1,0 +1,202 @@
+"""Hints by NOTIFY: between handles, between processes, and after trouble."""
+
+import asyncio
+import multiprocessing
+from collections.abc import Awaitable, Callable
+from multiprocessing.connection import Connection
+
+import pytest
+from tests.ports.postgresql_bench import connection_to
+from tests.ports.postgresql_server import PostgresServer
+
+from stretto.ports.hints import Hints
+from stretto.ports.places import GROUPS
+from stretto.store.postgresql import PostgresHints, hints
+
+EVERYWHERE = frozenset(range(GROUPS))
+LISTENING = "SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'"
+
+
+class Ear:
+    """Remembers what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[frozenset[int]] = []
+        self._news = asyncio.Event()
+
+    def __call__(self, groups: frozenset[int]) -> None:
+        self.heard.append(groups)
+        self._news.set()
+
+    async def until(self, groups: set[int]) -> None:
+        """Wait until all these were heard."""
+        async with asyncio.timeout(20):
+            while not groups <= frozenset().union(*self.heard):
+                self._news.clear()
+                await self._news.wait()
+
+
+async def hinted_until_heard(speaker: PostgresHints, ear: Ear, group: int) -> None:
+    """A hint may be lost while a connection is made: say it again."""
+    async with asyncio.timeout(20):
+        while not any(group in groups for groups in ear.heard):
+            speaker.hint([group])
+            await asyncio.sleep(0.05)
+
+
+def with_hints(url: str, use: Callable[[PostgresHints, PostgresHints], Awaitable[None]]) -> None:
+    async def run() -> None:
+        one, other = PostgresHints(url), PostgresHints(url)
+        try:
+            await use(one, other)
+        finally:
+            for each in (one, other, one):
+                await each.close()
+
+    asyncio.run(run())
+
+
+def test_hints_reach_other_handles_once(own_postgresql: PostgresServer) -> None:
+    async def use(one: PostgresHints, other: PostgresHints) -> None:
+        port: Hints = one
+        here, there = Ear(), Ear()
+        stop = port.listen(here)
+        other.listen(there)
+        await hinted_until_heard(one, there, 0)
+        here.heard.clear()
+        one.hint([1, 2, 1])
+        assert here.heard == [{1, 2}]  # at once
+        one.hint([])
+        await there.until({1, 2})
+        await asyncio.sleep(0.3)
+        assert here.heard == [{1, 2}]  # and not again by way of the server
+        stop()
+        stop()
+        other.hint([3])
+        await there.until({3})
+        await asyncio.sleep(0.2)
+        assert here.heard == [{1, 2}]
+
+    with_hints(own_postgresql.url(), use)
+
+
+def test_many_hints_are_few_notices(own_postgresql: PostgresServer) -> None:
+    async def use(one: PostgresHints, other: PostgresHints) -> None:
+        there = Ear()
+        other.listen(there)
+        await hinted_until_heard(one, there, 0)
+        there.heard.clear()
+        for number in range(500):
+            one.hint([number % GROUPS])
+            await asyncio.sleep(0)
+        await there.until({*EVERYWHERE})
+        assert len(there.heard) < 100
+
+    with_hints(own_postgresql.url(), use)
+
+
+def test_connections_are_made_anew(own_postgresql: PostgresServer) -> None:
+    """Who listened must look everywhere: nobody knows what it missed."""
+    url = own_postgresql.url(application_name="anew")
+
+    async def use(one: PostgresHints, other: PostgresHints) -> None:
+        there = Ear()
+        other.listen(there)
+        await hinted_until_heard(one, there, 0)
+        async with connection_to(own_postgresql.url()) as connection:
+            assert len(await connection.fetch(LISTENING, "anew")) == 1
+            there.heard.clear()
+            await connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1", "anew"
+            )
+        await there.until({*EVERYWHERE})
+        there.heard.clear()
+        await hinted_until_heard(one, there, 5)
+
+    with_hints(url, use)
+
+
+def test_an_idle_connection_is_tried(own_postgresql: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hints, "ALIVE_EVERY", 0.05)
+    url = own_postgresql.url(application_name="tried")
+    tried = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tried' AND query = 'SELECT 1'"
+
+    async def use(one: PostgresHints, other: PostgresHints) -> None:
+        there = Ear()
+        one.listen(there)
+        async with connection_to(own_postgresql.url()) as connection, asyncio.timeout(20):
+            while not await connection.fetchval(tried):  # noqa: ASYNC110 - the server knows, nobody else
+                await asyncio.sleep(0.05)
+        await hinted_until_heard(other, there, 9)
+
+    with_hints(url, use)
+
+
+def test_a_notice_of_somebody_else_is_harmless(own_postgresql: PostgresServer) -> None:
+    async def use(one: PostgresHints, other: PostgresHints) -> None:
+        there = Ear()
+        other.listen(there)
+        await hinted_until_heard(one, there, 0)
+        there.heard.clear()
+        async with connection_to(own_postgresql.url()) as connection:
+            await connection.execute("SELECT pg_notify('stretto', 'hello,7,4711')")
+        await there.until({7})
+        assert there.heard == [{7}]
+
+    with_hints(own_postgresql.url(), use)
+
+
+def test_without_a_server_nothing_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hints, "PAUSES", (0.01, 0.02))
+
+    async def use(one: PostgresHints, _other: PostgresHints) -> None:
+        here = Ear()
+        one.listen(here)
+        one.hint([1])
+        await asyncio.sleep(0.3)
+        assert here.heard == [{1}]
+
+    with_hints("postgresql://me@127.0.0.1:1/nowhere", use)
+
+
+def test_after_it_is_closed_nothing_happens(own_postgresql: PostgresServer) -> None:
+    async def run() -> None:
+        closed, here = PostgresHints(own_postgresql.url()), Ear()
+        await closed.close()
+        closed.listen(here)
+        closed.hint([1])
+        assert here.heard == []
+
+    asyncio.run(run())
+
+
+# ---------------------------------------------------------------------------------------------- two processes
+def test_hints_reach_another_process(own_postgresql: PostgresServer) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    here, there = spawn.Pipe()
+    process = spawn.Process(target=_listen, args=(own_postgresql.url(), there))
+    process.start()
+
+    async def run() -> None:
+        speaker = PostgresHints(own_postgresql.url())
+        async with asyncio.timeout(60):
+            while not here.poll():
+                speaker.hint([11])
+                await asyncio.sleep(0.05)
+        await speaker.close()
+
+    asyncio.run(run())
+    assert here.recv() == [11]
+    process.join(30)
+    assert process.exitcode == 0
+
+
+def _listen(url: str, pipe: Connection) -> None:
+    async def run() -> None:
+        listener, ear = PostgresHints(url), Ear()
+        listener.listen(ear)
+        await ear.until({11})
+        pipe.send(sorted(ear.heard[0]))
+        await listener.close()
+
+    asyncio.run(run())
