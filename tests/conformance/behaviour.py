@@ -1,6 +1,7 @@
 """Behaviour cases: how a test reads them, and the promise that nothing of `then` is left unchecked."""
 
 import re
+from copy import deepcopy
 from typing import Any
 
 import yaml
@@ -39,7 +40,9 @@ class Then:
     """The expectations of a case. Each must be taken, or the case has not been tested."""
 
     def __init__(self, case: Case) -> None:
-        self._left = dict(case["then"])
+        self._left: dict[str, Any] = deepcopy(
+            case["then"]
+        )  # a check may take it apart, and another one run it again
 
     def __contains__(self, key: str) -> bool:
         return key in self._left
