@@ -29,7 +29,7 @@ from stretto.ports.rows import NodeId
 from stretto.ports.store import Store
 from stretto.runtimes.built_in import BuiltIn
 from stretto.store.memory.hints import MemoryHints
-from stretto.store.opening import open_store
+from stretto.store.opening import module_of, open_store
 
 T = TypeVar("T")
 
@@ -39,17 +39,19 @@ LEAVE_WITHIN: Final = 5.0  # seconds for the last word of a node that was cut sh
 class App:
     """One node on one store, in this process and in the event loop in which it was made."""
 
-    def __init__(self, config: Config, store: Store, observers: Sequence[Observer] = ()) -> None:
+    def __init__(
+        self, config: Config, store: Store, hints: Hints, observers: Sequence[Observer] = ()
+    ) -> None:
         self.config = config
         self.store = store
+        self.hints = hints
         self.clock = SystemClock()
-        self.hints: Hints = MemoryHints()
         self.runtimes = BuiltIn(self.clock.now)
         expressions = config.expressions
         self._evaluator = Pool(workers=expressions.workers, seconds=expressions.within / 1_000)
         performer = Performer(
             store,
-            self.hints,
+            hints,
             self.runtimes.by_type,
             self._evaluator,
             settings=config.node,
@@ -58,7 +60,7 @@ class App:
         self._node = Node(
             config.node, self.clock.steady, lambda: NodeId(uuid4().hex), performer.outside, observers
         )
-        self._driver = Driver(self._node, performer, self.clock, self.hints)
+        self._driver = Driver(self._node, performer, self.clock, hints)
         self._task: asyncio.Task[None]
 
     async def start(self) -> None:
@@ -108,13 +110,27 @@ class App:
 @asynccontextmanager
 async def running(config: Config, url: str, observers: Sequence[Observer] = ()) -> AsyncIterator[App]:
     """A node on the database at an address."""
-    store = await open_store(url)
+    store = await open_store(url, config.database)
     try:
-        app = App(config, store, observers)
-        await app.start()
-        try:
-            yield app
-        finally:
-            await app.stop()
+        async with _hinting(config, url) as hints:
+            app = App(config, store, hints, observers)
+            await app.start()
+            try:
+                yield app
+            finally:
+                await app.stop()
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def _hinting(config: Config, url: str) -> AsyncIterator[Hints]:
+    """How nodes tell each other: by the server where it can, else only inside of this process."""
+    if not url.startswith("postgresql"):
+        yield MemoryHints()
+        return
+    hints = module_of(url, "hints").PostgresHints(url, config.database)
+    try:
+        yield hints
+    finally:
+        await hints.close()

@@ -40,9 +40,7 @@ class Then:
     """The expectations of a case. Each must be taken, or the case has not been tested."""
 
     def __init__(self, case: Case) -> None:
-        self._left: dict[str, Any] = deepcopy(
-            case["then"]
-        )  # a check may take it apart, and another one run it again
+        self._left = deepcopy(case["then"])  # a check may take it apart, and another one run it again
 
     def __contains__(self, key: str) -> bool:
         return key in self._left
@@ -52,7 +50,8 @@ class Then:
 
     def rest(self) -> dict[str, Any]:
         """Everything that is left, under whatever name."""
-        rest, self._left = self._left, {}
+        rest: dict[str, Any] = self._left
+        self._left = {}
         assert rest
         return rest
 

@@ -112,6 +112,7 @@ def test_a_server_that_is_not_there(own_postgresql: PostgresServer) -> None:
         ("postgres", "limited", {}, Unavailable, "max_connections"),
         ("postgres", "reader", {}, Unavailable, "name the primary"),
         ("postgres", "postgres", {"conections": "3"}, PreconditionFailed, "behind the `?`"),
+        ("postgres", "postgres", {"lock_within": "9" * 12}, PreconditionFailed, "lock_timeout"),
         ("postgres", "postgres", {"search_path": "nowhere"}, PreconditionFailed, "stretto db upgrade"),
     ],
 )

@@ -18,7 +18,7 @@ from stretto.ports.rows import NodeId
 from stretto.ports.store import Store
 from stretto.store.postgresql import database, open_postgresql
 from stretto.store.sql.database import Transaction
-from stretto.store.sql.statement import Bulk, Statement, Way, texts
+from stretto.store.sql.statement import Bulk, Statement, Way, ints, texts
 
 NUMBERS = count()
 LOCK = Statement("SELECT 1 FROM counter WHERE name = :name FOR UPDATE")
@@ -186,6 +186,23 @@ def test_who_is_cancelled_while_it_rolls_back_holds_nothing(
             raise Conflict("no")
 
         task = asyncio.create_task(store._db.write(work))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await store.send(letter())
+
+    over_a_wire(own_postgresql, schema, use)
+
+
+def test_who_is_cancelled_does_not_wait_for_a_silent_server(
+    own_postgresql: PostgresServer, schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "END_WITHIN", 0.1)
+
+    async def use(wire: Wire, store: Any) -> None:
+        wire.fail(b"SELECT pg_backend_pid", Fault.SILENCE)
+        task = asyncio.create_task(store._db.write(lambda tx: tx.one(PID)))
         await asyncio.sleep(0.3)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -473,6 +490,22 @@ def test_what_is_put_off_is_there_when_it_is_looked_for(schema: Schema) -> None:
     on_store(schema.url, use)
 
 
+def test_of_bulks_that_go_together_only_the_last_can_be_taken(schema: Schema) -> None:
+    """Two signals of one instance: not a row that the last one inserts."""
+    fields = (*texts("name"), *ints("seq"), *texts("digest", "doc"), *ints("create_time"))
+    put = Bulk(way=Way.PUT, table="signal_instance", key=2, fields=fields, changes=frozenset({"doc"}))
+    insert = Bulk(way=Way.INSERT, table="signal_listener", key=2, fields=texts("name", "trigger_id"))
+
+    async def work(tx: Transaction) -> None:
+        await tx.bulk(put, [("a", 1, "same", "", 1), ("a", 2, "same", "", 1)])
+        with pytest.raises(Exception, match="signal_instance_id"):
+            await tx.bulk(insert, [("d", "t")])
+        raise Conflict("as expected")
+
+    error = on_store(schema.url, lambda store: refusal(store._db.write(work)))
+    assert error.message == "as expected"
+
+
 # ------------------------------------------------------------------------------------------------ connections
 def test_there_are_never_more_connections_than_allowed(schema: Schema) -> None:
     url = with_query(schema.url, connections="2", application_name="counted")
@@ -541,8 +574,16 @@ def test_values_that_can_not_be_stored_are_named(row: tuple[Any, ...], schema: S
     assert type(error) is Poison
 
 
-def test_a_number_that_is_too_large_is_refused(schema: Schema) -> None:
-    error = on_store(
-        schema.url, lambda store: refusal(store._db.write(lambda tx: tx.run(PUT, name="a", value=2**70)))
-    )
-    assert type(error) is Poison
+@pytest.mark.parametrize("number", [2**63, 2**70, -(2**63) - 1])
+def test_a_number_that_is_too_large_is_refused(number: int, schema: Schema) -> None:
+    bulk = Bulk(way=Way.MISSING, table="counter", key=1, fields=(*texts("name"), *ints("next_value")))
+
+    async def use(store: Any) -> None:
+        write = store._db.write
+        for work in (
+            lambda tx: tx.run(PUT, name="a", value=number),
+            lambda tx: tx.bulk(bulk, [("a", number)]),
+        ):
+            assert type(await refusal(write(work))) is Poison
+
+    on_store(schema.url, use)

@@ -124,7 +124,7 @@ async def opened(place: Place) -> AsyncIterator[Store]:
             f"there is no database at {place.shown}: nothing was run here yet",
             "`stretto run FILE` makes one; name another with --db URL",
         )
-    store = await open_store(place.url)
+    store = await open_store(place.url, place.config.database)
     try:
         yield store
     finally:

@@ -68,7 +68,8 @@ def _bad(message: str, scheme: str) -> BadValue:
 
 def _check_server(scheme: str, parts: SplitResult, port: int | None) -> None:
     """A part of a password that looks like a path or a query would be shown: such an address is refused."""
-    if not parts.hostname or port == 0:
+    host = parts.hostname or dict(parse_qsl(parts.query)).get("host")  # the folder of a socket comes there
+    if not host or port == 0:
         raise _bad("it names no host, or port 0", scheme)
     if "@" in parts.path + parts.query or parts.fragment:
         raise _bad("there is an `@` or a `#` behind the host", scheme)

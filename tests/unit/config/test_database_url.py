@@ -17,6 +17,7 @@ GOOD = [
     "postgresql://h/db",
     "postgresql://u@h:5432/db",
     "postgresql://u:p%2Fw@[::1]:5432/db?sslmode=require",
+    "postgresql://u@/db?host=/run/postgresql",
     "mariadb://u:p@h/db",
     "mysql://u:p@h/db",
     "postgresql+asyncpg://u:p@h/db",

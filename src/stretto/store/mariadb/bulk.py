@@ -3,7 +3,8 @@
 New and changed rows go into one INSERT with a place for each value. To change rows that are there, UPDATE
 would have to join them with the new ones, which takes two to four times as long: they are locked, and then
 inserted on top of themselves. Columns that such a row must have, and does not bring, get a value that nobody
-ever sees.
+ever sees. (A row that is put must not have the second unique key of another: the server would take it for
+that one. Only iterations have such a key, and a new one for each.)
 """
 
 from collections.abc import Iterator, Mapping, Sequence

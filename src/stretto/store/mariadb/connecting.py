@@ -51,13 +51,17 @@ class Answer(NamedTuple):
 
 
 class Connection:
-    """A connection of the driver, its limits, and whether it can still be used."""
+    """A connection of the driver, its limits, and whether it can still be used.
+
+    lost   It was not we who ended it.
+    """
 
     def __init__(self, driver: Any, answer_within: float) -> None:
         self.driver = driver
         self.server = server_of(driver.get_server_info())
         self.longest = 0  # bytes of a packet
         self.id_step = 1
+        self.lost = False
         self._answer_within = answer_within
         self._ended = False
         self._cursor = driver.cursor()
@@ -103,6 +107,7 @@ class Connection:
             raise Poison(f"the database refuses a value: {error}") from error
         except DRIVER as error:
             if is_lost(error):
+                self.lost = True
                 self.terminate()
             raise
         cursor = self._cursor

@@ -101,6 +101,9 @@ class MariadbDatabase:
             return await work(transaction)
         await connection.say(begin)
         answer = await work(transaction)
+        if begin is READ:
+            await _roll_back(connection)  # nothing was written, and nothing can go wrong any more
+            return answer
         try:
             await connection.say("COMMIT")
         except DRIVER as error:

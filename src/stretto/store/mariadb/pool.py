@@ -44,14 +44,12 @@ class Pool:
         """
         now = monotonic()
         self._places.release()
-        if connection.is_closed():
-            self._drop(connection)
-            self._drop_idle(now)
-        elif self._closed or now - self._born[connection] > self._lifetime:
+        old = now - self._born[connection] > self._lifetime
+        if connection.is_closed() or self._closed or old:
             self._drop(connection)
         else:
             self._idle.append((connection, now))
-        self._drop_idle(now - self._idle_for)
+        self._drop_idle(now if connection.lost else now - self._idle_for)
 
     async def close(self) -> None:
         """Say goodbye on those that nobody has; the others end when they are put back."""

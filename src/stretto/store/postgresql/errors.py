@@ -36,13 +36,8 @@ HINTS: Final = {
     "57P02": f"the server crashed; {BACK}",
     "57P03": f"the server is starting or stopping; {BACK}",
 }
-MISTAKES: Final = (
-    "22",
-    "28",
-    "3D",
-    "3F",
-    "42",
-)  # that whoever wrote the address, or made the database, puts right
+# That whoever wrote the address, or made the database, puts right.
+MISTAKES: Final = ("22", "28", "3D", "3F", "42")
 
 
 def is_repeated(error: BaseException) -> bool:
@@ -50,14 +45,10 @@ def is_repeated(error: BaseException) -> bool:
     return _code(error) in REPEATED
 
 
-def translated(error: Exception, place: str) -> Exception:
-    """The error that a caller understands. Nothing was written; what is not the driver's stays as it is."""
-    if isinstance(error, Taken):
-        return Conflict(f"a row is there already: {error}")
-    if not isinstance(error, DRIVER):
-        return error
+def translated(error: Exception, place: str) -> StrettoError:
+    """The error that a caller understands. Nothing was written."""
     code = _code(error)
-    if code == UNIQUE:
+    if isinstance(error, Taken) or code == UNIQUE:
         return Conflict(f"a row is there already: {error}")
     if code.startswith(BAD_VALUES) or isinstance(error, asyncpg.DataError):
         return Poison(f"the database {place} refuses a value: {_text(error)}")

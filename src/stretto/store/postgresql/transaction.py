@@ -15,9 +15,8 @@ NOW: Final = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
 POST: Final = Bulk(way=Way.INSERT, table="outbox", key=0, fields=OUTBOX)
 POSTED: Final = f"{spell(POST)} RETURNING id"
 
-_texts: Final[
-    dict[tuple[int, ...], tuple[tuple[Bulk, ...], str]]
-] = {}  # by identity: to hash a bulk takes longer
+# By identity: to hash a bulk takes longer. The bulks are kept, so that no other ever has the same.
+_texts: Final[dict[tuple[int, ...], tuple[tuple[Bulk, ...], str]]] = {}
 
 
 class PostgresTransaction:

@@ -285,7 +285,11 @@ class Users:
                 self.run(self._store.release_message(message.id), "let go")
 
     def _resume(self, row: Any) -> None:
-        record = row.record
+        record, world = row.record, self._world
+        late = world.scheduler.now > world.scenario.horizon + 120_000
+        if late and world.scenario.poison is not None:
+            self.run(stop(self._store, CALLER, *row.key[:2]), "let go")  # what begins may be what is poison
+            return
         if record.paused:
             self.run(resume(self._store, CALLER, *row.key[:2]), "let go")
         if record.suspended:

@@ -86,5 +86,5 @@ def outcomes_from(columns: Row) -> Outcomes:
     return Outcomes(
         workflow_id=columns[0],
         hour=columns[1],
-        statuses={status: count for status, count in counts.items() if count},
+        statuses={status: int(count) for status, count in counts.items() if count},  # a sum may be a decimal
     )

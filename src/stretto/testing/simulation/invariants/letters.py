@@ -77,6 +77,8 @@ def _granted(db: Database, body: Any) -> str | None:
 
 def _result(db: Database, body: Any) -> str | None:
     record = _newest(db, body.event.attempt)
+    if record is not None and record.ending is S.INTERNALLY_FAILED:
+        return None  # what it said can not be stored: the work is asked to end, and its answer counts
     over = body.event.state.is_terminal
     waits = record is not None and over and record.launch == body.event.launch
     return f"{body.event.attempt} still waits for that launch" if waits else None
