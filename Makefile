@@ -7,6 +7,9 @@ JOBS   ?= auto
 SEEDS  ?= 1000
 START  ?= 0
 
+# Tests start many processes; without bytecode each of them would compile everything again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test lint format check bench prove simulate docs schema examples lock clean
 

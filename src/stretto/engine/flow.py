@@ -72,6 +72,7 @@ class Flow:
         "plan",
         "run",
         "satisfied",
+        "sequence",
         "tree",
         "waiting",
     )
@@ -101,6 +102,7 @@ class Flow:
         self.held: list[int] = []  # steps that begin when the run is resumed
         self.active = 0  # attempts that have not ended, or are followed by another
         self.counts: dict[StepStatus, int] = {}
+        self.sequence = 0  # the step instance id given last
         if parent is None:  # an iteration is entered by whoever notes that it is there
             self.enter()
 
@@ -160,8 +162,10 @@ class Flow:
         self.derive_edges()
         self.active = 0
         self.counts = {}
+        self.sequence = 0
         for record in self.attempts:
             if record is not None:
+                self.sequence = max(self.sequence, record.sequence)
                 self.counts[record.status] = self.counts.get(record.status, 0) + 1
                 self.active += is_active(record)
         if self.run.compensation is Compensation.RUNNING:

@@ -95,7 +95,6 @@ class RunRecord(msgspec.Struct, kw_only=True, gc=False):
     shut: Mapping[str, StepStatus] = {}  # steps that were ended before they began, and how that counts
     compensation: Compensation | None = None
     covers: tuple[str, ...] | None = None  # of an iteration that runs again: its steps; None: all
-    sequence: int = 0  # the step instance id given last
     timeline: tuple[TimelineEvent, ...] = ()
 
 

@@ -103,6 +103,7 @@ class Turn:
             self.touch(replaced, flow)
             flow.counts[replaced.status] -= 1
         flow.attempts[index] = record
+        flow.sequence = max(flow.sequence, record.sequence)
         flow.counts[record.status] = flow.counts.get(record.status, 0) + 1
         if is_active(record):
             flow.active += 1

@@ -14,8 +14,8 @@ from stretto.model.workflow import Criticality
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
-from stretto.node.entry import AskAround, Entry, Item, Output, Recover, timer_event
-from stretto.node.group import Group
+from stretto.node.entry import AskAround, Entry, Item, Output, Recover, SumUp, timer_event
+from stretto.node.group import Group, GroupState
 from stretto.node.jobs import Jobs
 from stretto.node.membership import Membership
 from stretto.node.summary import summary_of
@@ -46,6 +46,7 @@ class Deciding:
         self._jobs = jobs
         self._outside = outside
         self._done = done
+        self._owing: list[tuple[Group, Entry]] = []  # runs whose summary is owed
         self._handlers: Mapping[type, Callable[[Entry, Draft, Any], None]] = {
             todo.StartWork: self._start_work,
             todo.LookAtWork: self._elsewhere,
@@ -57,6 +58,9 @@ class Deciding:
             todo.StopChild: self._stop_child,
             todo.RunEnded: self._run_ended,
         }
+
+    def clear(self) -> None:
+        self._owing = []
 
     def drain(self, group: Group) -> None:
         """Decide what waits, until there is enough for a commit, or others should have their turn."""
@@ -94,13 +98,39 @@ class Deciding:
         flow = entry.flow
         assert flow is not None  # noqa: S101 - it was just decided about
         draft.launch = entry.launch
-        root = id(flow.run) in draft.records
-        if draft.records and (root or now - entry.summed_at >= self._desk.settings.rollup_every):
+        if not draft.records:
+            return
+        if id(flow.run) in draft.records or now - entry.summed_at >= self._desk.settings.rollup_every:
             entry.summed_at = now
-            draft.records[id(flow.run)] = flow.run
+            entry.owes_summary = False
             draft.note((flow.run,), (flow.run.status,))
             draft.summary = summary_of(entry)
             self._tell_parent(entry, draft, now)
+        else:
+            self.owe_summary(group, entry)
+
+    # -------------------------------------------------------------------------------------------- summaries
+    def owe_summary(self, group: Group, entry: Entry) -> None:
+        """What lists show of a run is stored a little later, once for all that happens meanwhile."""
+        if entry.owes_summary:
+            return
+        entry.owes_summary = True
+        if not self._owing:
+            self._desk.after(self._desk.settings.rollup_every, self.pay_summaries)
+        self._owing.append((group, entry))
+
+    def pay_summaries(self, only: Group | None = None) -> None:
+        """Store what is owed: to all, or in one group, because it is about to be given up."""
+        owing, self._owing = self._owing, []
+        for group, entry in owing:
+            if not entry.owes_summary or not self._book.holds(group, entry):
+                continue
+            if only is not None and group is not only:
+                self._owing.append((group, entry))
+                continue
+            group.put(entry, Item(SumUp()))
+        if only is not None and only.state is GroupState.READY and not only.committing:
+            self.drain(only)
 
     def _tell_parent(self, entry: Entry, draft: Draft, now: int) -> None:
         """The totals of a child, while it goes on; with its end they travel together."""
@@ -122,6 +152,9 @@ class Deciding:
             self._recover(entry, draft)
         elif isinstance(event, AskAround):
             self._ask_around(entry, draft)
+        elif isinstance(event, SumUp):
+            if entry.owes_summary and entry.flow is not None:
+                draft.note((entry.flow.run,), (entry.flow.run.status,))
         elif isinstance(event, Output):
             self._put_out(group, entry, draft, event)
         else:
@@ -147,12 +180,12 @@ class Deciding:
             decision = decide(flow, event, self._desk.time.now())
         except StrettoError as refusal:
             if not command:
-                self._fault(entry, draft, item, refusal)
+                self._fault(group, entry, draft, item, refusal)
             elif item.message is not None:
                 self._answer(draft, item.message, post.Outcome(applied=False, message=refusal.message))
             return
         except Exception as fault:  # noqa: BLE001 - whatever it is, it harms this run only
-            self._fault(entry, draft, item, fault)
+            self._fault(group, entry, draft, item, fault)
             return
         self._take(group, entry, draft, decision)
         if item.message is not None:
@@ -175,7 +208,7 @@ class Deciding:
         if isinstance(message.body, post.Act):
             draft.answered[message.id] = outcome
 
-    def _fault(self, entry: Entry, draft: Draft, item: Item, fault: Exception) -> None:
+    def _fault(self, group: Group, entry: Entry, draft: Draft, item: Item, fault: Exception) -> None:
         """A fault of ours: the step that the event is about fails, or the run, if it is about none.
 
         What a fault leaves is as it was before; so the message that brought it can be dealt with.
@@ -189,8 +222,8 @@ class Deciding:
             event: happened.Event = happened.RunFaulted(run=entry.key, message=text)
         else:
             event = happened.Faulted(attempt=attempt, message=text)
-        if not isinstance(item.event, happened.RunFaulted):
-            entry.inbox.appendleft(Item(event))
+        if not isinstance(item.event, happened.RunFaulted):  # with the message that goes, or not at all
+            self._apply(group, entry, draft, Item(event), event)
 
     # -------------------------------------------------------------------------------------------- decisions
     def _take(self, group: Group, entry: Entry, draft: Draft, decision: Decision) -> None:

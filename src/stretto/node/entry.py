@@ -37,6 +37,10 @@ class AskAround(msgspec.Struct, frozen=True):
     """To itself: ask the nodes that do work for this run whether they still do."""
 
 
+class SumUp(msgspec.Struct, frozen=True):
+    """To itself: store what lists show of this run, which was put off while much happened."""
+
+
 class Output(msgspec.Struct, frozen=True, kw_only=True):
     """An outside job reports parameters and artifacts: counts as said by whichever launch is recorded."""
 
@@ -48,7 +52,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
 class Item(NamedTuple):
     """Something to decide, and the message that brought it, if one did."""
 
-    event: Event | Recover | AskAround | Output
+    event: Event | Recover | AskAround | SumUp | Output
     message: Message | None = None
 
 
@@ -58,6 +62,7 @@ class Entry:
     __slots__ = (
         "asked",
         "awaited_fetch",
+        "blamed",
         "careful",
         "carrying",
         "due_stored",
@@ -71,6 +76,7 @@ class Entry:
         "launched",
         "loaded_at",
         "loading",
+        "owes_summary",
         "row",
         "runs_on",
         "summed_at",
@@ -90,6 +96,7 @@ class Entry:
         self.loading = False
         self.loaded_at = 0.0  # on the steady clock
         self.careful = False  # one event per commit: something in it could not be stored
+        self.blamed: dict[AttemptKey, int] = {}  # how often what came of an attempt could not be stored
         self.inbox: deque[Item] = deque()
         self.asked = 0  # asks under way that will bring events
         self.carrying: set[AttemptKey] = set()  # subworkflow steps whose child is being started
@@ -104,6 +111,7 @@ class Entry:
         self.tickets = count()
         self.due_stored: int | None = None
         self.summed_at = 0
+        self.owes_summary = False  # what lists show of it is older than the run
         self.touched = 0.0
 
     # ---------------------------------------------------------------------------------------------- loading

@@ -15,8 +15,9 @@ from stretto.node.asks import LoadedRun, LoadRuns
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
-from stretto.node.entry import Entry, Item, Recover, timer_event
+from stretto.node.entry import Entry, Item, Recover, SumUp, timer_event
 from stretto.node.group import Group
+from stretto.node.summary import summary_of
 from stretto.node.suspects import is_noted
 from stretto.ports import messages as post
 from stretto.ports.rows import Phase
@@ -60,7 +61,7 @@ class Loading:
         group.remove(entry)
         self._book.forget(entry)
         fresh = self.want(group, entry.key)
-        fresh.careful = entry.careful
+        fresh.careful, fresh.blamed = entry.careful, entry.blamed
         # Messages and answers of effects come again by themselves; other events are made from the rows.
         group.known.difference_update(item.message.id for item in entry.inbox if item.message is not None)
         return fresh
@@ -151,6 +152,9 @@ class Loading:
             entry.inbox.append(Item(happened.Launched(run=entry.key)))
         else:
             self._recover(group, entry, loaded)
+            if summary_of(entry) != loaded.row.summary:  # the owner before owed it
+                entry.owes_summary = True
+                entry.inbox.append(Item(SumUp()))
         if entry.inbox:
             group.wake(entry)
         self._book.touch(entry)
@@ -217,6 +221,7 @@ class Loading:
             entry.flow is None
             or entry.is_busy
             or entry.careful
+            or entry.owes_summary
             or entry.key in group.drafts
             or group.committing
         ):

@@ -50,8 +50,10 @@ class Node:
         )
         self._acting = Acting(desk, book, outside)
         self._loading = Loading(desk, book, self._acting)
-        self._owning = Owning(desk, book, self._membership, self._loading, self._acting)
         self._deciding = Deciding(desk, book, self._membership, self._acting.jobs, outside, self._acting.done)
+        self._owning = Owning(
+            desk, book, self._membership, self._loading, self._acting, self._deciding.pay_summaries
+        )
         self._committing = Committing(desk, book, self._acting, self._loading, self._owning)
         self._intake = Intake(desk, book, self._acting, self._loading, self._committing)
         self._fetching = False
@@ -134,6 +136,7 @@ class Node:
         self._desk.trusted_until = 0.0
         self._book.clear()
         self._acting.clear()
+        self._deciding.clear()
         self._loading.clear()
         self._committing.clear()
         self._fetching = False

@@ -18,13 +18,20 @@ class Owning:
     """Claim, load, give up."""
 
     def __init__(
-        self, desk: Desk, book: Book, membership: Membership, loading: Loading, acting: Acting
+        self,
+        desk: Desk,
+        book: Book,
+        membership: Membership,
+        loading: Loading,
+        acting: Acting,
+        before_leaving: Callable[[Group], None],
     ) -> None:
         self._desk = desk
         self._book = book
         self._membership = membership
         self._loading = loading
         self._acting = acting
+        self._before_leaving = before_leaving
         self.leaving = False
         self._claiming = False
         self._unsure = False  # the answer to a claim was lost
@@ -164,13 +171,17 @@ class Owning:
         ready.sort(key=lambda group: (len(group.entries), len(group.parked), group.number))
         going = sum(group.state is GroupState.LEAVING for group in self._book.groups.values())
         for group in ready[: max(0, most - going)]:
-            group.state = GroupState.LEAVING
+            self._let(group)
 
     def leave_all(self) -> None:
         self.leaving = True
         for group in self._book.groups.values():
             if group.state is GroupState.READY:
-                group.state = GroupState.LEAVING
+                self._let(group)
+
+    def _let(self, group: Group) -> None:
+        self._before_leaving(group)
+        group.state = GroupState.LEAVING
 
     def pump(self) -> None:
         """Give up groups that are to go and in which everything is committed."""

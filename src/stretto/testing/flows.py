@@ -58,6 +58,7 @@ def caches_of(flow: Flow) -> dict[Any, Any]:
             [*each.waiting],
             [*each.satisfied],
             each.active,
+            each.sequence,
             sorted(each.held),
             {status: count for status, count in each.counts.items() if count},
             {index: sorted(children) for index, children in each.children.items() if children},

@@ -107,7 +107,8 @@ def child_started(turn: Turn, flow: Flow, event: ChildStarted) -> None:
 
 
 def child_refused(turn: Turn, flow: Flow, event: ChildRefused) -> None:
-    if _waiting(flow, event.attempt) is not None:
+    attempt = _waiting(flow, event.attempt)
+    if attempt is not None and attempt.child is None:  # else an earlier asking was heard after all
         index = flow.plan.numbers[event.attempt.step_id]
         turn.later(Task.CONCLUDE, flow, index, ResultState.FATAL_ERROR, event.message)
 

@@ -42,8 +42,10 @@ def run_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
         raise _refused(flow, action, "it is paused already" if run.paused else "it is not paused")
     elif action is RunAction.PAUSE:
         _pause(turn, flow)
+        turn.note(flow, run, _reason(event))
     else:
         _go_on(turn, flow)
+        turn.note(flow, run, _reason(event))
 
 
 def _refused(flow: Flow, action: RunAction, why: str) -> WrongState:

@@ -40,13 +40,11 @@ def begin_anew(
     restart: RestartConfig | None = None,
 ) -> None:
     """An attempt that owes nothing to one before it: there is none, or a redirect made it run again."""
-    run = flow.run
-    turn.touch(run, flow)
-    run.sequence += 1
     before = flow.attempts[index]
+    number = 1 if before is None else before.key.number + 1
     attempt = AttemptRecord(
-        key=AttemptKey(run.key, flow.plan.steps[index].id, 1 if before is None else before.key.number + 1),
-        sequence=run.sequence,
+        key=AttemptKey(flow.run.key, flow.plan.steps[index].id, number),
+        sequence=flow.sequence + 1,
         create_time=turn.now,
         manual=manual,
         step_run_params=params or {},
@@ -113,12 +111,9 @@ def _passes_freely(flow: Flow, plan: StepPlan) -> bool:
 
 def _pass_through(turn: Turn, flow: Flow, plan: StepPlan) -> None:
     """All statuses at once, each with its time: what `advance` does one by one, at a quarter of the cost."""
-    run = flow.run
-    turn.touch(run, flow)
-    run.sequence += 1
     attempt = copy_of(turn.passed)
-    attempt.key = AttemptKey(run.key, plan.id, 1)
-    attempt.sequence = run.sequence
+    attempt.key = AttemptKey(flow.run.key, plan.id, 1)
+    attempt.sequence = flow.sequence + 1
     attempt.edges = plan.all_taken
     turn.add_attempt(flow, plan.index, attempt)
     free_successors(turn, flow, plan, attempt)
