@@ -56,6 +56,7 @@ OVERRIDES = {
     "workflow_tag": {"workflow_id": "'wf-' || i"},
     "signal_name": {"name": "'name-' || i"},
     "counter": {"name": "'name-' || i"},
+    "job_function": {"name": "'name-' || i"},
     "tag": {"tag": "'tag-' || i"},
     "node": {"node_id": "'node-' || i", "state": "'ALIVE'", "buried_at": "NULL"},
     "attempt": {

@@ -98,6 +98,25 @@ def test_older_and_newer_ones_are_refused(database: Database) -> None:
             job(database.url)
 
 
+@pytest.mark.parametrize(("floor", "standing"), [(1, Standing.NEWER), (9999, Standing.TOO_NEW)])
+def test_newer_tables_may_still_serve_this_code(floor: int, standing: Standing, database: Database) -> None:
+    upgrade(database.url)
+    run(database.url, "UPDATE stretto_version SET version_num = '9999'")
+    insert = "INSERT INTO counter VALUES ('oldest_schema', "
+    run(database.url, f"{insert}{floor})")
+    assert check(database.url) == (standing, "9999")
+    if standing is Standing.NEWER:
+        upgrade(database.url)
+        vacuum(database.url)
+
+        async def opening() -> None:
+            await (await open_mariadb(database.url)).close()
+
+        asyncio.run(opening())
+    else:
+        assert "has schema 9999" in str(refusal(database.url))
+
+
 def test_somebody_elses_is_refused(database: Database) -> None:
     run(database.url, "CREATE TABLE accounts (id INT)")
     assert "not those of Stretto" in str(refusal(database.url))

@@ -593,6 +593,7 @@ def test_connections_are_few_and_grow_old(database: Database) -> None:
         assert first.is_closed()
         fourth, fifth = await pool.take(), await pool.take()
         pool.put(fourth)
+        fifth.lost = True
         fifth.terminate()
         pool.put(fifth)  # it was lost, and so, perhaps, are the others
         assert fourth.is_closed()

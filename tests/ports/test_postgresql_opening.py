@@ -164,10 +164,26 @@ def test_of_two_upgrades_at_once_one_does_the_work(url: str) -> None:
     open_and_close(url)
 
 
+NEWER = "UPDATE stretto_version SET version_num = '9999'"
+
+
+def test_newer_tables_that_still_serve_this_code_are_used(url: str) -> None:
+    upgrade(url)
+    run(url, NEWER)
+    open_and_close(url)
+    upgrade(url)
+    vacuum(url)
+    assert check(url) == (Standing.NEWER, "9999")
+
+
 @pytest.mark.parametrize(
     ("script", "standing", "said"),
     [
-        ("UPDATE stretto_version SET version_num = '9999'", Standing.TOO_NEW, "install the version"),
+        (
+            f"INSERT INTO counter VALUES ('oldest_schema', 9999); {NEWER}",  # noqa: S608 - our own
+            Standing.TOO_NEW,
+            "install the version",
+        ),
         ("UPDATE stretto_version SET version_num = '0000'", Standing.TOO_OLD, "stretto db upgrade"),
         ("DROP TABLE stretto_version", Standing.FOREIGN, "a database of its own"),
     ],

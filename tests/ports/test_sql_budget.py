@@ -1,42 +1,61 @@
 """How many rows are written: as few as were promised, however many steps a run has."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
+import pytest
+from tests.ports.row_counts import Written, written
+
+from stretto.actions.caller import Caller
+from stretto.actions.publish import publish
+from stretto.actions.start import start
+from stretto.app import App, running
+from stretto.config import Config
+from stretto.definition import parse_all
 from stretto.engine.records import RunKey
+from stretto.model.initiator import ManualInitiator
+from stretto.model.request import StartRequest
 from stretto.model.status import RunStatus, StepStatus
+from stretto.model.step import AnyStep
+from stretto.model.user import User
+from stretto.node.settings import NodeSettings
 from stretto.ports.admission import NewRun, Question, Standing, Verdict
 from stretto.ports.commit import Decided
 from stretto.ports.places import group_of_run
 from stretto.ports.rows import RunSummary
-from stretto.store.sql.statement import Statement
-from stretto.store.sqlite import open_sqlite
-from stretto.testing.clock import EPOCH
+from stretto.ports.runtime import Done, Injected, StepContext, StepResult
+from stretto.store.opening import open_store
+from stretto.store.settings import DatabaseSettings
+from stretto.store.sql import commits
 from stretto.testing.store_suite.owner import Owner, event
 from stretto.testing.store_suite.world import World, attempt_record, ended, run_record
 
-CHANGES = Statement("SELECT total_changes()")
+LEASES = {"node", "beat", "flow_group"}  # they are written whether or not anything happens
 
 
+@pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
+def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Written]:
+    monkeypatch.setattr(commits, "RENEW_EVERY", 10**9)  # a commit renews the beat, now and then
+    with written(request.param, request) as made:
+        yield made
+
+
+# ------------------------------------------------------------------------------------------------ the store
 class Counted:
     """A world that counts the rows which its store writes."""
 
-    def __init__(self, world: World, owner: Owner) -> None:
+    def __init__(self, world: World, owner: Owner, database: Written) -> None:
         self.world = world
         self.owner = owner
+        self._database = database
 
     async def rows_of(self, call: Awaitable[Any]) -> tuple[int, Any]:
-        before = await self._changes()
+        await asyncio.to_thread(self._database.take)
         answer = await call
-        return await self._changes() - before, answer
-
-    async def _changes(self) -> int:
-        store: Any = self.world.store
-        row = await store._db.write(lambda tx: tx.one(CHANGES))
-        number: int = row[0]
-        return number
+        return (await asyncio.to_thread(self._database.take)).total(), answer
 
     async def start(self, count: int) -> tuple[int, list[RunKey]]:
         """So many runs with one transaction."""
@@ -54,20 +73,20 @@ async def never(*_arguments: Any) -> Any:
     raise AssertionError("nobody asks for it")
 
 
-def counted(folder: Path, body: Callable[[Counted], Awaitable[None]]) -> None:
+def counted(database: Written, body: Callable[[Counted], Awaitable[None]]) -> None:
     async def run() -> None:
-        store = await open_sqlite(folder / "stretto.db", clock=lambda: EPOCH)  # time stands still
+        store = await open_store(database.url)
         world = World(store, never, never)
         await world.publish()
         owner = await world.owner()
-        await owner.commit(0, Decided())  # the beat is renewed with the first commit of a second
-        await body(Counted(world, owner))
+        await owner.commit(0, Decided())  # the beat is renewed with the first commit
+        await body(Counted(world, owner, database))
         await store.close()
 
     asyncio.run(run())
 
 
-def test_runs_of_steps_without_an_outside_effect(tmp_path: Path) -> None:
+def test_runs_of_steps_without_an_outside_effect(database: Written) -> None:
     """1 row per step, 2 per instance; for all together: the workflow, its counter, a log row per group."""
 
     async def body(counter: Counted) -> None:
@@ -81,14 +100,14 @@ def test_runs_of_steps_without_an_outside_effect(tmp_path: Path) -> None:
             decided = Decided(root=key, launch=True, records=(record, *attempts), events=(event("x"),))
             by_group.setdefault(group_of_run(key), []).append(decided)
         parts = [counter.owner.part(group, *decisions) for group, decisions in by_group.items()]
-        written, done = await counter.rows_of(counter.world.store.commit(counter.owner.node, parts))
+        rows, done = await counter.rows_of(counter.world.store.commit(counter.owner.node, parts))
         assert not done.fenced
-        assert written == runs + runs * steps + len(by_group) + 1
+        assert rows == runs + runs * steps + len(by_group) + 1
 
-    counted(tmp_path, body)
+    counted(database, body)
 
 
-def test_a_step_with_an_outside_effect(tmp_path: Path) -> None:
+def test_a_step_with_an_outside_effect(database: Written) -> None:
     """2 rows per step: when it begins, and when it ends. The run's row only if its time changes."""
 
     async def body(counter: Counted) -> None:
@@ -111,10 +130,10 @@ def test_a_step_with_an_outside_effect(tmp_path: Path) -> None:
         assert await commit() == 1
         assert await commit(records=(record,), summaries={key: RunSummary()}, due_at=9) == 1
 
-    counted(tmp_path, body)
+    counted(database, body)
 
 
-def test_messages_are_a_row_and_its_deletion(tmp_path: Path) -> None:
+def test_messages_are_a_row_and_its_deletion(database: Written) -> None:
     async def body(counter: Counted) -> None:
         owner, store = counter.owner, counter.world.store
         rows, run = await counter.rows_of(counter.world.start(admit=False))
@@ -123,4 +142,102 @@ def test_messages_are_a_row_and_its_deletion(tmp_path: Path) -> None:
         part = owner.part(group_of_run(run), Decided(consumed=(message.id,)))
         assert (await counter.rows_of(store.commit(owner.node, [part])))[0] == 1
 
-    counted(tmp_path, body)
+    counted(database, body)
+
+
+# ------------------------------------------------------------------------------------------------- the node
+ANN = Caller(user=User(name="ann"))
+RUNS, STEPS = 12, 8
+CALM = Config(  # it beats once, and that was before; how far runs are it writes with other things only
+    node=NodeSettings(
+        beat_every=600_000, trust=2_400_000, watch=1_200_000, stop_within=1_000, rollup_every=600_000
+    ),
+    database=DatabaseSettings(beat_lasts=3_000_000),
+)
+
+
+def chain(kind: str, **params: str) -> str:
+    given = {name: {"type": "STRING", "value": value} for name, value in params.items()}
+    after = [{"successors": {f"s{place + 1}": "true"}} for place in range(STEPS - 1)] + [{}]
+    steps = [
+        {"step": {"id": f"s{place}", "type": kind, "params": given, "transition": transition}}
+        for place, transition in enumerate(after)
+    ]
+    strategy = {"rule": "PARALLEL", "workflow_concurrency": RUNS}
+    properties = {"owner": "ann", "run_strategy": strategy}
+    return json.dumps({"properties": properties, "workflow": {"id": "w", "steps": steps}})
+
+
+async def ending_of(app: App, key: RunKey) -> RunStatus:
+    while True:
+        row = await app.store.run(key)
+        if row is not None and row.record.status.is_terminal:
+            return row.record.status
+        await asyncio.sleep(0.01)
+
+
+async def carried_out(app: App, text: str, take: Callable[[], Counter[str]]) -> Counter[str]:
+    """What a node writes for some runs of a workflow, from the request to the end."""
+    (definition,) = parse_all(text)
+    await publish(app.store, ANN, definition, hints=app.hints)
+    await asyncio.sleep(0.5)
+    while await asyncio.to_thread(take):  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0.3)
+    request = StartRequest(initiator=ManualInitiator())
+    made = [await start(app.store, ANN, "w", "latest", request, hints=app.hints) for _ in range(RUNS)]
+    for each in made:
+        key = RunKey("w", each.workflow_instance_id, each.workflow_run_id)
+        assert await ending_of(app, key) is RunStatus.SUCCEEDED
+    return await asyncio.to_thread(take)
+
+
+class AtOnce:
+    """Work that is done when its start is."""
+
+    outside = False
+
+    def params(self, _step: AnyStep) -> Injected:
+        return Injected()
+
+    async def start(self, _ctx: StepContext) -> StepResult:
+        return Done()
+
+    execute = terminate = start
+
+
+def rows_of_node(database: Written, text: str, *, at_once: bool = False) -> dict[str, int]:
+    async def work() -> Counter[str]:
+        made = running(
+            CALM, database.url, runtimes=lambda _store, _clock: {"Shell": AtOnce()} if at_once else {}
+        )
+        async with made as app, asyncio.timeout(60):
+            return await app.watch(carried_out(app, text, database.take))
+
+    rows = asyncio.run(work())
+    return {table: count for table, count in rows.items() if table not in LEASES}
+
+
+def test_a_node_writes_a_row_per_step_and_two_per_instance(database: Written) -> None:
+    """Each start is a transaction of its own here: so the workflow's row is written with each, too."""
+    rows = rows_of_node(database, chain("NoOp"))
+    log, counters = rows.pop("change_log"), rows.pop("outcome")
+    assert rows == {"run": 2 * RUNS, "attempt": STEPS * RUNS, "workflow": RUNS}
+    assert log <= RUNS  # one commit is enough for a run, and for several that are in one group
+    assert counters <= RUNS
+
+
+def test_a_node_writes_two_rows_per_step_with_an_outside_effect_and_three_per_instance(
+    database: Written,
+) -> None:
+    rows = rows_of_node(database, chain("Shell", command="true"), at_once=True)
+    log, counters = rows.pop("change_log"), rows.pop("outcome")
+    assert rows == {"run": 3 * RUNS, "attempt": 2 * STEPS * RUNS, "workflow": RUNS}
+    assert log <= RUNS * (STEPS + 2)
+    assert counters <= RUNS
+
+
+def test_work_that_goes_on_for_a_while_is_a_row_more(database: Written) -> None:
+    """It is RUNNING meanwhile, and so says its row."""
+    rows = rows_of_node(database, chain("Shell", command="true"))
+    assert 2 * STEPS * RUNS <= rows["attempt"] <= 3 * STEPS * RUNS
+    assert (rows["run"], rows["workflow"]) == (3 * RUNS, RUNS)

@@ -11,15 +11,18 @@ from typing import Any
 import pytest
 
 from stretto.store import sql
-from stretto.store.sql import run_lists, workflows
+from stretto.store.sql import history, run_lists, workflows
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.statement import Bulk, Statement, Way
 from stretto.store.sqlite import dialect
 from stretto.store.sqlite.transaction import POST
 
-FEW_ROWS = {"flow_group", "node", "beat"}  # 128, and as many as there are processes
+# 128, and as many as there are processes and functions in a program
+FEW_ROWS = {"flow_group", "node", "beat", "job_function"}
 SCHEMA = Path(dialect.__file__).with_name("schema.sql")
 ALIASES = {"named", "new", "place", "other"}  # of values that were bound
+ALIASES |= {"admitted", "to_groups", "to_nodes", "lost", "unread"}  # of rows that were found
+ALIASES |= {f"recent_{place}" for place in range(history.AT_ONCE)}
 SCAN = re.compile(r"^SCAN (?!json_each|\d+ CONSTANT|\(?subquery|CONSTANT)(\w+)")
 
 
@@ -68,8 +71,7 @@ def filtered_lists() -> Iterator[tuple[str, Any]]:
 
 PARTS = dict([*constants(), *filtered_lists(), ("sqlite.post", POST)])
 SORTED = {
-    "outbox.TO_GROUPS.0",
-    "outbox.ADMITTED.0",
+    "outbox.WAITING.0",
     "triggers.DUE.0",
 }  # of several groups; what waits is little
 PAGES = [

@@ -145,17 +145,36 @@ def set_version(path: Path, number: str) -> None:
     connection.close()
 
 
-def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+def set_floor(path: Path, number: int) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO counter VALUES ('oldest_schema', ?)", (number,))
+    connection.close()
+
+
+@pytest.mark.parametrize("floor", [None, 1, int(HEAD)])
+def test_a_newer_schema_that_still_serves_this_code_is_used(floor: int | None, tmp_path: Path) -> None:
     path = tmp_path / "stretto.db"
     opened(url_of(path))
     set_version(path, "9999")
+    if floor is not None:
+        set_floor(path, floor)
+    assert opened(url_of(path)) == GROUPS
+    upkeep.upgrade(url_of(path))
+    assert upkeep.check(url_of(path)) == (Standing.NEWER, "9999")
+
+
+def test_a_newer_schema_that_took_something_away_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "stretto.db"
+    opened(url_of(path))
+    set_version(path, "9999")
+    set_floor(path, int(HEAD) + 1)
     error = refused(url_of(path))
     assert "9999" in error.message
     assert upkeep.check(url_of(path)) == (Standing.TOO_NEW, "9999")
 
 
 def test_an_older_schema_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no older schema yet: the migrations are replaced by one that only notes its number."""
+    """There is none older than the first: the migrations are replaced by one that only notes its number."""
     path = tmp_path / "stretto.db"
     opened(url_of(path))
     set_version(path, "0000")

@@ -99,7 +99,7 @@ def test_beats_come_first(tmp_path: Path) -> None:
         with held(bench):
             first = asyncio.ensure_future(database.write(note("first")))
             second = asyncio.ensure_future(database.write(note("second")))
-            beat = asyncio.ensure_future(database.write(note("beat"), urgent=True))
+            beat = asyncio.ensure_future(database.apart(note("beat")))
             await asyncio.sleep(0.05)
         await asyncio.gather(first, second, beat)
         assert order == ["beat", "first", "second"]

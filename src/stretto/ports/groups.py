@@ -81,9 +81,9 @@ class Groups(Protocol):
 
         In one transaction: the node is DEAD and its beat gone; its groups have no owner, a new generation and
         one fall more; messages to it are deleted, and pool work that it took is free. A run that was the
-        suspect of a group is quarantined, a message parked, and the suspect forgotten. None: it is alive
-        after all, or was buried by somebody else. Without `expired` the caller knows better than the clock:
-        it watched the beat stand still for 20 s, or saw that the process is gone.
+        suspect of a group, and has not ended, is quarantined, a message parked, and the suspect forgotten.
+        None: it is alive after all, or was buried by somebody else. Without `expired` the caller knows better
+        than the clock: it watched the beat stand still for 20 s, or saw that the process is gone.
         """
         ...
 

@@ -8,7 +8,7 @@ import msgspec
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus
 from stretto.ports.paging import Cut, Slice, Span
-from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.rows import AttemptRow, RunRow, StepState
 
 
 class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +75,12 @@ class History(Protocol):
 
     async def newest_attempts(self, run: RunKey) -> list[AttemptRow]:
         """The newest attempt of each step in a run, by sequence."""
+        ...
+
+    async def step_states(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepState]]:
+        """The newest attempt of each step in each of these runs, by sequence: from columns alone, and in one
+        statement. Runs without attempts are missing.
+        """
         ...
 
     async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:

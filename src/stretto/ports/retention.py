@@ -40,6 +40,10 @@ class Retention(Protocol):
         """Delete hourly counters older than a time."""
         ...
 
+    async def prune_cache(self, before: int, *, most: int = 500) -> int:
+        """Delete results of functions that were kept until before a time."""
+        ...
+
     async def purge(self, workflow_id: str, *, most: int = 500) -> int:
         """Delete what is left of a deleted workflow: versions, properties, timeline, breakpoints, counters,
         instances with everything that belongs to them. With the last row, its id can be published again.

@@ -1,11 +1,12 @@
 """Rows of runs and attempts: the engine's records, and the columns around them that the engine never sees."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple, NewType
 
 import msgspec
 
-from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
+from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey, RunRecord
 from stretto.model.rollup import RollupOverview
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.words import Word
@@ -105,6 +106,31 @@ class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> AttemptKey:
         return self.record.key
+
+
+class StepState(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest attempt of a step as live views show it, without its record.
+
+    total, ended   Of a loop: how many iterations it has, if that is known, and how many have ended how. Kept
+                   beside it; load counts anew.
+    """
+
+    key: AttemptKey
+    sequence: int
+    status: StepStatus
+    create_time: int | None = None
+    start_time: int | None = None
+    end_time: int | None = None
+    child: RunKey | None = None
+    total: int | None = None
+    ended: Mapping[RunStatus, int] = {}
+
+
+def ended_of(loop: LoopRecord) -> dict[RunStatus, int]:
+    """How many iterations of a loop have ended how: its own, and those that others counted."""
+    counts = Counter(loop.ended)
+    counts.update(loop.apart)
+    return {status: count for status, count in sorted(counts.items()) if count}
 
 
 class RunState(msgspec.Struct, frozen=True, kw_only=True):

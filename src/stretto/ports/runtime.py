@@ -33,9 +33,16 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Done(Answer, frozen=True, kw_only=True):
-    """The work is done; these are the values of the step's output parameters."""
+    """The work is done; these are the values of the step's output parameters.
+
+    It may ask for steps to be added under this one (all of them or none; the step ends after them, well if at
+    most the part `tolerance` of them fails), or for the run to go on at another step.
+    """
 
     outputs: Mapping[str, Parameter] = {}
+    added: tuple[AnyStep, ...] = ()
+    tolerance: float = 0.0
+    redirect: str | None = None
 
 
 class Continue(Answer, frozen=True, kw_only=True):
@@ -89,6 +96,7 @@ class StepContext(msgspec.Struct, frozen=True, kw_only=True):
 
     launch: Launch
     step: AnyStep
+    predecessors: tuple[str, ...] = ()  # the ids of the steps right before it
     params: Mapping[str, Parameter]
     artifacts: Artifacts = {}  # what it reported so far: where a later call finds the work again
     timeout_at: int | None = None  # milliseconds since 1970; the engine watches it, a runtime may pass it on
@@ -114,7 +122,9 @@ class StepRuntime(Protocol):
         ...
 
     async def start(self, ctx: StepContext) -> StepResult:
-        """Launch the work, or do it at once."""
+        """Launch the work, or do it at once. What lasts answers `Continue` and reports its end: work whose
+        start has not been answered can not be terminated.
+        """
         ...
 
     async def execute(self, ctx: StepContext) -> StepResult:

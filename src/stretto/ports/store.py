@@ -3,8 +3,10 @@
 from typing import Protocol
 
 from stretto.ports.breakpoints import Breakpoints
+from stretto.ports.cache import Cache
 from stretto.ports.commit import Commits
 from stretto.ports.events import Events
+from stretto.ports.functions import Functions
 from stretto.ports.groups import Groups
 from stretto.ports.history import History
 from stretto.ports.loading import Loading
@@ -21,8 +23,10 @@ from stretto.ports.workflows import Workflows
 
 class Store(
     Breakpoints,
+    Cache,
     Commits,
     Events,
+    Functions,
     Groups,
     History,
     Loading,

@@ -29,3 +29,11 @@ class DatabaseSettings(msgspec.Struct, frozen=True, kw_only=True):
     connection_lifetime: int = 1_800_000  # any connection is replaced after so long
     blob_from: int = BLOB_FROM  # a document of so many characters leaves its row for the blob table
     beat_lasts: int = BEAT_LASTS  # from a beat until others may bury the node
+
+    def __repr__(self) -> str:
+        """Without the address, which may hold a password."""
+        shown = {name: value for name, value in msgspec.structs.asdict(self).items() if name != "url"}
+        kind = None if self.url is None else self.url.partition(":")[0]
+        return (
+            f"DatabaseSettings(url={kind}, {', '.join(f'{name}={value}' for name, value in shown.items())})"
+        )

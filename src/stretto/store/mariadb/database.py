@@ -50,8 +50,11 @@ class MariadbDatabase:
     async def read(self, work: Work[T]) -> T:
         return await self._repeated(self._pool, READ, work)
 
-    async def write(self, work: Work[T], *, urgent: bool = False) -> T:
-        return await self._repeated(self._beats if urgent else self._pool, WRITE, work)
+    async def write(self, work: Work[T]) -> T:
+        return await self._repeated(self._pool, WRITE, work)
+
+    async def apart(self, work: Work[T]) -> T:
+        return await self._repeated(self._beats, None, work)
 
     async def close(self) -> None:
         self._closed = True

@@ -6,6 +6,7 @@ from typing import Final
 from stretto.store.sql.lengths import TAG_LENGTH
 from stretto.store.sql.statement import INT, Field, Kind, names_of
 
+CLOCK: Final = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000"
 LONGEST: Final = TAG_LENGTH + 1  # a text that is longer than any key is cut, and must not become one by that
 
 
@@ -18,6 +19,7 @@ class MariadbDialect:
     shared = "LOCK IN SHARE MODE"
     exclusive = "FOR UPDATE"
     free = "FOR UPDATE SKIP LOCKED"
+    clock = f"({CLOCK} + :ahead)"
 
     def __init__(self, collation: str) -> None:
         self._types = {

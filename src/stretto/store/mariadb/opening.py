@@ -11,7 +11,7 @@ from stretto.store.mariadb.database import MariadbDatabase
 from stretto.store.mariadb.errors import DRIVER, refused
 from stretto.store.settings import DatabaseSettings, Synchronous
 from stretto.store.sql.store import SqlStore
-from stretto.store.sql.version import TABLE, Standing, standing_of
+from stretto.store.sql.version import FLOOR, TABLE, Standing, has_floor, standing_of
 
 TABLES: Final = (
     "SELECT table_name FROM information_schema.tables "
@@ -59,12 +59,13 @@ async def standing_at(connection: Connection) -> tuple[Standing, str | None]:
     found: str | None = rows[0][0] if rows else None
     if TABLE in tables and found is None:
         return Standing.EMPTY, None
-    return standing_of(tables, found), found
+    floors = (await connection.execute(FLOOR)).rows if has_floor(tables, found) else ()
+    return standing_of(tables, found, floors[0][0] if floors else None), found
 
 
 async def _check(connection: Connection, address: Address) -> None:
     standing, found = await standing_at(connection)
-    if standing is not Standing.CURRENT:
+    if not standing.is_usable:
         raise standing.refusal(address.place, found)
     await _check_safety(connection, address)
     for statement in TRIED:

@@ -7,6 +7,7 @@ from asyncmy.errors import IntegrityError
 
 from stretto.store.mariadb.bulk import Needed, delete, flattened, insert, lock, sizes
 from stretto.store.mariadb.connecting import Answer, Connection
+from stretto.store.mariadb.dialect import CLOCK
 from stretto.store.mariadb.errors import DUPLICATE, code_of
 from stretto.store.mariadb.spelling import Spelling
 from stretto.store.mariadb.weight import most_of, too_large
@@ -14,7 +15,7 @@ from stretto.store.sql.database import Taken
 from stretto.store.sql.rows.messages import OUTBOX
 from stretto.store.sql.statement import Bulk, Row, Statement, Way, mapped
 
-NOW: Final = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000"
+NOW: Final = f"SELECT {CLOCK}"
 POST: Final = Bulk(way=Way.INSERT, table="outbox", key=0, fields=OUTBOX)
 NEEDED: Final = Statement(
     "SELECT column_name, IF(data_type LIKE '%int', '0', '''''') FROM information_schema.columns "
@@ -79,6 +80,7 @@ class MariadbTransaction:
         return [each.first_id + place * step for each in answers for place in range(each.hits)]
 
     async def _say(self, statement: Statement, values: dict[str, Any]) -> Answer:
+        values["ahead"] = self._ahead()
         text, bound = self._words.spelling.of(statement, values)
         if not self._connection.fits(bound):
             raise too_large(bound, self._connection.longest)

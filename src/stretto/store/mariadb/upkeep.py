@@ -58,7 +58,8 @@ async def _with(url: str, job: Callable[[Address], Awaitable[T]]) -> T:
 
 
 async def _upgrade(address: Address) -> None:
-    await _refuse(address, but={Standing.EMPTY, Standing.TOO_OLD, Standing.CURRENT})
+    if await _refuse(address, but={Standing.EMPTY, Standing.TOO_OLD}) is Standing.NEWER:
+        return  # whoever made it newer knows more of it
     connection = await connected(address)
     kind = "mariadb" if connection.server.is_mariadb else "mysql"
 
@@ -87,7 +88,7 @@ async def _check(address: Address) -> tuple[Standing, str | None]:
 
 
 async def _vacuum(address: Address) -> None:
-    await _refuse(address, but={Standing.CURRENT})
+    await _refuse(address, but=set())
 
     async def work(connection: Connection) -> None:
         for (table,) in (await connection.execute(TABLES)).rows:
@@ -101,10 +102,12 @@ async def _vacuum(address: Address) -> None:
     await _on_connection(address, work)
 
 
-async def _refuse(address: Address, but: set[Standing]) -> None:
+async def _refuse(address: Address, but: set[Standing]) -> Standing:
+    """What can not be used as it is, but for those that the caller does something about."""
     standing, found = await _check(address)
-    if standing not in but:
+    if not standing.is_usable and standing not in but:
         raise standing.refusal(address.place, found)
+    return standing
 
 
 async def _on_connection(address: Address, work: Callable[[Connection], Awaitable[T]]) -> T:

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Sequence
 from copy import copy
 
-from stretto.engine.records import AttemptKey, LoopRecord, RunKey
+from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey
 from stretto.model.initiator import UpstreamFields
 from stretto.model.status import RunStatus
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut, Slice, Span
-from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.rows import AttemptRow, RunRow, StepState, ended_of
 from stretto.store.memory.database import Part, own
 from stretto.store.memory.loading import newest_of_each_step
 from stretto.store.memory.paging import select, slice_of, under
@@ -91,6 +91,25 @@ class MemoryHistory(Part):
     async def newest_attempts(self, run: RunKey) -> list[AttemptRow]:
         with self._db.transaction():
             return sorted(newest_of_each_step(self._db, run), key=_by_sequence)
+
+    async def step_states(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepState]]:
+        with self._db.transaction():
+            found = {run: sorted(newest_of_each_step(self._db, run), key=_by_sequence) for run in runs}
+            return {run: [self._state(row.record) for row in rows] for run, rows in found.items() if rows}
+
+    def _state(self, record: AttemptRecord) -> StepState:
+        loop = self._db.loops.get(record.key)
+        return StepState(
+            key=record.key,
+            sequence=record.sequence,
+            status=record.status,
+            create_time=record.create_time,
+            start_time=record.start_time,
+            end_time=record.end_time,
+            child=record.child,
+            total=record.loop_total,
+            ended={} if loop is None else ended_of(loop),
+        )
 
     async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
         with self._db.transaction():

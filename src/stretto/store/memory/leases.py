@@ -8,7 +8,7 @@ from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict
 from stretto.ports.failures import Fenced
 from stretto.ports.groups import BEAT_LASTS, Burial, GroupRow, Heard, NodeRow, NodeState, Suspect
-from stretto.ports.rows import Lease, NodeId
+from stretto.ports.rows import Lease, NodeId, Phase
 from stretto.store.memory.database import Database, Part
 
 
@@ -155,7 +155,7 @@ class MemoryGroups(Part):
 
     def _quarantine(self, suspects: Iterable[Suspect | None]) -> list[RunKey]:
         rows = [self._db.runs.get(each) for each in suspects if isinstance(each, RunKey)]
-        found = [row for row in rows if row is not None]
+        found = [row for row in rows if row is not None and row.phase is not Phase.ENDED]
         for row in found:
             aside = msgspec.structs.replace(row, quarantined="owners of its group died at it")
             self._db.runs.put(row.key, aside)

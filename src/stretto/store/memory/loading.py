@@ -12,7 +12,7 @@ from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import AttemptRow, Phase, RunRow
 from stretto.store.memory.database import Database, Part, own
 from stretto.store.memory.paging import select, slice_of
-from stretto.store.memory.post import post_log
+from stretto.store.memory.post import post_look
 from stretto.store.memory.schema import ALL
 
 
@@ -54,7 +54,7 @@ class MemoryLoading(Part):
             if row is None or row.quarantined is None:
                 return False
             self._db.runs.put(run, msgspec.structs.replace(row, quarantined=None))
-            post_log(self._db, row, now)
+            post_look(self._db, row, now)
             return True
 
     def _flow(self, row: RunRow) -> FlowRows:

@@ -45,6 +45,11 @@ def post_log(db: Database, row: RunRow, now: int) -> Message:
     return post(db, Letter(ref=f"{row.key}:{record.status}", to_group=row.group, body=body), now)
 
 
+def post_look(db: Database, row: RunRow, now: int) -> None:
+    """Tell the owner of a run's group to look at the run, of which nothing has changed."""
+    post(db, Letter(ref=f"{row.key}:look", to_group=row.group, body=Log(run=row.key, at=now)), now)
+
+
 def post_end(db: Database, row: RunRow, now: int) -> None:
     """Tell who wants to know that a run ended outside of a commit."""
     post_log(db, row, now)

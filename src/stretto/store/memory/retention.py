@@ -78,6 +78,12 @@ class MemoryRetention(Part):
             old = [at for at in sorted(db.outcomes) if at[1] < before]
             return _delete((partial(db.outcomes.pop, at) for at in old), most)
 
+    async def prune_cache(self, before: int, *, most: int = 500) -> int:
+        db = self._db
+        with db.transaction():
+            old = [key for key in sorted(db.results) if db.results[key].until < before]
+            return _delete((partial(db.results.pop, key) for key in old), most)
+
     async def purge(self, workflow_id: str, *, most: int = 500) -> int:
         db = self._db
         with db.transaction():

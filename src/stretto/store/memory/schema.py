@@ -1,7 +1,7 @@
 """The tables of one database and their indexes. A bucket of an index is what somebody asks for at once."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -15,6 +15,7 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import WorkflowChange
 from stretto.model.workflow import WorkflowVersion
 from stretto.ports.events import LogRow
+from stretto.ports.functions import FunctionRecord
 from stretto.ports.groups import GroupRow, NodeRow
 from stretto.ports.messages import Message
 from stretto.ports.permits import PermitRow
@@ -36,6 +37,13 @@ class WorkflowEntry(msgspec.Struct, frozen=True, kw_only=True):
     row: WorkflowRow | None
     deleted: bool = False
     next_instance_id: int = 1
+
+
+class KeptResult(NamedTuple):
+    """What a function returned, and until when that counts."""
+
+    value: str
+    until: int
 
 
 class Schema:
@@ -75,6 +83,8 @@ class Schema:
         self.breakpoints: Table[BreakpointKey, StepBreakpoint] = self._table(self.all_breakpoints)
         self.templates_of: Index[tuple[str, str], JobTemplate] = Index(lambda row: row.definition.version)
         self.templates: Table[tuple[str, str], JobTemplate] = self._table(self.templates_of)
+        self.functions: Table[str, FunctionRecord] = self._table()
+        self.results: Table[str, KeptResult] = self._table()
 
     def _make_run_tables(self) -> None:
         self.runs_of: Index[RunKey, RunRow] = Index(lambda row: row.key.workflow_id)

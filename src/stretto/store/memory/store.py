@@ -3,6 +3,7 @@
 from stretto.store.memory.breakpoints import MemoryBreakpoints
 from stretto.store.memory.commits import MemoryCommits
 from stretto.store.memory.events import MemoryEvents
+from stretto.store.memory.functions import MemoryFunctions
 from stretto.store.memory.history import MemoryHistory
 from stretto.store.memory.leases import MemoryGroups
 from stretto.store.memory.loading import MemoryLoading
@@ -21,6 +22,7 @@ class MemoryStore(
     MemoryBreakpoints,
     MemoryCommits,
     MemoryEvents,
+    MemoryFunctions,
     MemoryGroups,
     MemoryHistory,
     MemoryLoading,

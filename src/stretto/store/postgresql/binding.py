@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from stretto.ports.failures import Poison
 from stretto.store.postgresql.dialect import DIALECT
 from stretto.store.sql.statement import INT, Field, Row, Statement
 
@@ -69,11 +68,7 @@ def arrays_of(fields: Sequence[Field], rows: Sequence[Row]) -> list[Any]:
 
 def _literal(numbers: Sequence[int | None]) -> str:
     """An array as text: `{1,2,null}`."""
-    try:
-        text = str(_encode(numbers)[1:-1], "ascii")
-    except OverflowError as error:
-        raise Poison(f"a number can not be stored: {error}") from error
-    return f"{{{text}}}"
+    return f"{{{str(_encode(numbers)[1:-1], 'ascii')}}}"
 
 
 def _translated(text: str) -> Binding:

@@ -5,6 +5,7 @@ from typing import Final
 
 from stretto.store.sql.statement import INT, TEXT, Bulk, Field, Kind, Way, names_of, same
 
+CLOCK: Final = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"  # `now()` is the begin
 ARRAYS: Final = {INT: "bigint", TEXT: "text"}
 
 
@@ -15,6 +16,7 @@ class PostgresDialect:
     shared = "FOR SHARE"
     exclusive = "FOR UPDATE"
     free = "FOR UPDATE SKIP LOCKED"
+    clock = f"({CLOCK} + :ahead)"
 
     def among(self, column: str, name: str, kind: Kind) -> str:
         return f"{column} = ANY(:{name}::{ARRAYS[kind]}[])"

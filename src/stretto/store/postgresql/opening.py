@@ -11,7 +11,7 @@ from stretto.store.postgresql.database import PostgresDatabase
 from stretto.store.postgresql.errors import DRIVER, HINTS, refused
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.store import SqlStore
-from stretto.store.sql.version import TABLE, Standing, standing_of
+from stretto.store.sql.version import FLOOR, TABLE, Standing, has_floor, standing_of
 
 TABLES: Final = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
 VERSION: Final = f"SELECT version_num FROM {TABLE}"
@@ -49,12 +49,13 @@ async def standing_at(connection: Any) -> tuple[Standing, str | None]:
     """How a database stands to the code, and the number of its last migration."""
     tables = {row[0] for row in await connection.fetch(TABLES)}
     found: str | None = await connection.fetchval(VERSION) if TABLE in tables else None
-    return standing_of(tables, found), found
+    floor: int | None = await connection.fetchval(FLOOR) if has_floor(tables, found) else None
+    return standing_of(tables, found, floor), found
 
 
 async def _check(connection: Any, place: str) -> None:
     standing, found = await standing_at(connection)
-    if standing is not Standing.CURRENT:
+    if not standing.is_usable:
         raise standing.refusal(place, found)
     closed = [row[0] for row in await connection.fetch(NOT_OURS)]
     if closed:

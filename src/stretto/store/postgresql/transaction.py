@@ -6,12 +6,12 @@ from typing import Any, Final
 import asyncpg
 
 from stretto.store.postgresql.binding import arrays_of, binding_of
-from stretto.store.postgresql.dialect import spell, spell_all
+from stretto.store.postgresql.dialect import CLOCK, spell, spell_all
 from stretto.store.sql.database import Taken
 from stretto.store.sql.rows.messages import OUTBOX
 from stretto.store.sql.statement import Bulk, Row, Statement, Way
 
-NOW: Final = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+NOW: Final = f"SELECT {CLOCK}"
 POST: Final = Bulk(way=Way.INSERT, table="outbox", key=0, fields=OUTBOX)
 POSTED: Final = f"{spell(POST)} RETURNING id"
 
@@ -38,12 +38,14 @@ class PostgresTransaction:
     async def all(self, statement: Statement, /, **values: Any) -> Sequence[Row]:
         await self.write()
         binding = binding_of(statement)
+        values["ahead"] = self._ahead()
         rows: Sequence[Row] = await self._connection.fetch(binding.text, *binding.values(values))
         return rows
 
     async def one(self, statement: Statement, /, **values: Any) -> Row | None:
         await self.write()
         binding = binding_of(statement)
+        values["ahead"] = self._ahead()
         row: Row | None = await self._connection.fetchrow(binding.text, *binding.values(values))
         return row
 
@@ -51,6 +53,7 @@ class PostgresTransaction:
         """How many rows were hit is the last word of the answer, as in `INSERT 0 5`."""
         await self.write()
         binding = binding_of(statement)
+        values["ahead"] = self._ahead()
         status: str = await self._connection.execute(binding.text, *binding.values(values))
         return int(status.rpartition(" ")[2])
 

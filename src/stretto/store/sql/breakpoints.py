@@ -87,7 +87,8 @@ class SqlBreakpoints(Part):
         async def work(tx: Transaction) -> Slice[StepBreakpoint]:
             return (await ALL.page(tx, cut)).of(lambda row: BREAKPOINT.read(row[-1]))
 
-        return await self._read(work)
+        one_statement = cut.above is None and cut.below is None
+        return await (self._look(work) if one_statement else self._read(work))
 
     async def paused(self, workflow_id: str, step_id: str, cut: Cut) -> Slice[PausedStepAttempt]:
         async def work(tx: Transaction) -> Slice[PausedStepAttempt]:

@@ -76,9 +76,15 @@ class Database(Protocol):
         """For a work that only reads: all its statements see the same moment."""
         ...
 
-    async def write(self, work: Work[T], *, urgent: bool = False) -> T:
+    async def write(self, work: Work[T]) -> T:
         """In one transaction, which is committed when this returns. The work is called again after a
-        deadlock or a serialisation failure. An `urgent` one (a beat) waits for no other of this process.
+        deadlock or a serialisation failure.
+        """
+        ...
+
+    async def apart(self, work: Work[T]) -> T:
+        """For a work (a beat) whose statements need no transaction around them: each is committed for
+        itself. It waits for no other of this process, and may be repeated.
         """
         ...
 

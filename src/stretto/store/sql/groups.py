@@ -18,10 +18,15 @@ from stretto.store.sql.statement import INT, RUN_KEY, Row, Statement, given, int
 NEW_NODE: Final = (*texts("node_id", "state"), *ints("joined_at"), *texts("address"))
 JOIN: Final = Statement(lambda d: d.missing("node", NEW_NODE))
 FIRST_BEAT: Final = Statement("INSERT INTO beat (node_id, n, expires_at) VALUES (:node, 1, :expires_at)")
-BEAT: Final = Statement("UPDATE beat SET n = n + 1, expires_at = :expires_at WHERE node_id = :node")
+BEAT: Final = Statement(
+    lambda d: f"UPDATE beat SET n = n + 1, expires_at = {d.clock} + :lasts WHERE node_id = :node"
+)
 NODES: Final = Statement(
-    "SELECT node.node_id, state, COALESCE(n, last_n), COALESCE(expires_at, expired_at), joined_at, "
-    "buried_at, address FROM node LEFT JOIN beat ON beat.node_id = node.node_id ORDER BY node.node_id"
+    lambda d: (
+        f"SELECT {d.clock}, node.node_id, state, COALESCE(n, last_n), COALESCE(expires_at, expired_at), "
+        "joined_at, buried_at, address FROM node LEFT JOIN beat ON beat.node_id = node.node_id "
+        "ORDER BY node.node_id"
+    )
 )
 LOCK_NODE: Final = Statement(lambda d: f"SELECT state FROM node WHERE node_id = :node {d.exclusive}")
 LOCK_BEAT: Final = Statement(lambda d: f"SELECT n, expires_at FROM beat WHERE node_id = :node {d.exclusive}")
@@ -67,7 +72,9 @@ SUSPECT_OF: Final = Statement("UPDATE flow_group SET suspect = :suspect WHERE gr
 
 NO_MAIL: Final = Statement("DELETE FROM outbox WHERE to_node = :node")
 FREE_WORK: Final = Statement("UPDATE work SET taken_by = NULL, since = :now WHERE taken_by = :node")
-QUARANTINE: Final = Statement(f"UPDATE run SET aside = 1, quarantined = :reason WHERE {given(RUN_KEY)}")
+QUARANTINE: Final = Statement(
+    f"UPDATE run SET aside = 1, quarantined = :reason WHERE {given(RUN_KEY)} AND phase <> 'ENDED'"
+)
 PARK: Final = Statement("UPDATE outbox SET is_parked = 1, parked = :reason WHERE id = :id")
 REASON: Final = "owners of its group died at it"
 
@@ -83,18 +90,17 @@ class SqlGroups(Part):
             if not await tx.run(JOIN, node_id=node, state=NodeState.ALIVE, joined_at=now, address=address):
                 raise Conflict(f"the node id {node} was used before")
             await tx.run(FIRST_BEAT, node=node, expires_at=now + self._settings.beat_lasts)
-            return Heard(now=now, nodes=await _nodes(tx))
+            return await _heard(tx)
 
         return await self._db.write(work)
 
     async def beat(self, node: NodeId) -> Heard | None:
         async def work(tx: Transaction) -> Heard | None:
-            now = await tx.now()
-            if not await tx.run(BEAT, node=node, expires_at=now + self._settings.beat_lasts):
+            if not await tx.run(BEAT, node=node, lasts=self._settings.beat_lasts):
                 return None
-            return Heard(now=now, nodes=await _nodes(tx))
+            return await _heard(tx)
 
-        return await self._db.write(work, urgent=True)
+        return await self._db.apart(work)
 
     async def bury(self, node: NodeId, beats: int, *, expired: bool = True) -> Burial | None:
         async def work(tx: Transaction) -> Burial | None:
@@ -136,6 +142,9 @@ class SqlGroups(Part):
         await self._db.write(work)
 
     async def claim(self, node: NodeId, most: int) -> list[Lease]:
+        if most == 0:
+            return []
+
         async def work(tx: Transaction) -> list[Lease]:
             if await node_state(tx, node) is not NodeState.ALIVE:
                 return []
@@ -159,7 +168,7 @@ class SqlGroups(Part):
         return await self._db.write(work)
 
     async def nodes(self) -> list[NodeRow]:
-        return list(await self._db.look(_nodes))
+        return list((await self._db.look(_heard)).nodes)
 
     async def groups(self) -> list[GroupRow]:
         async def work(tx: Transaction) -> list[GroupRow]:
@@ -187,12 +196,14 @@ class SqlGroups(Part):
 
 
 # ----------------------------------------------------------------------------------------------------- rows
-async def _nodes(tx: Transaction) -> tuple[NodeRow, ...]:
-    return tuple(_node(row) for row in await tx.all(NODES))
+async def _heard(tx: Transaction) -> Heard:
+    """With one statement: beats are most of what an idle node says."""
+    rows = await tx.all(NODES)
+    return Heard(now=rows[0][0] if rows else 0, nodes=tuple(_node(row) for row in rows))
 
 
 def _node(columns: Row) -> NodeRow:
-    node, state, beats, expires_at, joined_at, buried_at, address = columns
+    _now, node, state, beats, expires_at, joined_at, buried_at, address = columns
     return NodeRow(
         node=NodeId(node),
         state=NodeState(state),

@@ -7,7 +7,7 @@ from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut, Slice, Span
-from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.rows import AttemptRow, RunRow, StepState
 from stretto.store.sql.codec import LOOP
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.large import filled, filled_runs
@@ -15,7 +15,7 @@ from stretto.store.sql.loading import newest_attempts
 from stretto.store.sql.paging import Listing, Page
 from stretto.store.sql.part import Part
 from stretto.store.sql.rows.attempts import ROW as ATTEMPT_ROW
-from stretto.store.sql.rows.attempts import attempt_row
+from stretto.store.sql.rows.attempts import STATE, attempt_row, step_state
 from stretto.store.sql.rows.keys import of_attempt, of_run, run_from
 from stretto.store.sql.rows.runs import ROW, prefixed, run_row
 from stretto.store.sql.run_lists import page_of_runs
@@ -42,9 +42,13 @@ INSTANCE_SPAN: Final = Statement(
 )
 RUNS_OF: Final = Listing(ROW, f"run WHERE {OF_INSTANCE}", ["run_id"], newest_first=True)
 RUN_SPAN: Final = Statement(f"SELECT MIN(run_id), MAX(run_id) FROM run WHERE {OF_INSTANCE}")
-RECENT: Final = Statement(
-    f"SELECT {ROW} FROM run WHERE workflow_id = :workflow_id "
+RECENT: Final = (
+    f"SELECT {ROW} FROM run WHERE workflow_id = :workflow_{{0}} "
     "ORDER BY instance_id DESC, run_id DESC LIMIT :most"
+)
+AT_ONCE: Final = 16  # workflows whose runs one statement reads
+RECENT_OF_MANY: Final = Statement(
+    " UNION ALL ".join(f"SELECT * FROM ({RECENT.format(place)}) recent_{place}" for place in range(AT_ONCE))
 )
 CHILDREN: Final = Listing(
     ROW,
@@ -62,6 +66,15 @@ OF_STEP: Final = Statement(
         f"JOIN attempt ON {same(RUN_KEY, 'attempt', 'named')} AND attempt.step_id = :step_id "
         "AND attempt.attempt_no = (SELECT MAX(other.attempt_no) FROM attempt other "
         f"WHERE {same(ATTEMPT_KEY[:4], 'other', 'attempt')})"
+    )
+)
+STATES: Final = Statement(
+    lambda d: (
+        f"SELECT {prefixed(STATE, 'attempt')}, run_loop.counts FROM {d.listed('runs', RUN_KEY)} named "
+        f"JOIN attempt ON {same(RUN_KEY, 'attempt', 'named')} "
+        "AND attempt.attempt_no = (SELECT MAX(other.attempt_no) FROM attempt other "
+        f"WHERE {same(ATTEMPT_KEY[:4], 'other', 'attempt')}) "
+        f"LEFT JOIN run_loop ON {same(ATTEMPT_KEY, 'run_loop', 'attempt')}"
     )
 )
 LOOPS: Final = Statement(
@@ -111,10 +124,14 @@ class SqlHistory(Part):
 
     async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunRow]]:
         async def work(tx: Transaction) -> dict[str, list[RunRow]]:
-            found: dict[str, list[RunRow]] = {}
-            for workflow_id in workflow_ids:
-                rows = await filled_runs(tx, await tx.all(RECENT, workflow_id=workflow_id, most=most))
-                found[workflow_id] = [run_row(row) for row in rows]
+            found: dict[str, list[RunRow]] = {workflow_id: [] for workflow_id in workflow_ids}
+            named = list(found)
+            for first in range(0, len(named), AT_ONCE):
+                some = dict.fromkeys(f"workflow_{place}" for place in range(AT_ONCE))
+                some |= {f"workflow_{place}": each for place, each in enumerate(named[first:][:AT_ONCE])}
+                rows = await tx.all(RECENT_OF_MANY, most=most, **some)
+                for row in await filled_runs(tx, sorted(rows, key=run_from, reverse=True)):
+                    found[row[0]].append(run_row(row))
             return found
 
         return await self._db.read(work)
@@ -144,6 +161,17 @@ class SqlHistory(Part):
             return sorted(await newest_attempts(tx, [run]), key=_by_sequence)
 
         return await self._db.read(work)
+
+    async def step_states(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepState]]:
+        async def work(tx: Transaction) -> dict[RunKey, list[StepState]]:
+            found: dict[RunKey, list[StepState]] = {}
+            for row in await tx.all(STATES, runs=sorted(set(runs))):
+                found.setdefault(run_from(row), []).append(step_state(row))
+            for states in found.values():
+                states.sort(key=lambda each: (each.sequence, each.key.step_id))
+            return found
+
+        return await self._db.look(work)
 
     async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
         async def work(tx: Transaction) -> dict[RunKey, AttemptRow]:

@@ -16,6 +16,7 @@ TAG_LENGTH: Final = 320  # `maestro_<workflow>:<step>` is a tag, too
 NODE_LENGTH: Final = 96  # the index of free work holds one beside a name and two ids
 TEXT_LENGTH: Final = 255  # request ids, users
 WORD_LENGTH: Final = 32
+CODE_LENGTH: Final = 512  # the module and name of a function
 
 
 def fitting(text: str, most: int, what: str) -> str:

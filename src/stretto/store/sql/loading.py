@@ -14,7 +14,7 @@ from stretto.store.sql.database import Transaction
 from stretto.store.sql.large import filled, filled_runs
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.part import Part
-from stretto.store.sql.posting import log_letter, post
+from stretto.store.sql.posting import look_letter, post
 from stretto.store.sql.rows.attempts import ROW as ATTEMPT_ROW
 from stretto.store.sql.rows.attempts import attempt_row
 from stretto.store.sql.rows.keys import flat, of_run, run_from
@@ -88,7 +88,7 @@ GRANTED: Final = Statement(
 )
 ASIDE: Final = Listing(ROW, "run WHERE aside = 1", [field.name for field in RUN_KEY])
 LOCK: Final = Statement(
-    lambda d: f"SELECT group_id, status FROM run WHERE {given(RUN_KEY)} AND aside = 1 {d.exclusive}"
+    lambda d: f"SELECT group_id FROM run WHERE {given(RUN_KEY)} AND aside = 1 {d.exclusive}"
 )
 RELEASE: Final = Statement(f"UPDATE run SET aside = 0, quarantined = NULL WHERE {given(RUN_KEY)}")
 
@@ -132,7 +132,7 @@ class SqlLoading(Part):
                 return False
             await tx.run(RELEASE, **of_run(run))
             now = await tx.now()
-            await post(tx, [log_letter(run, RunStatus(row[1]), row[0], now)], now)
+            await post(tx, [look_letter(run, row[0], now)], now)
             return True
 
         return await self._db.write(work)

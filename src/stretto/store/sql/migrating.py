@@ -4,7 +4,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, inspect, text
 
-from stretto.store.sql.version import TABLE, Standing, standing_of
+from stretto.store.sql.version import FLOOR, TABLE, Standing, has_floor, standing_of
 
 
 def migrate(connection: Connection) -> None:
@@ -21,4 +21,5 @@ def look(connection: Connection) -> tuple[Standing, str | None]:
     found: str | None = None
     if TABLE in tables:
         found = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar()
-    return standing_of(tables, found), found
+    floor = connection.execute(text(FLOOR)).scalar() if has_floor(tables, found) else None
+    return standing_of(tables, found, floor), found

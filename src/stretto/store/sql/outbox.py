@@ -1,7 +1,6 @@
 """Messages between groups, nodes and callers."""
 
 from collections.abc import Collection, Sequence, Set
-from heapq import merge
 from typing import Final
 
 from stretto.engine.records import RunKey
@@ -20,24 +19,32 @@ from stretto.store.sql.part import Part, Undo
 from stretto.store.sql.posting import post
 from stretto.store.sql.rows.keys import of_attempt, of_run, run_from
 from stretto.store.sql.rows.messages import ROW, letter_row, message, ref_digest
-from stretto.store.sql.statement import ATTEMPT_KEY, INT, RUN_KEY, Statement, given
+from stretto.store.sql.statement import ATTEMPT_KEY, INT, RUN_KEY, Dialect, Statement, given
+
+
+def _due(d: Dialect) -> str:
+    return f"is_parked = 0 AND is_answered = 0 AND not_before <= {d.clock} ORDER BY id LIMIT :reach"
+
+
+NO_GROUP: Final = -1
 
 SAME: Final = Statement(
     "SELECT id FROM outbox WHERE ref_digest = :digest AND kind = :kind AND ref = :ref ORDER BY id LIMIT 1"
 )
-DUE: Final = "is_parked = 0 AND is_answered = 0 AND not_before <= :now ORDER BY id LIMIT :most"
-TO_GROUPS: Final = Statement(
-    lambda d: f"SELECT id FROM outbox WHERE {d.among('to_group', 'groups', INT)} AND {DUE}"
+# One statement, because an idle node asks all the time. What has a type comes first, for the nulls' sake.
+WAITING: Final = Statement(
+    lambda d: (
+        "SELECT NULL, workflow_id, instance_id, run_id FROM (SELECT workflow_id, instance_id, run_id "
+        f"FROM run WHERE {d.among('group_id', 'groups', INT)} AND lane = 'ADMITTED' AND aside = 0 "
+        "ORDER BY workflow_id, instance_id, run_id LIMIT :launches) admitted "
+        f"UNION ALL SELECT id, NULL, NULL, NULL FROM (SELECT id FROM outbox "
+        f"WHERE {d.among('to_group', 'groups', INT)} AND {_due(d)}) to_groups "
+        f"UNION ALL SELECT id, NULL, NULL, NULL FROM (SELECT id FROM outbox "
+        f"WHERE to_node = :node AND {_due(d)}) to_nodes"
+    )
 )
-TO_NODE: Final = Statement(f"SELECT id FROM outbox WHERE to_node = :node AND {DUE}")
 MESSAGES: Final = Statement(
     lambda d: f"SELECT {ROW} FROM outbox WHERE {d.among('id', 'ids', INT)} ORDER BY id"
-)
-ADMITTED: Final = Statement(
-    lambda d: (
-        f"SELECT workflow_id, instance_id, run_id FROM run WHERE {d.among('group_id', 'groups', INT)} "
-        "AND lane = 'ADMITTED' AND aside = 0 ORDER BY workflow_id, instance_id, run_id LIMIT :most"
-    )
 )
 GROUP_OF_RUN: Final = Statement(f"SELECT group_id FROM run WHERE {given(RUN_KEY)}")
 DONE_WORK: Final = Statement(
@@ -54,12 +61,16 @@ RELEASE: Final = Statement(
     "UPDATE outbox SET tries = 0, not_before = 0, parked = NULL, is_parked = 0 "
     "WHERE id = :id AND is_parked = 1"
 )
-LOST: Final = Statement(
-    "DELETE FROM outbox WHERE to_node IS NOT NULL AND NOT EXISTS "
+_TO_NOBODY: Final = (
+    "to_node IS NOT NULL AND NOT EXISTS "
     "(SELECT 1 FROM node WHERE node.node_id = outbox.to_node AND node.state <> 'DEAD')"
 )
-UNREAD: Final = Statement(
-    "DELETE FROM outbox WHERE is_answered = 1 AND sent_at < :before AND to_node IS NULL"
+_READ_BY_NOBODY: Final = "is_answered = 1 AND sent_at < :before AND to_node IS NULL"
+LOST: Final = Statement(f"DELETE FROM outbox WHERE {_TO_NOBODY}")
+UNREAD: Final = Statement(f"DELETE FROM outbox WHERE {_READ_BY_NOBODY}")
+LEFT_OVER: Final = Statement(
+    f"SELECT 1 FROM (SELECT id FROM outbox WHERE {_TO_NOBODY} LIMIT 1) lost "
+    f"UNION ALL SELECT 1 FROM (SELECT id FROM outbox WHERE {_READ_BY_NOBODY} LIMIT 1) unread"
 )
 PARKED: Final = Listing(ROW, "outbox WHERE is_parked = 1", ["id"])
 
@@ -89,19 +100,21 @@ class SqlOutbox(Part):
         launching: Set[RunKey] = frozenset(),
         most: int = 1000,
     ) -> Mail:
-        mine = sorted(groups)
+        mine = sorted(groups) or [NO_GROUP]
 
         async def work(tx: Transaction) -> Mail:
-            now, reach = await tx.now(), most + len(known)
-            to_groups = await tx.all(TO_GROUPS, groups=mine, now=now, most=reach) if mine else ()
-            to_node = await tx.all(TO_NODE, node=node, now=now, most=reach)
-            numbers = (row[0] for row in merge(to_groups, to_node))
-            ids = [number for number in numbers if number not in known][:most]
-            rows = await tx.all(ADMITTED, groups=mine, most=most + len(launching)) if mine else ()
-            runs = [run for row in rows if (run := run_from(row)) not in launching]
-            return Mail(admitted=tuple(runs[:most]), messages=tuple(await _messages(tx, ids)))
+            rows = await tx.all(
+                WAITING, node=node, groups=mine, reach=most + len(known), launches=most + len(launching)
+            )
+            runs = sorted(
+                run for row in rows if row[0] is None and (run := run_from(row[1:])) not in launching
+            )
+            ids = sorted(row[0] for row in rows if row[0] is not None and row[0] not in known)
+            # What is gone by now is wanted no more; what came meanwhile is not among the ids.
+            messages = await _messages(tx, ids[:most])
+            return Mail(admitted=tuple(runs[:most]), messages=tuple(messages))
 
-        return await self._read(work)
+        return await self._look(work)
 
     async def report(
         self, node: NodeId, result: Result, *, take: int | None = None, answers: int | None = None
@@ -176,10 +189,13 @@ class SqlOutbox(Part):
         return await self._db.write(work)
 
     async def sweep_outbox(self, acts_before: int) -> int:
+        async def look(tx: Transaction) -> bool:
+            return await tx.one(LEFT_OVER, before=acts_before) is not None
+
         async def work(tx: Transaction) -> int:
             return await tx.run(LOST) + await tx.run(UNREAD, before=acts_before)
 
-        return await self._db.write(work)
+        return await self._db.write(work) if await self._look(look) else 0
 
 
 async def _messages(tx: Transaction, ids: Sequence[int]) -> list[Message]:

@@ -30,15 +30,24 @@ class Listing:
 
     source   What comes after FROM; it may end with a WHERE.
     order    The columns of the key. Those before them, if any, are the same in the whole list.
+    bounds   Conditions on the key itself. They stand behind the cut: of two bounds on the same side, SQLite
+             begins to read at the first.
     """
 
     def __init__(
-        self, columns: str, source: str | Spelling, order: Sequence[str], *, newest_first: bool = False
+        self,
+        columns: str,
+        source: str | Spelling,
+        order: Sequence[str],
+        *,
+        newest_first: bool = False,
+        bounds: Sequence[str] = (),
     ) -> None:
         self._columns = columns
         self._source = source
         self._order = tuple(order)
         self._newest_first = newest_first
+        self._bounds = "".join(f" AND {bound}" for bound in bounds)
         self._names = [f"cut_{place}" for place in range(len(order))]
         self._statements = {
             (sign, cut): Statement(self._page(sign, cut=cut)) for sign in OPPOSITE for cut in (True, False)
@@ -95,7 +104,8 @@ class Listing:
 
         def spell(dialect: Dialect) -> str:
             beyond = f" AND {dialect.beyond(self._order, self._names, sign)}" if cut else ""
-            return f"SELECT {self._columns} FROM {self._from(dialect)}{beyond} ORDER BY {order} LIMIT :most"
+            where = f"{self._from(dialect)}{beyond}{self._bounds}"
+            return f"SELECT {self._columns} FROM {where} ORDER BY {order} LIMIT :most"
 
         return spell
 
@@ -106,7 +116,8 @@ class Listing:
 
         def spell(dialect: Dialect) -> str:
             beyond = dialect.beyond(self._order, self._names, OPPOSITE[sign])
-            return f"SELECT 1 FROM {self._from(dialect)} AND {beyond} ORDER BY {order} LIMIT 1"
+            where = f"{self._from(dialect)} AND {beyond}{self._bounds}"
+            return f"SELECT 1 FROM {where} ORDER BY {order} LIMIT 1"
 
         return spell
 

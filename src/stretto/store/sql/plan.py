@@ -9,8 +9,8 @@ from typing import NamedTuple
 from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey, RunRecord
 from stretto.model.status import RunStatus
 from stretto.ports.commit import Decided, GroupPart
-from stretto.ports.rows import NodeId, Phase, RunSummary
-from stretto.store.sql.codec import ATTEMPT, BODIES, EVENTS, LOOP, OUTCOME, RUN, SUMMARY
+from stretto.ports.rows import NodeId, Phase, RunSummary, ended_of
+from stretto.store.sql.codec import ATTEMPT, BODIES, COUNTS, EVENTS, LOOP, OUTCOME, RUN, SUMMARY
 from stretto.store.sql.large import Large
 from stretto.store.sql.params import Base, KnownParams
 from stretto.store.sql.rows.attempts import attempt_values
@@ -192,4 +192,5 @@ class _Planning:
                 plan.attempts.append(row)
         for key, loop in self._loops.items():
             place = flat(checked_attempt(key))
-            plan.loops.append((*place, plan.large.kept("run_loop", place, LOOP.write(loop))))
+            doc = plan.large.kept("run_loop", place, LOOP.write(loop))
+            plan.loops.append((*place, doc, COUNTS.write(ended_of(loop))))

@@ -32,6 +32,11 @@ def log_letter(run: RunKey, status: RunStatus, group: int, now: int) -> Letter:
     return Letter(ref=f"{run}:{status}", to_group=group, body=Log(run=run, status=status, at=now))
 
 
+def look_letter(run: RunKey, group: int, now: int) -> Letter:
+    """Tells the owner of a run's group to look at the run, of which nothing has changed."""
+    return Letter(ref=f"{run}:look", to_group=group, body=Log(run=run, at=now))
+
+
 def end_letters(run: RunKey, status: RunStatus, group: int, parent: Parent | None, now: int) -> list[Letter]:
     """Tells who wants to know that a run ended outside of a commit."""
     letters = [log_letter(run, status, group, now)]

@@ -44,6 +44,11 @@ OLD_OUTCOMES: Final = Statement(
 DELETE_OUTCOMES: Final = Bulk(
     way=Way.DELETE, table="outcome", key=2, fields=(*texts("workflow_id"), *ints("hour"))
 )
+OLD_RESULTS: Final = Statement(
+    "SELECT result_key FROM kept_result WHERE kept_until < :before "
+    "ORDER BY kept_until, result_key LIMIT :most"
+)
+DELETE_RESULTS: Final = Bulk(way=Way.DELETE, table="kept_result", key=1, fields=texts("result_key"))
 PURGEABLE: Final = Statement("SELECT workflow_id FROM workflow WHERE state = 'DELETED' ORDER BY workflow_id")
 
 
@@ -80,6 +85,9 @@ class SqlRetention(Part):
 
     async def prune_outcomes(self, before: int, *, most: int = 500) -> int:
         return await self._delete(OLD_OUTCOMES, DELETE_OUTCOMES, before=before, most=most)
+
+    async def prune_cache(self, before: int, *, most: int = 500) -> int:
+        return await self._delete(OLD_RESULTS, DELETE_RESULTS, before=before, most=most)
 
     async def purge(self, workflow_id: str, *, most: int = 500) -> int:
         async def work(tx: Transaction) -> int:

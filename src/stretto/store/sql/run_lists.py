@@ -63,6 +63,7 @@ def _listing(asked: frozenset[str]) -> Listing:
             tagged = f"{CONDITIONS['tag']} AND {same(RUN_KEY, 'run_tag', 'run')}"
             conditions["tag"] = f"EXISTS (SELECT 1 FROM run_tag WHERE {tagged})"
     order = [f"{first}.{name}" for name in ORDER]
+    bounds = [conditions.pop(name) for name in ("since", "until") if name in conditions]
     where = " AND ".join(["run.listed_at IS NOT NULL", *conditions.values()])
     columns = f"{', '.join(order)}, {prefixed(ROW, 'run')}"
-    return Listing(columns, f"{source} WHERE {where}", order, newest_first=True)
+    return Listing(columns, f"{source} WHERE {where}", order, newest_first=True, bounds=bounds)

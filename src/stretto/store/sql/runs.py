@@ -34,8 +34,8 @@ WITH_QUEUE: Final = Statement(
 )
 AT_HOME: Final = Statement(
     lambda d: (
-        f"SELECT workflow_id FROM workflow WHERE {d.among('home_group', 'groups', INT)} AND queued > 0 "
-        "AND state = 'ALIVE' ORDER BY workflow_id"
+        f"SELECT workflow_id, state FROM workflow WHERE {d.among('home_group', 'groups', INT)} "
+        "AND queued > 0"  # not by their state, nor in order: a database might go through all that are alive
     )
 )
 OF_REQUEST: Final = Statement(
@@ -71,7 +71,8 @@ class SqlRuns(Part):
 
     async def queues_at_home(self, groups: Collection[int]) -> list[str]:
         async def work(tx: Transaction) -> list[str]:
-            return [row[0] for row in await tx.all(AT_HOME, groups=sorted(groups))]
+            rows = await tx.all(AT_HOME, groups=sorted(groups))
+            return sorted(workflow_id for workflow_id, state in rows if state == "ALIVE")
 
         return await self._look(work)
 

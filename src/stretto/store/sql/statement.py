@@ -67,12 +67,14 @@ class Dialect(Protocol):
     shared      Ends a SELECT (with ORDER BY on the key) that locks the rows it finds, among other readers.
     exclusive   The same, alone.
     free        Alone, and rows that somebody else has locked are passed over.
+    clock       An expression: the database's clock, in milliseconds since 1970. See `Transaction.now`.
     """
 
     name: str
     shared: str
     exclusive: str
     free: str
+    clock: str
 
     def among(self, column: str, name: str, kind: Kind) -> str:
         """A condition: the column has one of the values in the list that is bound to the name."""

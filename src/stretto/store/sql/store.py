@@ -4,6 +4,7 @@ from stretto.store.sql.breakpoints import SqlBreakpoints
 from stretto.store.sql.commits import SqlCommits
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.events import SqlEvents
+from stretto.store.sql.functions import SqlFunctions
 from stretto.store.sql.groups import SqlGroups
 from stretto.store.sql.history import SqlHistory
 from stretto.store.sql.loading import SqlLoading
@@ -22,6 +23,7 @@ class SqlStore(
     SqlBreakpoints,
     SqlCommits,
     SqlEvents,
+    SqlFunctions,
     SqlGroups,
     SqlHistory,
     SqlLoading,

@@ -1,4 +1,8 @@
-"""Which schema the code needs, and how a database stands to it. Nothing here needs SQLAlchemy."""
+"""Which schema the code needs, and how a database stands to it. Nothing here needs SQLAlchemy.
+
+Migrations only add: code that knows an older schema goes on working beside them, until all of it is replaced.
+One that takes something away (a contraction) says which schema code must know from then on: see `FLOOR`.
+"""
 
 from collections.abc import Collection
 from enum import Enum
@@ -6,8 +10,9 @@ from typing import Final
 
 from stretto.model.errors import PreconditionFailed, StrettoError
 
-HEAD: Final = "0001"  # the newest migration; their numbers grow
+HEAD: Final = "0002"  # the newest migration; their numbers grow
 TABLE: Final = "stretto_version"  # that holds the number of the last migration
+FLOOR: Final = "SELECT next_value FROM counter WHERE name = 'oldest_schema'"  # no row: the first one
 
 
 class Standing(Enum):
@@ -15,9 +20,15 @@ class Standing(Enum):
 
     EMPTY = "empty"
     CURRENT = "current"
+    NEWER = "newer than the code, which it still serves"
     TOO_OLD = "too old"
     TOO_NEW = "newer than the code"
     FOREIGN = "not a database of Stretto"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the code can work with it as it is."""
+        return self in {Standing.CURRENT, Standing.NEWER}
 
     def refusal(self, place: str, found: str | None) -> StrettoError:
         """Why a database that stands so can not be used as it is."""
@@ -39,10 +50,20 @@ class Standing(Enum):
                 )
 
 
-def standing_of(tables: Collection[str], found: str | None) -> Standing:
-    """How a database with these tables stands, whose last migration has this number."""
+def has_floor(tables: Collection[str], found: str | None) -> bool:
+    """Whether a newer version has been there: then the floor of the database must be looked at."""
+    return found is not None and found > HEAD and "counter" in tables
+
+
+def standing_of(tables: Collection[str], found: str | None, floor: int | None = None) -> Standing:
+    """How a database with these tables stands, whose last migration has this number. `floor`: the oldest
+    schema whose code may use it.
+    """
     if found is None:
         return Standing.FOREIGN if set(tables) - {TABLE, "sqlite_sequence"} else Standing.EMPTY
     if found == HEAD:
         return Standing.CURRENT
-    return Standing.TOO_NEW if found > HEAD else Standing.TOO_OLD
+    if found < HEAD:
+        return Standing.TOO_OLD
+    serves = has_floor(tables, found) and (floor is None or floor <= int(HEAD))
+    return Standing.NEWER if serves else Standing.TOO_NEW

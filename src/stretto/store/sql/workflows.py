@@ -17,6 +17,7 @@ from stretto.store.sql.database import Transaction
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.part import Part
 from stretto.store.sql.publishing import change, delete
+from stretto.store.sql.rows.runs import prefixed
 from stretto.store.sql.rows.workflows import ENDS, ROW, outcomes_from, workflow_row
 from stretto.store.sql.statement import TEXT, Statement
 
@@ -170,20 +171,20 @@ async def read_workflow(tx: Transaction, workflow_id: str) -> WorkflowRow | None
     return None if row is None else workflow_row(row)
 
 
-_WITH_TAG: Final = (
-    "EXISTS (SELECT 1 FROM workflow_tag "
-    "WHERE workflow_tag.tag = :tag AND workflow_tag.workflow_id = workflow.workflow_id)"
-)
-
-
 @lru_cache
 def _listing(*, prefix: bool, owner: bool, tag: bool) -> Listing:
     """Workflows by id; what is not asked for is not looked at."""
+    first = source = "workflow"
+    state, owner_of = "state", "owner"
+    if tag:  # in words that keep a database from beginning with all workflows
+        first, state, owner_of = "workflow_tag", "COALESCE(state, '')", "COALESCE(owner, '')"
+        source = "workflow_tag LEFT JOIN workflow ON workflow.workflow_id = workflow_tag.workflow_id"
     asked = {
-        "state = 'ALIVE'": True,
-        "workflow_id >= :prefix AND workflow_id < :prefix_end": prefix,
-        "owner = :owner": owner,
-        _WITH_TAG: tag,
+        "workflow_tag.tag = :tag": tag,
+        f"{state} = 'ALIVE'": True,
+        f"{owner_of} = :owner": owner,
     }
     conditions = " AND ".join(text for text, wanted in asked.items() if wanted)
-    return Listing(ROW, f"workflow WHERE {conditions}", ["workflow_id"])
+    bounds = [f"{first}.workflow_id {sign}" for sign in (">= :prefix", "< :prefix_end")] if prefix else []
+    columns = prefixed(ROW, "workflow")
+    return Listing(columns, f"{source} WHERE {conditions}", [f"{first}.workflow_id"], bounds=bounds)

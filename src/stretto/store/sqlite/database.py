@@ -92,8 +92,12 @@ class SqliteDatabase:
             self._slow = 0
             self._slow_until = ended + SLOW_FOR
 
-    async def write(self, work: Work[T], *, urgent: bool = False) -> T:
-        answer: T = await self._writer.submit(work, urgent=urgent)
+    async def write(self, work: Work[T]) -> T:
+        answer: T = await self._writer.submit(work)
+        return answer
+
+    async def apart(self, work: Work[T]) -> T:
+        answer: T = await self._writer.submit(work, urgent=True)
         return answer
 
     async def close(self) -> None:

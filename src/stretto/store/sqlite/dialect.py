@@ -14,6 +14,7 @@ class SqliteDialect:
     shared = ""
     exclusive = ""
     free = ""
+    clock = ":clock"  # that of the host: whoever says the statement binds it
 
     def among(self, column: str, name: str, kind: Kind) -> str:  # noqa: ARG002 - JSON knows the kind
         return f"{column} IN (SELECT value FROM json_each(:{name}))"

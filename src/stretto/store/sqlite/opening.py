@@ -13,7 +13,7 @@ from stretto.ports.store import Store
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.part import DEFAULTS
 from stretto.store.sql.store import SqlStore
-from stretto.store.sql.version import Standing, standing_of
+from stretto.store.sql.version import FLOOR, Standing, has_floor, standing_of
 from stretto.store.sqlite.address import path_of
 from stretto.store.sqlite.clock import host_clock
 from stretto.store.sqlite.database import SqliteDatabase, connected
@@ -92,7 +92,7 @@ def prepare(path: Path) -> None:
         ) from error
     if standing is Standing.TOO_OLD:
         _upgrade(path)
-    elif standing not in {Standing.EMPTY, Standing.CURRENT}:
+    elif standing is not Standing.EMPTY and not standing.is_usable:
         raise standing.refusal(str(path), found)
 
 
@@ -103,7 +103,8 @@ def _standing(connection: sqlite3.Connection) -> tuple[Standing, str | None]:
     if "stretto_version" in tables:
         row = connection.execute("SELECT version_num FROM stretto_version").fetchone()
         found = None if row is None else row[0]
-    return standing_of(tables, found), found
+    floor = connection.execute(FLOOR).fetchone() if has_floor(tables, found) else None
+    return standing_of(tables, found, floor and floor[0]), found
 
 
 def _create(connection: sqlite3.Connection) -> None:

@@ -62,6 +62,11 @@ CREATE TABLE flow_group (
 )
  WITHOUT ROWID;
 CREATE INDEX flow_group_owner ON flow_group (owner);
+CREATE TABLE job_function (
+    name VARCHAR(512) NOT NULL,
+    doc TEXT NOT NULL,
+    PRIMARY KEY (name)
+);
 CREATE TABLE job_template (
     job_type VARCHAR(256) NOT NULL,
     version VARCHAR(256) NOT NULL,
@@ -69,6 +74,13 @@ CREATE TABLE job_template (
     PRIMARY KEY (job_type, version)
 );
 CREATE INDEX job_template_version ON job_template (version, job_type);
+CREATE TABLE kept_result (
+    result_key VARCHAR(512) NOT NULL,
+    doc TEXT NOT NULL,
+    kept_until INTEGER NOT NULL,
+    PRIMARY KEY (result_key)
+);
+CREATE INDEX kept_result_until ON kept_result (kept_until);
 CREATE TABLE large_doc (
     workflow_id VARCHAR(191) NOT NULL,
     instance_id INTEGER NOT NULL,
@@ -214,6 +226,7 @@ CREATE TABLE run_loop (
     run_id INTEGER NOT NULL,
     step_id VARCHAR(191) NOT NULL,
     attempt_no INTEGER NOT NULL,
+    counts TEXT,
     doc TEXT NOT NULL,
     PRIMARY KEY (workflow_id, instance_id, run_id, step_id, attempt_no)
 );
@@ -371,4 +384,4 @@ CREATE TABLE stretto_version (
     version_num VARCHAR(32) NOT NULL,
     CONSTRAINT stretto_version_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO stretto_version (version_num) VALUES ('0001');
+INSERT INTO stretto_version (version_num) VALUES ('0002');

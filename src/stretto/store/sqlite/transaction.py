@@ -63,6 +63,7 @@ class SqliteTransaction:
         text = _texts.get(statement)
         if text is None:
             text = _texts[statement] = statement.of(DIALECT)
+        values["clock"] = self._clock()
         for name, value in values.items():
             if type(value) is list:
                 values[name] = str(_encode(value), "utf-8")

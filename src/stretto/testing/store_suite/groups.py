@@ -115,6 +115,21 @@ async def a_suspect_is_set_aside_by_the_burial(world: World) -> None:
 
 
 @SUITE.check
+async def a_suspect_that_has_ended_is_left_alone(world: World) -> None:
+    """Nobody would let it out again: it stays what it became."""
+    await world.publish()
+    owner = await world.owner("node-a")
+    run = await world.live(owner)
+    group = await owner.group_of(run)
+    await world.store.note_suspect(owner.leases[group], run)
+    await owner.end(run)
+    burial = await world.store.bury(A, 1, expired=False)
+    assert burial is not None
+    assert burial.quarantined == ()
+    assert (await world.row(run)).quarantined is None
+
+
+@SUITE.check
 async def only_an_owner_names_a_suspect_or_calms(world: World) -> None:
     owner = await world.owner("node-a", most=1)
     (lease,) = owner.leases.values()

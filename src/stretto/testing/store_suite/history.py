@@ -1,12 +1,12 @@
 """Runs and attempts for readers, page by page."""
 
-from stretto.engine.records import AttemptKey, RunKey
+from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.initiator import Ancestor, SubworkflowInitiator
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.tag import Tag
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.rows import Parent, RunRow
+from stretto.ports.rows import Parent, RunRow, StepState
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, ended, run_record
 
@@ -31,6 +31,8 @@ async def the_unknown_is_nothing(world: World) -> None:
     assert await store.newest_attempts(run) == []
     assert await store.newest_in_instance("wf", 1) == []
     assert await store.loops(run) == []
+    assert await store.step_states([run]) == {}
+    assert await store.step_states([]) == {}
     assert await store.instances("wf", Cut()) == Slice()
     assert await store.recent(["wf"]) == {"wf": []}
 
@@ -167,3 +169,60 @@ async def attempts_are_found_one_by_one_and_newest_first(world: World) -> None:
     assert {run: row.key for run, row in of_step.items()} == {first: records[1].key, second: again.key}
     assert of_step[first].record == records[1]
     assert await world.store.newest_of_step([], "a") == {}
+
+
+@SUITE.check
+async def states_of_steps_come_without_their_records(world: World) -> None:
+    await world.publish()
+    owner = await world.owner()
+    first, second = await world.live(owner), await world.live(owner)
+    child = RunKey("below", 7, 1)
+    loop = attempt_record(
+        first, "loop", 2, StepStatus.RUNNING, sequence=2, create_time=5, start_time=6, loop_total=9
+    )
+    ended_one = attempt_record(
+        first, "a", 1, StepStatus.SUCCEEDED, sequence=1, create_time=3, start_time=4, end_time=8
+    )
+    earlier = attempt_record(first, "loop", 1, StepStatus.USER_FAILED, sequence=1)
+    below = attempt_record(second, "sub", 1, StepStatus.RUNNING, child=child)
+    counts = LoopRecord(
+        key=loop.key,
+        inline_id="maestro_foreach_1",
+        run_id=1,
+        ended={RunStatus.SUCCEEDED: 3, RunStatus.FAILED: 1, RunStatus.STOPPED: 0},
+        apart={RunStatus.SUCCEEDED: 2},
+    )
+    await owner.decide(first, records=(earlier, ended_one, loop, counts))
+    await owner.decide(second, records=(below,))
+    states = await world.store.step_states([second, first, first, RunKey("wf", 99, 1)])
+    assert states == {
+        first: [
+            StepState(
+                key=ended_one.key,
+                sequence=1,
+                status=StepStatus.SUCCEEDED,
+                create_time=3,
+                start_time=4,
+                end_time=8,
+            ),
+            StepState(
+                key=loop.key,
+                sequence=2,
+                status=StepStatus.RUNNING,
+                create_time=5,
+                start_time=6,
+                total=9,
+                ended={RunStatus.SUCCEEDED: 5, RunStatus.FAILED: 1},
+            ),
+        ],
+        second: [
+            StepState(
+                key=below.key,
+                sequence=below.sequence,
+                status=StepStatus.RUNNING,
+                create_time=below.create_time,
+                start_time=below.start_time,
+                child=child,
+            )
+        ],
+    }

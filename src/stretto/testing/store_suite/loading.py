@@ -116,5 +116,6 @@ async def a_run_in_quarantine_is_left_alone_until_released(world: World) -> None
     assert not await world.store.release_run(RunKey("unknown", 1, 1))
     assert (await world.store.quarantined(Cut())).elements == ()
     assert [each.key for each in (await world.store.load_group(group)).runs] == [run]
-    mail = await world.store.fetch(NodeId("b"), [group])  # its owner is told to look
-    assert [each.body.run for each in mail.messages if isinstance(each.body, Log)] == [run]
+    mail = await world.store.fetch(NodeId("b"), [group])  # its owner is told to look; nothing has changed
+    logs = [each.body for each in mail.messages if isinstance(each.body, Log)]
+    assert [(each.run, each.status) for each in logs] == [(run, None)]

@@ -11,11 +11,13 @@ from stretto.model.param import Parameter
 from stretto.model.permit import TagPermit
 from stretto.model.properties import PropertiesSnapshot
 from stretto.model.signal_instance import SignalInstance
+from stretto.model.status import RunStatus
 from stretto.model.timeline import WorkflowChange
 from stretto.model.trigger import SignalParamValue, SignalTrigger, TimeTrigger
 from stretto.model.user import User
 from stretto.model.workflow import WorkflowVersion
 from stretto.ports import messages
+from stretto.ports.functions import FunctionRecord
 from stretto.ports.groups import Suspect
 from stretto.ports.messages import AnyBody, Kind, Outcome
 from stretto.ports.rows import RunSummary
@@ -25,6 +27,7 @@ RUN: Final[Document[RunRecord]] = Document("run", RunRecord, lean=True, apart="p
 PARAMS: Final[Document[Mapping[str, Parameter]]] = Document("parameters of a run", Mapping[str, Parameter])
 ATTEMPT: Final[Document[AttemptRecord]] = Document("step attempt", AttemptRecord, lean=True)
 LOOP: Final[Document[LoopRecord]] = Document("loop", LoopRecord, lean=True)
+COUNTS: Final[Document[Mapping[RunStatus, int]]] = Document("counts of a loop", Mapping[RunStatus, int])
 SUMMARY: Final[Document[RunSummary]] = Document("summary of a run", RunSummary)
 
 VERSION: Final[Document[WorkflowVersion]] = Document("workflow version", WorkflowVersion)
@@ -33,6 +36,7 @@ USER: Final[Document[User]] = Document("user", User)
 WORKFLOW_CHANGE: Final[Document[WorkflowChange]] = Document("timeline of a workflow", WorkflowChange)
 BREAKPOINT: Final[Document[StepBreakpoint]] = Document("breakpoint", StepBreakpoint)
 TEMPLATE: Final[Document[JobTemplate]] = Document("job template", JobTemplate)
+FUNCTION: Final[Document[FunctionRecord]] = Document("function", FunctionRecord)
 
 SIGNAL: Final[Document[SignalInstance]] = Document("signal", SignalInstance)
 MATCH_PARAMS: Final[Document[Mapping[str, SignalParamValue]]] = Document(

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from stretto.engine.records import AttemptRecord
+from stretto.engine.records import AttemptRecord, RunKey
 from stretto.model.status import StepStatus
-from stretto.ports.rows import AttemptRow, NodeId
-from stretto.store.sql.codec import ATTEMPT
-from stretto.store.sql.rows.keys import checked_attempt
+from stretto.ports.rows import AttemptRow, NodeId, StepState
+from stretto.store.sql.codec import ATTEMPT, COUNTS
+from stretto.store.sql.rows.keys import attempt_from, checked_attempt
 from stretto.store.sql.statement import ATTEMPT_KEY, Bulk, Row, Way, ints, texts
 
 _COLUMNS: Final = (
@@ -43,8 +43,8 @@ PUT_LOOP: Final = Bulk(
     way=Way.PUT,
     table="run_loop",
     key=5,
-    fields=(*ATTEMPT_KEY, *texts("doc")),
-    changes=frozenset({"doc"}),
+    fields=(*ATTEMPT_KEY, *texts("doc", "counts")),
+    changes=frozenset({"doc", "counts"}),
 )
 
 ROW: Final = "workflow_id, instance_id, run_id, step_id, attempt_no, doc, runs_on, modify_time"
@@ -68,6 +68,29 @@ def attempt_values(record: AttemptRecord, doc: str) -> Row:
         *(record.child or (None, None, None)),
         record.loop_total,
         doc,
+    )
+
+
+STATE: Final = (
+    "workflow_id, instance_id, run_id, step_id, attempt_no, sequence, status, create_time, start_time, "
+    "end_time, child_workflow_id, child_instance_id, child_run_id, loop_total"
+)
+"""The columns of `step_state`; behind them come the counts of a loop."""
+
+
+def step_state(columns: Row) -> StepState:
+    """An attempt as live views show it."""
+    *key, sequence, status, create_time, start_time, end_time, child, instance, run, total, counts = columns
+    return StepState(
+        key=attempt_from(key),
+        sequence=sequence,
+        status=StepStatus(status),
+        create_time=create_time,
+        start_time=start_time,
+        end_time=end_time,
+        child=None if child is None else RunKey(child, instance, run),
+        total=total,
+        ended={} if counts is None else COUNTS.read(counts),
     )
 
 

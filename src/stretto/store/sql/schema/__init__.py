@@ -3,6 +3,7 @@
     nodes       node, beat, flow_group, change_log, sink, counter
     workflows   workflow, workflow_tag, workflow_version, properties, workflow_change, outcome, breakpoint,
                 job_template
+    functions   job_function, kept_result
     runs        run, run_tag, attempt, run_loop, large_doc
     messages    outbox, work, tag, permit
     signals     signal_name, signal_instance, signal_wait, signal_trigger, signal_listener, signal_join,
@@ -12,7 +13,7 @@ Only migrations and generators import this package: SQLAlchemy takes longer to i
 takes to run. Statements name tables and columns in plain text, and tests prepare each of them.
 """
 
-from stretto.store.sql.schema import messages, nodes, runs, signals, workflows
+from stretto.store.sql.schema import functions, messages, nodes, runs, signals, workflows
 from stretto.store.sql.schema.columns import METADATA
 
-__all__ = ["METADATA", "messages", "nodes", "runs", "signals", "workflows"]
+__all__ = ["METADATA", "functions", "messages", "nodes", "runs", "signals", "workflows"]

@@ -12,6 +12,7 @@ from sqlalchemy.dialects import mysql
 from stretto.store.sql.lengths import ID_LENGTH, TEXT_LENGTH
 
 METADATA: Final = MetaData()
+SINCE: Final = "since"
 
 INT: Final = BigInteger().with_variant(Integer(), "sqlite")  # only INTEGER can be AUTOINCREMENT there
 FLAG: Final = SmallInteger()
@@ -61,12 +62,18 @@ def attempt_key() -> list[Column[Any]]:
     return [*run_key(), key("step_id", text(ID_LENGTH)), key("attempt_no", INT)]
 
 
-def table(name: str, *parts: Any, small: bool = False, **more: Any) -> Table:
-    """A table. One with `small` rows is kept in the tree of its key; others would make that tree deep."""
+FIRST: Final = "0001"  # the number of the first migration
+
+
+def table(name: str, *parts: Any, small: bool = False, since: str = FIRST, **more: Any) -> Table:
+    """A table. One with `small` rows is kept in the tree of its key; others would make that tree deep.
+    `since` is the number of the migration that makes it.
+    """
     return Table(
         name,
         METADATA,
         *parts,
+        info={SINCE: since},
         sqlite_with_rowid=not small,
         mysql_engine="InnoDB",
         mysql_row_format="DYNAMIC",

@@ -138,6 +138,7 @@ ATTEMPT: Final[Table] = table(
 LOOP: Final[Table] = table(
     "run_loop",
     *attempt_key(),
+    maybe("counts", DOCUMENT),  # how many iterations ended how: what live views read of it
     some("doc", DOCUMENT),  # empty: it is in `large_doc`
 )
 

@@ -1,4 +1,4 @@
-"""The schema as text: what the first migration runs, and what a new SQLite file is made of."""
+"""The schema as text: what migrations that make tables run, and what a new SQLite file is made of."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,6 +10,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from stretto.ports.places import GROUPS
 from stretto.store.sql.schema import METADATA
+from stretto.store.sql.schema.columns import FIRST, SINCE
 from stretto.store.sql.version import HEAD, TABLE
 
 DIALECTS: Final[dict[str, type[Dialect]]] = {
@@ -22,17 +23,21 @@ AT_ONCE: Final = frozenset({"mariadb", "mysql"})
 """An index that is made after its table costs these as much as the table itself."""
 
 
-def statements(database: str) -> list[str]:
-    """Every table, its indexes, and the rows that a new database has."""
+def statements(database: str, since: str | None = None) -> list[str]:
+    """Every table, or those that one migration makes; their indexes, and the rows that a new database has."""
     dialect = DIALECTS[database]()
     texts: list[str] = []
     for table in METADATA.sorted_tables:
+        if since not in {None, table.info[SINCE]}:
+            continue
         text = _tidy(str(CreateTable(table).compile(dialect=dialect)))
         indexes = sorted(table.indexes, key=lambda each: str(each.name))
         if database in AT_ONCE:
             texts.append(_with_indexes(text, indexes))
         else:
             texts += [text, *(_tidy(str(CreateIndex(each).compile(dialect=dialect))) for each in indexes)]
+    if since not in {None, FIRST}:
+        return texts
     groups = ", ".join(f"({group}, 0, 0)" for group in range(GROUPS))
     return [*texts, f"INSERT INTO flow_group (group_id, generation, falls) VALUES {groups}"]
 
@@ -46,9 +51,9 @@ def _with_indexes(text: str, indexes: Sequence[Index]) -> str:
     return f"{body}\n){end}"
 
 
-def script(database: str, *, stamped: bool) -> str:
+def script(database: str, since: str | None = None, *, stamped: bool) -> str:
     """The same as one text; stamped, it is a database that needs no migration."""
-    texts = statements(database)
+    texts = statements(database, since)
     if stamped:
         key = f"CONSTRAINT {TABLE}_pkc PRIMARY KEY (version_num)"
         texts.append(f"CREATE TABLE {TABLE} (\n    version_num VARCHAR(32) NOT NULL,\n    {key}\n)")

@@ -209,6 +209,7 @@ CREATE TABLE run_loop (
     run_id BIGINT NOT NULL,
     step_id VARCHAR(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
     attempt_no BIGINT NOT NULL,
+    counts LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin,
     doc LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
     PRIMARY KEY (workflow_id, instance_id, run_id, step_id, attempt_no)
 )ENGINE=InnoDB ROW_FORMAT=DYNAMIC;

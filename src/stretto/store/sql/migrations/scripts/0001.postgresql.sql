@@ -209,6 +209,7 @@ CREATE TABLE run_loop (
     run_id BIGINT NOT NULL,
     step_id VARCHAR(191) COLLATE "C" NOT NULL,
     attempt_no BIGINT NOT NULL,
+    counts TEXT,
     doc TEXT NOT NULL,
     PRIMARY KEY (workflow_id, instance_id, run_id, step_id, attempt_no)
 );

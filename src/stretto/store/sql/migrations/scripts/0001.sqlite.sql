@@ -214,6 +214,7 @@ CREATE TABLE run_loop (
     run_id INTEGER NOT NULL,
     step_id VARCHAR(191) NOT NULL,
     attempt_no INTEGER NOT NULL,
+    counts TEXT,
     doc TEXT NOT NULL,
     PRIMARY KEY (workflow_id, instance_id, run_id, step_id, attempt_no)
 );

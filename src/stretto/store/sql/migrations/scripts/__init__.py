@@ -1,4 +1,4 @@
-"""The first schema as text, for each database: `<number>.<database>.sql`."""
+"""What migrations run, as text for each database: `<number>.<database>.sql`."""
 
 from importlib.resources import files
 

@@ -1,0 +1,34 @@
+"""Records of functions, and results of theirs that are kept for a while."""
+
+from collections.abc import Sequence
+
+from stretto.ports.functions import FunctionRecord
+from stretto.store.memory.database import Part
+from stretto.store.memory.schema import KeptResult
+
+
+class MemoryFunctions(Part):
+    """See `ports.functions` and `ports.cache`."""
+
+    async def function_record(self, name: str) -> FunctionRecord | None:
+        with self._db.transaction():
+            return self._db.functions.get(name)
+
+    async def function_records(self) -> Sequence[FunctionRecord]:
+        with self._db.transaction():
+            return [self._db.functions[name] for name in sorted(self._db.functions)]
+
+    async def put_function(self, record: FunctionRecord) -> FunctionRecord | None:
+        with self._db.transaction():
+            before = self._db.functions.get(record.name)
+            self._db.functions.put(record.name, record)
+            return before
+
+    async def cached(self, key: str, now: int) -> str | None:
+        with self._db.transaction():
+            kept = self._db.results.get(key)
+            return kept.value if kept is not None and kept.until > now else None
+
+    async def keep(self, key: str, value: str, until: int) -> None:
+        with self._db.transaction():
+            self._db.results.put(key, KeptResult(value, until))

@@ -1,0 +1,67 @@
+"""Records of functions, and results of theirs that are kept for a while."""
+
+import msgspec
+
+from stretto.ports.functions import FunctionRecord
+from stretto.testing.store_suite.check import Suite
+from stretto.testing.store_suite.world import World
+
+SUITE = Suite("functions")
+
+EXTRACT = FunctionRecord(
+    name="flows:extract",
+    module="flows",
+    qualname="extract",
+    params={"day": "date", "limit": "int | None"},
+    source_hash="1f" * 32,
+)
+
+
+@SUITE.check
+async def a_function_is_remembered_by_its_name(world: World) -> None:
+    assert await world.store.function_record("flows:extract") is None
+    assert await world.store.put_function(EXTRACT) is None
+    assert await world.store.function_record("flows:extract") == EXTRACT
+    changed = msgspec.structs.replace(EXTRACT, source_hash="2e" * 32, params={})
+    assert await world.store.put_function(changed) == EXTRACT
+    assert await world.store.function_record("flows:extract") == changed
+
+
+@SUITE.check
+async def functions_are_listed_by_name(world: World) -> None:
+    assert await world.store.function_records() == []
+    made = [
+        msgspec.structs.replace(EXTRACT, name=name) for name in ("b:f", "B:f", "a:z", "a:\u00e9", "a" * 512)
+    ]
+    for each in made:
+        await world.store.put_function(each)
+    assert await world.store.function_records() == sorted(made, key=lambda each: each.name)
+
+
+@SUITE.check
+async def a_result_is_kept_until_its_time(world: World) -> None:
+    assert await world.store.cached("k", 0) is None
+    await world.store.keep("k", '{"rows": 3}', 1_000)
+    await world.store.keep("other", "4", 5_000)
+    assert await world.store.cached("k", 999) == '{"rows": 3}'
+    assert await world.store.cached("k", 1_000) is None
+    await world.store.keep("k", '"\u00e9"', 2_000)
+    assert await world.store.cached("k", 1_000) == '"\u00e9"'
+
+
+@SUITE.check
+async def a_large_result_is_kept_whole(world: World) -> None:
+    text = '"' + "x" * 3_000_000 + '"'
+    await world.store.keep("k", text, 1_000)
+    assert await world.store.cached("k", 0) == text
+
+
+@SUITE.check
+async def results_past_their_time_are_deleted(world: World) -> None:
+    for number in range(5):
+        await world.store.keep(f"k{number}", "1", 1_000 + number)
+    assert await world.store.prune_cache(1_000) == 0
+    assert await world.store.prune_cache(1_003, most=2) == 2
+    assert await world.store.prune_cache(1_003) == 1
+    assert await world.store.cached("k3", 0) == "1"
+    assert await world.store.cached("k2", 0) is None

@@ -1,0 +1,91 @@
+"""What a node says to its database while nothing happens: at most two statements a second."""
+
+import asyncio
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from tests.ports.statement_counts import Counted, counted
+
+from stretto.actions.caller import Caller
+from stretto.actions.publish import publish
+from stretto.actions.start import start
+from stretto.app import App, running
+from stretto.config import Config
+from stretto.definition import parse_all
+from stretto.model.initiator import ManualInitiator
+from stretto.model.request import StartRequest
+from stretto.model.user import User
+from stretto.node.settings import NodeSettings
+from stretto.store.settings import DatabaseSettings
+
+ANN = Caller(user=User(name="ann"))
+BUDGET = 2  # statements a second
+SLEEPERS = 100
+WORKFLOW = """
+{"properties": {"owner": "ann", "run_strategy": {"rule": "PARALLEL", "workflow_concurrency": 100}},
+ "workflow": {"id": "w", "steps": [{"step": {
+    "id": "s", "type": "Sleep", "params": {"sleep_seconds": {"type": "LONG", "value": 36000}}}}]}}
+"""
+INTERVALS = (
+    "beat_every trust watch watch_longer claim_every fetch_soon fetch_late sweep_every ask_every park_after"
+)
+ROUND = 30  # seconds in which everything that a node does now and then is done as often as it should
+
+
+def hastened(times: int) -> Config:
+    """A node that lives so many times as fast."""
+    usual = NodeSettings()
+    quick = {name: getattr(usual, name) // times for name in INTERVALS.split()}
+    return Config(
+        node=msgspec.structs.replace(usual, **quick, stop_within=1_000),
+        database=DatabaseSettings(beat_lasts=10_000),
+    )
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
+def database(request: pytest.FixtureRequest) -> Iterator[Counted]:
+    with counted(request.param, request) as made:
+        yield made
+
+
+async def asleep(app: App) -> None:
+    """A hundred runs that sleep, until none of them is in memory."""
+    (definition,) = parse_all(WORKFLOW)
+    await publish(app.store, ANN, definition, hints=app.hints)
+    for _ in range(SLEEPERS):
+        await start(app.store, ANN, "w", "latest", StartRequest(initiator=ManualInitiator()), hints=app.hints)
+    async with asyncio.timeout(60):
+        while True:
+            groups = app._node.groups.values()
+            if sum(len(group.parked) for group in groups) == SLEEPERS:
+                return
+            await asyncio.sleep(0.1)
+
+
+def rate(database: Counted, *, sleepers: bool, times: int) -> float:
+    """Statements a second, as a node that lives at the usual speed counts seconds."""
+
+    async def work() -> float:
+        async with running(hastened(times), database.url) as app:
+            await app.watch(asyncio.sleep(10 / times))  # groups are claimed and loaded
+            if sleepers:
+                await app.watch(asleep(app))
+                await app.watch(asyncio.sleep(5 / times))
+            before = await asyncio.to_thread(database.statements)
+            await app.watch(asyncio.sleep(ROUND / times))
+            return (await asyncio.to_thread(database.statements) - before) / ROUND
+
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize("sleepers", [False, True], ids=["without runs", "with 100 runs that sleep"])
+def test_an_idle_node_asks_little(database: Counted, sleepers: bool) -> None:
+    assert 0.5 < rate(database, sleepers=sleepers, times=5) <= BUDGET
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("sleepers", [False, True], ids=["without runs", "with 100 runs that sleep"])
+def test_an_idle_node_asks_little_at_its_usual_speed(database: Counted, sleepers: bool) -> None:
+    assert 0.5 < rate(database, sleepers=sleepers, times=1) <= BUDGET
