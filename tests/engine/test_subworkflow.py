@@ -134,6 +134,16 @@ def test_a_child_that_never_came_to_be_ends_the_wait_for_it() -> None:
     assert driver.status == "STOPPED"
 
 
+def test_a_child_that_is_known_is_not_refused_any_more() -> None:
+    """An asking whose answer was lost is repeated, and both answers come."""
+    driver = alone()
+    key = driver.attempt("s").key
+    driver.send(ChildStarted(attempt=key, child=CHILD, version_id=1, uuid="u"))
+    assert not driver.send(ChildRefused(attempt=key, message="no")).changes
+    driver.send(ChildEnded(attempt=key, child=CHILD, status=RunStatus.SUCCEEDED))
+    assert driver.status == "SUCCEEDED"
+
+
 def test_a_child_that_runs_on_its_own_is_not_stopped_with_the_step() -> None:
     driver = alone(sync=False).act(RunAction.STOP)
     assert not any(isinstance(effect, StopChild) for effect in driver.effects)

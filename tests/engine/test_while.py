@@ -1,6 +1,7 @@
 """While: round after round, as long as its condition holds, with values that travel along."""
 
 import pytest
+from tests.engine.crashing import Death, Mortal
 from tests.engine.driver import Driver, Work, scripted
 from tests.engine.restarting import restarted
 from tests.engine.shapes import UNIQUE, computed, noop, number, result, step, while_, workflow
@@ -120,6 +121,46 @@ def test_restarted_by_hand_it_goes_on_with_new_run_ids() -> None:
     driver.step("l", StepAction.RESTART).run(0)
     assert driver.attempt("l").status is S.SUCCEEDED
     assert [run.key[1:] for run in driver.iterations("l")] == [(1, 1), (2, 1), (2, 2)]
+
+
+END = step("end", params={"n": computed("l__n"), "m": computed("params.getFromStep('l', 'n') * 10")})
+
+
+def left(driver: Driver) -> tuple[int, int]:
+    """What a step behind the loop has read of it."""
+    params = driver.attempt("end").params or {}
+    return params["n"].evaluated_result, params["m"].evaluated_result
+
+
+@pytest.mark.parametrize("to", [0, 3])
+def test_what_the_last_round_left_can_be_read_from_the_step(to: int) -> None:
+    made = while_("l", f"n < {to}", {"n": number(0)}, COUNT, after=("end",))
+    assert left(Driver(workflow(made, END)).finish()) == (to, 10 * to)
+
+
+@pytest.mark.parametrize("death", list(Death))
+def test_it_can_be_read_after_a_crash(death: Death) -> None:
+    made = while_("l", "n < 3", {"n": number(0)}, step("a", params={"n": computed("n + 1")}), after=("end",))
+    driver = Mortal(workflow(made, END), dies=lambda _: death)
+    assert left(driver.finish()) == (3, 30)
+
+
+def test_it_can_be_read_after_a_restart() -> None:
+    body = (step("a", params={"n": computed("n + 1")}),)
+    fail = lambda e: Work("FATAL_ERROR" if e.attempt.run[1:] == (2, 1) else "DONE")  # noqa: E731
+    steps = (while_("l", "n < 4", {"n": number(0)}, *body, after=("end",)), END)
+    first = Driver(workflow(*steps), runtime=fail).finish()
+    assert "n" not in (first.attempt("l").params or {})  # it did not end well
+    assert left(restarted(first, RunPolicy.RESTART_FROM_INCOMPLETE).finish()) == (4, 40)
+
+
+def test_a_step_that_runs_again_reads_what_an_earlier_run_of_the_loop_left() -> None:
+    made = while_("l", "n < 3", {"n": number(0)}, COUNT, after=("end",))
+    fail = lambda e: Work("FATAL_ERROR" if e.attempt.run.run_id == 1 else "DONE")  # noqa: E731
+    first = Driver(workflow(made, END), runtime=fail).finish()
+    again = restarted(first, RunPolicy.RESTART_FROM_INCOMPLETE).finish()
+    assert again.statuses() == {"end": "SUCCEEDED"}
+    assert left(again) == (3, 30)
 
 
 def test_a_long_loop_commits_in_parts() -> None:

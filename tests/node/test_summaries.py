@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 
 from stretto.model.status import StepStatus
+from stretto.ports.rows import FirstError
+from stretto.ports.runtime import UserError
 from stretto.testing.harness import RESTFUL, Harness
 
 S = StepStatus
@@ -84,3 +86,48 @@ def test_who_leaves_pays_first() -> None:
         h._process.happened()  # type: ignore[union-attr]
         h.advance(seconds=0.1)
         assert shown(h, run) == {S.SUCCEEDED: 2, S.RUNNING: 1}
+
+
+LOOP = """
+workflow:
+  id: loop
+  jobs:
+    - job: {id: other, type: Python}
+    - foreach:
+        id: each
+        failure_mode: IGNORE_FAILURE
+        params: {i: [1, 2]}
+        jobs:
+          - job: {id: inner, type: Python, retry_policy: {error_retry_limit: 0}}
+"""
+
+
+def first_error(harness: Harness, run: Any) -> FirstError | None:
+    return harness.ask(harness.store.run(run.key)).summary.first_error  # type: ignore[union-attr]
+
+
+def test_the_first_error_is_forgotten_when_its_step_is_tried_again() -> None:
+    busy = UserError(message="busy")
+    with Harness() as h:
+        h.does("a", [busy, {}])
+        h.does("b", busy)
+        run = h.start(CHAIN)
+        h.advance(seconds=2)
+        assert first_error(h, run) == FirstError(step_id="a", status=S.USER_FAILED, text="busy")
+        h.finish(run)
+        error = first_error(h, run)
+        assert run.status == "FAILED"
+        assert error == FirstError(step_id="b", status=S.FATALLY_FAILED, text="busy")
+
+
+def test_an_error_in_an_iteration_outlives_it_and_a_crash() -> None:
+    with Harness() as h:
+        h.does("inner", UserError(message="one"))
+        h.holds("other")
+        run = h.start(LOOP)
+        h.advance(seconds=2)
+        h.crash()
+        h.recover()
+        run.step("other").finish()
+        assert h.finish(run) == "SUCCEEDED"
+        assert first_error(h, run) == FirstError(step_id="inner", status=S.FATALLY_FAILED, text="one")

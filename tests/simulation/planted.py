@@ -113,6 +113,39 @@ def any_result_counts() -> AbstractContextManager[None]:
     return replaced(handlers, Reported, make)  # type: ignore[arg-type]
 
 
+def result_applied_twice() -> AbstractContextManager[None]:
+    """A result that comes twice counts twice."""
+
+    def make(report: Any) -> Any:
+        def reported(turn: Any, flow: Any, event: Reported) -> None:
+            attempt = flow.attempt(event.attempt)
+            counts = attempt is not None and attempt.launch == event.launch and event.state.is_terminal
+            report(turn, flow, event)
+            if counts:
+                attempt.launch = event.launch
+                report(turn, flow, event)
+
+        return reported
+
+    handlers: Any = deciding_core.HANDLERS
+    return replaced(handlers, Reported, make)  # type: ignore[arg-type]
+
+
+def lost_row() -> AbstractContextManager[None]:
+    """Some rows of the outbox are gone before anybody has read them."""
+
+    def make(post: Any) -> Any:
+        def posted(db: Any, letter: Any, now: int) -> Any:
+            message = post(db, letter, now)
+            if message.id % 11 == 0 and message.body.kind is not Kind.ACT:
+                db.messages.pop(message.id)
+            return message
+
+        return posted
+
+    return replaced(commits, "post", make)
+
+
 def lost_letter() -> AbstractContextManager[None]:
     """The end of a child is not sent with the commit that ends it."""
 
@@ -252,7 +285,9 @@ PLANTS: Mapping[str, Plant] = {
         no_count_down,
         granted_after_reload,
         any_result_counts,
+        result_applied_twice,
         lost_letter,
+        lost_row,
         lost_grant,
         dequeued_twice,
         journal_not_undone,

@@ -46,7 +46,8 @@ def evaluated_params(
     if isinstance(template, MissingKeys):
         return template
     try:
-        return evaluate(merged_params(flow, plan, attempt, template), scope_of(flow, attempt, now))
+        params = merged_params(flow, plan, attempt, template)
+        return evaluate(params, scope_of(flow, attempt, now), flow.tree.settings.params)
     except ParamError as error:
         return too_long(error)
 

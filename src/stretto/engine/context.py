@@ -1,6 +1,8 @@
 """What expressions of a run may see: the engine's side of the parameters' `Context`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 from uuid import NAMESPACE_OID, uuid5
 
@@ -180,13 +182,20 @@ class LazyDefaults(Mapping[str, ParamDefinition]):
         return len(STEP_DEFAULTS)
 
 
+@lru_cache(maxsize=16)
+def _within_decision(limits: Limits, visits: int) -> Limits:
+    """What an expression may use before it is evaluated elsewhere: the same, but for fewer visits."""
+    return replace(limits, visit=min(limits.visit, visits))
+
+
 def scope_of(flow: Flow, record: AttemptRecord, now: int) -> Scope:
     """The surroundings of a step's expressions. The dice are those of the attempt: the same again later.
 
     An evaluation that had to wait for a value is repeated with the moment of its first try, so that the
     waiting changes no result.
     """
-    limits = Limits(visit=flow.tree.settings.expression_visits)
+    settings = flow.tree.settings
+    limits = _within_decision(settings.expressions, settings.expression_visits)
     asked = now if record.asked_at is None else record.asked_at
     moment = Moment(asked, seed=record.sequence * 31 + record.key.number, limits=limits)
     context = FlowContext(flow, record)

@@ -33,8 +33,17 @@ from stretto.model.param import ParamDefinition, Parameter
 from stretto.model.signal import SignalDependencyDefinition, SignalOutputDefinition
 from stretto.model.status import StepStatus
 from stretto.model.step import TypedStep, WhileStep
-from stretto.params import Collected, MissingKeys, Moment, RunFacts, Scope, StepFacts, evaluate
-from stretto.sel import Limits, Missing, SelError
+from stretto.params import (
+    Collected,
+    MissingKeys,
+    Moment,
+    ParamLimits,
+    RunFacts,
+    Scope,
+    StepFacts,
+    evaluate,
+)
+from stretto.sel import Missing, SelError
 
 S = StepStatus
 
@@ -100,6 +109,7 @@ class Question:
     dependencies: Sequence[SignalDependencyDefinition] = ()
     outputs: Sequence[SignalOutputDefinition] = ()
     seen: Mapping[str, ParamDefinition] = field(default_factory=dict)  # what conditions and outputs read
+    limits: ParamLimits = field(default_factory=ParamLimits)
 
 
 def question_of(flow: Flow, key: AttemptKey) -> Question | None:
@@ -111,14 +121,16 @@ def question_of(flow: Flow, key: AttemptKey) -> Question | None:
     if attempt is None or attempt.asked_at is None:
         return None
     plan = flow.plan.steps[flow.plan.numbers[key.step_id]]
-    moment = Moment(attempt.asked_at, seed=attempt.sequence * 31 + key.number, limits=Limits())
+    settings = flow.tree.settings
+    seed = attempt.sequence * 31 + key.number
+    moment = Moment(attempt.asked_at, seed=seed, limits=settings.expressions)
     facts = _plain(step_facts(flow, attempt))
     if attempt.decided is not None or attempt.status is S.FINISHING:
         facts = replace(facts, status=(attempt.decided or S.SUCCEEDED).value)
     scope = Scope(
         context=_snapshot(flow, attempt, facts), moment=moment, workflow=dict(flow.run.params), step=facts
     )
-    blank = Question(attempt=key, scope=scope, seen=facts.params)
+    blank = Question(attempt=key, scope=scope, seen=facts.params, limits=settings.params)
     if attempt.decided is not None and not attempt.decided.is_complete:
         return replace(blank, conditions=_retry_condition(plan))
     if attempt.decided is None and attempt.status is not S.FINISHING:
@@ -175,7 +187,7 @@ def _evaluate(question: Question) -> Mapping[str, Any] | MissingKeys:
     """The parameters, or the other answers by name, as plain data."""
     scope, seen = question.scope, question.seen
     if question.definitions is not None:
-        params = evaluate(question.definitions, scope)
+        params = evaluate(question.definitions, scope, question.limits)
         return params if isinstance(params, MissingKeys) else dict(params)
     results: dict[str, Any] = {}
     if question.dependencies:

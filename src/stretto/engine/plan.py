@@ -91,7 +91,7 @@ class StepPlan:
 class Plan:
     """The steps of a workflow or a loop that take part in a run."""
 
-    __slots__ = ("_starts_runs", "flat", "numbers", "sources", "steps")
+    __slots__ = ("_before", "_given", "_starts_runs", "flat", "numbers", "sources", "steps")
 
     def __init__(self, steps: Sequence[AnyStep], dag: Mapping[str, Transition] | None = None) -> None:
         chosen = runtime_dag(steps) if dag is None else dag
@@ -104,6 +104,18 @@ class Plan:
         self.sources = tuple(step.index for step in self.steps if not step.before)
         self.flat = all(step.kind in LEAVES for step in self.steps)
         self._starts_runs: bool | None = None
+        self._given = tuple(steps)
+        self._before: dict[str, tuple[str, ...]] | None = None
+
+    def predecessors_of(self, step_id: str) -> tuple[str, ...]:
+        """The steps right before one, as the definition says; some may not take part in this run."""
+        if self._before is None:
+            before: dict[str, list[str]] = {}
+            for step in self._given:
+                for target in step.transition.successors:
+                    before.setdefault(target, []).append(step.id)
+            self._before = {target: tuple(ids) for target, ids in before.items()}
+        return self._before.get(step_id, ())
 
     @property
     def starts_runs(self) -> bool:

@@ -5,6 +5,8 @@ from typing import Final
 import msgspec
 
 from stretto.engine.permits import PermitDefaults
+from stretto.params import ParamLimits
+from stretto.sel import Limits
 
 DAY_MILLIS: Final = 86_400_000
 
@@ -23,3 +25,5 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     step_concurrency: int | None = None  # of the workflow's properties
     permit_defaults: PermitDefaults = PermitDefaults()
     expression_visits: int = 1_000_000  # of one expression inside a decision
+    expressions: Limits = Limits()  # of any expression, wherever it is evaluated
+    params: ParamLimits = ParamLimits()

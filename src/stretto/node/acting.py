@@ -118,6 +118,7 @@ class Acting:
             else:
                 text = f"internal error: {type(error).__name__}: {error}"
                 group.put(entry, Item(happened.Faulted(attempt=attempt, message=text)))
+                self._ask_for_child(group, entry, ask)
 
         def again() -> None:
             entry.asked -= 1
@@ -130,6 +131,13 @@ class Acting:
 
         self._mark(entry, ask, attempt)
         self._ready.append(go)
+
+    def _ask_for_child(self, group: Group, entry: Entry, ask: Ask) -> None:
+        """Its start went wrong. A step that lets its child alone ends as soon as it is known whether there is
+        one; for others the core asks by itself, because the child must be stopped.
+        """
+        if isinstance(ask, Carry) and isinstance(ask.effect, todo.StartChild) and not ask.effect.sync:
+            self._carry(group, entry, todo.StopChild(attempt=ask.effect.attempt, child=None, user=""))
 
     def _mark(self, entry: Entry, ask: Ask, attempt: AttemptKey) -> None:
         if isinstance(ask, Carry) and isinstance(ask.effect, todo.StartChild):
@@ -184,6 +192,7 @@ class Acting:
         context = StepContext(
             launch=Launch(effect.attempt, effect.launch),
             step=step,
+            predecessors=flow.plan.predecessors_of(step.id),
             params=attempt.params or NO_PARAMS,
             artifacts=attempt.artifacts,
             timeout_at=attempt.timeout_at,

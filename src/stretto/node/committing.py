@@ -1,8 +1,10 @@
 """Group commit: what is decided goes into one transaction, as much as may; and what is done if that fails."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from stretto.engine import events as happened
+from stretto.engine.records import AttemptKey
 from stretto.model.errors import Unavailable
 from stretto.node.acting import Acting
 from stretto.node.asks import Commit, Postpone
@@ -19,6 +21,7 @@ from stretto.ports.events import LogRow
 from stretto.ports.failures import OutcomeUnknown, Stale
 
 Pair = tuple[Group, Draft]
+MOST_BLAME: Final = 3  # times that one attempt is blamed, before its run is
 
 
 class Batch:
@@ -220,14 +223,14 @@ class Committing:
                 group.add(message.id, dealt_with(message, post.Outcome(applied=False, message=text)))
                 return
         attempt = getattr(item.event, "attempt", None)
-        if attempt is None or isinstance(item.event, happened.Faulted):
+        if isinstance(item.event, happened.Reported):
+            self._acting.jobs.settled(item.event.attempt, item.event.launch)
+        if attempt is None or isinstance(item.event, happened.Faulted) or _is_hopeless(entry, attempt):
             event: happened.Event = happened.RunFaulted(run=entry.key, message=text)
         else:
             event = happened.Faulted(attempt=attempt, message=text)
-            if isinstance(item.event, happened.Reported):
-                self._acting.jobs.settled(item.event.attempt, item.event.launch)
         if isinstance(item.event, happened.RunFaulted):
-            self._loading.set_aside(group, entry, text)
+            self._loading.leave_for_a_while(group, entry, text)
         elif message is None or isinstance(item.event, happened.Reported):
             entry.inbox.appendleft(Item(event, message))
         else:  # what it says still holds, and may be what the end of the step waits for
@@ -243,6 +246,14 @@ class Committing:
 
         ask = Postpone(lease=group.lease, message=message.id, reason=str(error))
         self._desk.insist(ask, then, lambda _error: group.known.discard(message.id))
+
+
+def _is_hopeless(entry: Entry, attempt: AttemptKey) -> bool:
+    """A step may survive its fault, because others go on when it ends, and then it is theirs that can not be
+    stored: it would be blamed for ever.
+    """
+    entry.blamed[attempt] = entry.blamed.get(attempt, 0) + 1
+    return entry.blamed[attempt] > MOST_BLAME
 
 
 def _harmless(error: Exception) -> str:

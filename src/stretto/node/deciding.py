@@ -1,7 +1,7 @@
 """Events become drafts: the core decides, and what it says is turned into rows, messages and effects."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from stretto.engine import effects as todo
 from stretto.engine import events as happened
@@ -25,6 +25,7 @@ from stretto.ports.commit import PermitAsk
 from stretto.ports.places import group_of_run
 from stretto.ports.signals import SignalWait
 
+_ANSWERS: Final = (happened.WorkLost, happened.ChildRefused, happened.ChildEnded, happened.Faulted)
 Outside = Callable[[AnyStep], bool]  # whether the work of a step lives outside of our processes
 
 
@@ -191,7 +192,8 @@ class Deciding:
         if item.message is not None:
             acted = self._acted(entry, event) if command else None
             self._answer(draft, item.message, post.Outcome(applied=True, attempt=acted))
-        if isinstance(event, happened.Reported):
+        if isinstance(event, happened.Reported) and event.state.is_terminal:
+            # One that only says that the work goes on settles nothing: its end may be in hand already.
             draft.results.append((event.attempt, event.launch))
 
     def _acted(self, entry: Entry, event: happened.Event) -> AttemptKey | None:
@@ -218,6 +220,8 @@ class Deciding:
         if item.message is not None:
             self._answer(draft, item.message, post.Outcome(applied=False, message=text))
         attempt = getattr(item.event, "attempt", None)
+        if attempt is not None and _is_to_come(entry, item.event):
+            return
         if isinstance(item.event, happened.Faulted) or attempt is None:
             event: happened.Event = happened.RunFaulted(run=entry.key, message=text)
         else:
@@ -350,6 +354,18 @@ class Deciding:
             node = entry.runs_on.get(attempt)
             if node is not None and node != self._desk.node:
                 self._elsewhere(entry, draft, todo.LookAtWork(attempt=attempt, launch=launch))
+
+
+def _is_to_come(entry: Entry, event: Any) -> bool:
+    """Whether the end of an attempt is still to come: its work was asked to end, and this is no answer."""
+    record = entry.attempt(event.attempt)
+    if record is None or record.ending is None or record.decided is not None or entry.flow is None:
+        return False
+    if isinstance(event, happened.ChildStarted):  # who waits for its child waits for the end of it
+        step = entry.flow.tree.live[event.attempt.run].step(event.attempt.step_id)
+        return step is not None and getattr(step.step, "sync", False)
+    says_so = isinstance(event, happened.Reported) and event.state.is_terminal
+    return not (says_so or isinstance(event, _ANSWERS))
 
 
 def _again(record: AttemptRecord, launch: int) -> todo.Effect:

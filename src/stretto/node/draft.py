@@ -1,20 +1,17 @@
 """What was decided for one run since its last commit: all of it goes into one `Decided`."""
 
 from collections.abc import Iterable
-from typing import Final
 
 from stretto.engine.effects import Effect
-from stretto.engine.records import AttemptKey, AttemptRecord, Record, RunRecord
-from stretto.model.event import ChangeEvent, InstanceStatusChanged, StepStatusChanged
-from stretto.model.status import InstanceStatus, RunStatus, StepStatus
-from stretto.model.status_change import StepStatusChange
+from stretto.engine.records import AttemptKey, Record
+from stretto.model.event import ChangeEvent
+from stretto.model.status import RunStatus, StepStatus
+from stretto.node.changes import changes_of
 from stretto.node.entry import Entry, Item
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.messages import AnyBody, Letter, Message, Outcome
 from stretto.ports.rows import NodeId, RunSummary
 from stretto.ports.signals import SignalWait
-
-_NEW: Final = StepStatus.NOT_CREATED
 
 
 class Draft:
@@ -100,6 +97,7 @@ class Draft:
                 sent=tuple(self.letters),
                 events=tuple(self.events),
             )
+        changed = ((record, self._before[at]) for at, record in self.records.items())
         # While something is to be carried out, the next owner must look at the run if this one dies.
         due = 0 if self.effects else entry.due
         keeps = not self.launch and due == entry.due_stored
@@ -119,46 +117,5 @@ class Draft:
             waits=tuple(self.waits),
             matched=tuple(self.matched),
             released=tuple(self.released),
-            events=(*self.events, *self._changes(now)),
+            events=(*self.events, *changes_of(changed, now)),
         )
-
-    def _changes(self, now: int) -> Iterable[ChangeEvent]:
-        """The change log's view: one event for each record that has another status than before."""
-        for key, record in self.records.items():
-            before = self._before[key]
-            if isinstance(record, AttemptRecord):
-                if before is not record.status:
-                    yield _step_changed(record, before, now)
-            elif isinstance(record, RunRecord) and before is not record.status:
-                yield _run_changed(record, before, now)
-
-
-def _step_changed(record: AttemptRecord, before: StepStatus | RunStatus | None, now: int) -> ChangeEvent:
-    run = record.key.run
-    old = before if isinstance(before, StepStatus) else _NEW
-    return StepStatusChanged(
-        workflow_id=run.workflow_id,
-        workflow_instance_id=run.instance_id,
-        workflow_run_id=run.run_id,
-        step_id=record.key.step_id,
-        step_attempt_id=record.key.number,
-        step_instance_id=record.sequence,
-        sync_time=now,
-        status_change_records=(StepStatusChange(old_status=old, new_status=record.status, event_time=now),),
-    )
-
-
-def _run_changed(record: RunRecord, before: StepStatus | RunStatus | None, now: int) -> ChangeEvent:
-    old = before.value if before is not None else RunStatus.CREATED.value
-    return InstanceStatusChanged(
-        workflow_id=record.key.workflow_id,
-        workflow_instance_id=record.key.instance_id,
-        workflow_run_id=record.key.run_id,
-        workflow_uuid=record.uuid,
-        correlation_id=record.correlation_id,
-        depth=record.initiator.depth,
-        sync_time=now,
-        old_status=InstanceStatus(old),
-        new_status=InstanceStatus(record.status.value),
-        event_time=now,
-    )

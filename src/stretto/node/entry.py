@@ -26,6 +26,7 @@ _FAILED: Final = frozenset(
     for status in StepStatus
     if status.is_terminal and not status.is_complete and status is not StepStatus.STOPPED
 )
+MOST_ERRORS: Final = 20  # of which one run knows; lists show the first
 TimerEvent = RunTimeDue | StepTimeDue | Woken
 
 
@@ -66,7 +67,7 @@ class Entry:
         "careful",
         "carrying",
         "due_stored",
-        "first_error",
+        "errors",
         "flow",
         "group",
         "inbox",
@@ -105,7 +106,7 @@ class Entry:
         self.launched: dict[AttemptKey, int] = {}
         self.watching: dict[AttemptKey, set[int]] = {}  # signals that are waited for
         self.waits: dict[AttemptKey, AttemptRecord] = {}  # attempts that wait, the oldest first
-        self.first_error: AttemptRecord | None = None
+        self.errors: dict[tuple[RunKey, str], AttemptRecord] = {}  # steps that failed, the first one first
         self.inline: set[str] = set()  # inline workflow ids of its loops
         self.timers: list[tuple[int, int, TimerEvent]] = []
         self.tickets = count()
@@ -140,10 +141,13 @@ class Entry:
             self.launched[key] = record.launch
         elif self.launched.pop(key, None) is not None:
             self.runs_on.pop(key, None)
+        if record.status in _FAILED:
+            if len(self.errors) < MOST_ERRORS:
+                self.errors.setdefault((key.run, key.step_id), record)
+        elif self.errors:
+            self.errors.pop((key.run, key.step_id), None)  # it is tried again
         if record.status.is_terminal or record.launch is not None:
             self.waits.pop(key, None)
-            if self.first_error is None and record.status in _FAILED:
-                self.first_error = record
         elif key not in self.waits:
             self.waits[key] = record
         if record.signals is not None and not record.status.is_terminal and key not in self.watching:

@@ -73,6 +73,15 @@ class Loading:
         group.aside[entry.key] = [item.message.id for item in entry.inbox if item.message is not None]
         self._desk.tell(lambda each: each.run_quarantined(entry.key, reason))
 
+    def leave_for_a_while(self, group: Group, entry: Entry, reason: str) -> None:
+        """Set it aside, and try it once more later: its row does not say so, and nobody could let it out."""
+        self.set_aside(group, entry, reason)
+        self._desk.after(self._desk.settings.calm_after, lambda: self._try_again(group, entry.key))
+
+    def _try_again(self, group: Group, run: RunKey) -> None:
+        if self._book.holds(group) and run in group.aside:
+            self.let_out(group, run)
+
     def let_out(self, group: Group, run: RunKey) -> None:
         """A run that was set aside is looked at again; what came for it meanwhile is fetched again."""
         group.known.difference_update(group.aside.pop(run, ()))
@@ -118,7 +127,7 @@ class Loading:
             tries = self._tries[entry.key] = self._tries.get(entry.key, 0) + 1
             if not isinstance(error, Unavailable) and tries >= MOST_TRIES:
                 if self._book.holds(group, entry):
-                    self.set_aside(group, entry, f"it can not be loaded: {error}")
+                    self.leave_for_a_while(group, entry, f"it can not be loaded: {error}")
                 continue
             self._desk.after(self._desk.back_off(tries), lambda entry=entry: self._retry(group, entry))  # type: ignore[misc]
 

@@ -98,10 +98,19 @@ class Membership:
         return self._asked_at >= since if row is None else row.state is NodeState.DEAD
 
     @property
+    def alive(self) -> frozenset[NodeId]:
+        """Those that take groups."""
+        return frozenset(node for node, row in self.nodes.items() if row.state is NodeState.ALIVE)
+
+    @property
     def share(self) -> int:
-        """How many groups are this node's, if all are spread evenly."""
-        alive = sum(row.state is NodeState.ALIVE for row in self.nodes.values())
-        return -(-GROUPS // max(1, alive))
+        """How many groups are this node's at most, if all are spread evenly."""
+        return -(-GROUPS // max(1, len(self.alive)))
+
+    @property
+    def least(self) -> int:
+        """How many groups are this node's at least: who has less will find some that are free."""
+        return GROUPS // max(1, len(self.alive))
 
     def _look_around(self, now: int) -> None:
         others = [row for row in self.nodes.values() if row.state is not NodeState.DEAD]

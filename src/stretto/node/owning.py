@@ -11,7 +11,7 @@ from stretto.node.entry import AskAround, Entry, Item
 from stretto.node.group import Group, GroupState
 from stretto.node.loading import Loading
 from stretto.node.membership import Membership
-from stretto.ports.rows import Lease
+from stretto.ports.rows import Lease, NodeId
 
 
 class Owning:
@@ -37,6 +37,7 @@ class Owning:
         self._unsure = False  # the answer to a claim was lost
         self._reclaiming: set[int] = set()
         self._giving_up: set[int] = set()
+        self._alive: frozenset[NodeId] = frozenset()  # the nodes, when free groups were looked for
 
     def begin(self) -> None:
         """Joined: nothing is ours yet."""
@@ -160,6 +161,14 @@ class Owning:
         excess = len(self._book.groups) - self._membership.share
         if not self.leaving and excess > 0:
             self._let_go(min(excess, self._desk.settings.give_up_at_once))
+        self._look_for_free_ones()
+
+    def _look_for_free_ones(self) -> None:
+        """Others may have buried somebody, or given groups up, and some databases tell nobody."""
+        alive = self._membership.alive
+        if alive != self._alive or len(self._book.groups) < self._membership.least:
+            self._alive = alive
+            self.claim()
 
     def _has_lost_work(self, entry: Entry) -> bool:
         """Work of nodes that are gone is looked at, after their last results were fetched."""

@@ -1,10 +1,12 @@
 """Carries out what a node asks: the store, runtimes and evaluation, behind one door."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from stretto.engine import effects as todo
 from stretto.engine.events import Event, Reported
+from stretto.model.errors import StrettoError
 from stretto.model.step import AnyStep
 from stretto.node import asks
 from stretto.node.perform.breakpoints import Breakpoints
@@ -20,9 +22,9 @@ from stretto.node.perform.runtimes import Runtimes
 from stretto.node.perform.signals import Signals
 from stretto.node.settings import NodeSettings
 from stretto.ports.commit import Committed
-from stretto.ports.groups import Burial
+from stretto.ports.groups import Burial, NodeState
 from stretto.ports.hints import Hints
-from stretto.ports.rows import Lease
+from stretto.ports.rows import Lease, NodeId
 from stretto.ports.runtime import StepRuntime
 from stretto.ports.store import Store
 
@@ -43,11 +45,13 @@ class Performer:
         *,
         settings: NodeSettings = DEFAULTS,
         address: str | None = None,
+        gone: Callable[[str | None], bool] = lambda _address: False,
     ) -> None:
         self._store = store
         self._hints = hints
         self._evaluator = evaluator
         self._address = address
+        self._gone = gone
         self._runtimes = Runtimes(runtimes)
         definitions, earlier = Definitions(store), Earlier(store)
         self._breakpoints = Breakpoints(store)
@@ -107,10 +111,19 @@ class Performer:
         return await self._store.join(ask.node, self._address)
 
     async def _beat(self, ask: asks.Beat) -> Any:
-        return await self._store.beat(ask.node)
+        heard = await self._store.beat(ask.node)
+        for row in () if heard is None else heard.nodes:
+            # Nobody need wait for its silence. If that can not be stored now, the beat counts all the same.
+            if row.state is not NodeState.DEAD and self._gone(row.address):
+                with suppress(StrettoError):
+                    await self._buried(row.node, row.beats, expired=False)
+        return heard
 
     async def _bury(self, ask: asks.Bury) -> Burial | None:
-        burial = await self._store.bury(ask.node, ask.beats, expired=ask.expired)
+        return await self._buried(ask.node, ask.beats, expired=ask.expired)
+
+    async def _buried(self, node: NodeId, beats: int, *, expired: bool) -> Burial | None:
+        burial = await self._store.bury(node, beats, expired=expired)
         if burial is not None:
             self._hints.hint(burial.groups)
         return burial

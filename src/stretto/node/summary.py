@@ -25,16 +25,22 @@ def summary_of(entry: Entry) -> RunSummary:
         return NO_SUMMARY
     return RunSummary(
         counts={status: number for status, number in flow.counts.items() if number},
-        first_error=_first_error(entry.first_error),
+        first_error=_first_error(entry),
         wait=_wait(entry),
         rollup=rollup_of(flow),
     )
 
 
-def _first_error(record: AttemptRecord | None) -> FirstError | None:
-    if record is None:
-        return None
-    return FirstError(step_id=record.key.step_id, status=record.status, text=record.reason)
+def _first_error(entry: Entry) -> FirstError | None:
+    """Of the steps that failed and were not tried again, the first. An iteration that has ended is not in
+    memory: what was stored of it stays.
+    """
+    record = next(iter(entry.errors.values()), None)
+    if record is not None:
+        return FirstError(step_id=record.key.step_id, status=record.status, text=record.reason)
+    stored = None if entry.row is None else entry.row.summary.first_error
+    is_inside = stored is not None and entry.flow is not None and entry.flow.step(stored.step_id) is None
+    return stored if is_inside else None
 
 
 def _wait(entry: Entry) -> Wait | None:

@@ -9,6 +9,7 @@ from stretto.engine import effects as todo
 from stretto.engine import events as happened
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.engine.settings import EngineSettings
+from stretto.model.errors import Unavailable
 from stretto.model.initiator import ManualInitiator
 from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.request import StartRequest
@@ -46,6 +47,32 @@ def test_a_node_joins_beats_and_leaves() -> None:
     assert nodes[OTHER] is NodeState.LEAVING
     bench.ask(asks.Leave(node=OTHER))
     assert bench.ask(asks.Beat(node=OTHER, sent=0.0)) is None
+
+
+def test_a_process_that_is_gone_is_buried_with_the_next_beat() -> None:
+    bench = Bench()
+    bench.ask(asks.Join(node=OTHER))
+    bench.performer._gone = lambda address: address == "here"
+    bench.do(bench.store.leave(OTHER))
+    bench.do(bench.store.join(OTHER, "there"))
+    heard = bench.ask(asks.Beat(node=OTHER, sent=0.0))
+    assert {each.node for each in heard.nodes} == {NODE, OTHER}
+    assert bench.hints.groups == list(range(128))
+    states = {each.node: each.state for each in bench.do(bench.store.nodes())}
+    assert states == {NODE: NodeState.DEAD, OTHER: NodeState.ALIVE}
+    bench.ask(asks.Beat(node=OTHER, sent=1.0))
+    assert len(bench.hints.groups) == 128  # once
+
+
+def test_a_beat_counts_if_the_dead_can_not_be_buried(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench()
+    bench.performer._gone = lambda _address: True
+
+    async def away(*_args: object, **_options: object) -> None:
+        raise Unavailable("not now")
+
+    monkeypatch.setattr(bench.store, "bury", away)
+    assert bench.ask(asks.Beat(node=NODE, sent=0.0)) is not None
 
 
 def test_groups_that_are_given_up_are_hinted() -> None:

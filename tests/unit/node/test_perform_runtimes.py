@@ -9,10 +9,10 @@ from tests.unit.node.bench import context_of
 from stretto.engine.events import Reported, ResultState
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.artifact import DefaultArtifact
+from stretto.model.error_text import text_of_error
 from stretto.model.step import AnyStep
 from stretto.model.timeline import LogEvent
 from stretto.node.asks import CallRuntime, Verb
-from stretto.node.perform.results import text_of_error
 from stretto.node.perform.runtimes import Runtimes
 from stretto.ports.runtime import (
     Continue,
@@ -91,6 +91,12 @@ def test_artifacts_and_lines_travel_with_any_result() -> None:
     assert event.timeline == (line,)
 
 
+def test_added_steps_and_redirects_travel_with_the_end_of_the_work() -> None:
+    event = call(Done(added=(step("b"),), tolerance=0.5))
+    assert (event.added, event.tolerance, event.redirect) == ((step("b"),), 0.5, None)
+    assert call(Done(redirect="a")).redirect == "a"
+
+
 @pytest.mark.parametrize("verb", Verb)
 def test_each_verb_is_its_own_call(verb: Verb) -> None:
     runtime = Scripted(Done())
@@ -141,6 +147,10 @@ def test_the_text_of_an_error_can_always_be_stored() -> None:
         (Done(artifacts={"x": {}}), "answered Done with the artifact [x] {}"),  # type: ignore[dict-item]
         (Done(timeline=("a",)), "answered Done with the timeline line 'a'"),  # type: ignore[arg-type]
         (Done(timeline=None), "answered Done with the timeline None"),  # type: ignore[arg-type]
+        (Done(added=({},)), "answered Done with the added step {}"),  # type: ignore[arg-type]
+        (Done(added="ab"), "answered Done with the added steps 'ab'"),  # type: ignore[arg-type]
+        (Done(tolerance="all"), "answered Done with the tolerance 'all'"),  # type: ignore[arg-type]
+        (Done(redirect=5), "answered Done with the redirect 5"),  # type: ignore[arg-type]
         (Continue(after="soon"), "answered Continue with the after 'soon'"),  # type: ignore[arg-type]
         (UserError(message=ValueError("x")), "with the message ValueError('x')"),  # type: ignore[arg-type]
     ],

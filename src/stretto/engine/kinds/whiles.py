@@ -104,6 +104,8 @@ def _next(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: 
     attempt.asked_at = None
     flow.fetched.pop(answer_key(attempt, name), None)
     if not holds:
+        # What the last iteration left can be read from the step, by the names of the loop parameters.
+        attempt.params = {**(attempt.params or {}), **loop.carried}
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.DONE, None)
         return
     index = loop.next_index

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from stretto.engine.elsewhere import Question, answer
 from stretto.engine.events import Evaluated
-from stretto.node.perform.results import text_of_error
+from stretto.model.error_text import text_of_error
 
 
 class Evaluator(Protocol):

@@ -14,10 +14,10 @@ from typing import IO, Any, Final
 
 from stretto.engine.elsewhere import Question
 from stretto.engine.events import Evaluated
+from stretto.model.error_text import text_of_error
 from stretto.model.errors import Unavailable
 from stretto.node.perform.evaluating import refused
 from stretto.node.perform.evaluation_worker import packed, receive, send
-from stretto.node.perform.results import text_of_error
 
 WORKERS: Final = 2
 SECONDS: Final = 60.0  # that the expressions of one step may take

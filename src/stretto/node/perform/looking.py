@@ -46,11 +46,15 @@ class Looking:
 
     async def fire_timers(self, groups: Collection[int]) -> int | None:
         """Start what is due, again while there is more of it; then say when the next is."""
-        while due := await self._store.due_triggers(groups, await self._store.now()):
+        while (first := await self._store.next_trigger_due(groups)) is not None:
+            now = await self._store.now()
+            if first > now:
+                break
+            due = await self._store.due_triggers(groups, now)
             fired = [await fire_timer(self._store, rows, hints=self._hints) for rows in _by_workflow(due)]
             if not any(fired):
-                break  # others were faster with all of them, or they are gone: they are not due much longer
-        return await self._store.next_trigger_due(groups)
+                return await self._store.next_trigger_due(groups)  # others were faster, or they are gone
+        return first
 
     async def hint_owner(self, run: RunKey) -> None:
         """Tell the owner of a run to look. An iteration lives with the run around it."""

@@ -5,7 +5,9 @@ from typing import Final, get_args
 
 from stretto.engine.events import Reported, ResultState
 from stretto.model.artifact import DefaultArtifact, TypedArtifact
+from stretto.model.error_text import text_of_value
 from stretto.model.param import Parameter
+from stretto.model.step import StepFields
 from stretto.model.timeline import EventFields
 from stretto.ports.runtime import (
     Answer,
@@ -25,7 +27,7 @@ Parts = tuple[
     tuple[str, object, type | tuple[type, ...]], ...
 ]  # what it is called, what it is, what it must be
 ARTIFACTS: Final = (TypedArtifact, DefaultArtifact)
-MOST_CHARACTERS: Final = 4_000  # of a text that we make of an error or of nonsense
+NOTHING: Final = Done()
 
 STATES: Final[Mapping[type[Answer], ResultState]] = {
     Done: ResultState.DONE,
@@ -42,9 +44,10 @@ def reported(launch: Launch, kind: str, said: object) -> Reported:
     """The event of whatever a runtime answered, or reports by itself. Nonsense is a platform error."""
     if not isinstance(said, get_args(StepResult)):
         results = ", ".join(each.__name__ for each in STATES)
-        text = f"the runtime of {kind} answered {_shown(said)}, and not one of {results}"
+        text = f"the runtime of {kind} answered {text_of_value(said)}, and not one of {results}"
         return failed(launch, ResultState.PLATFORM_ERROR, text)
-    wrong = _wrong_part(said)
+    done = said if isinstance(said, Done) else NOTHING
+    wrong = _wrong_part(said, done)
     if wrong is not None:
         text = f"the runtime of {kind} answered {type(said).__name__} with {wrong}"
         return failed(launch, ResultState.PLATFORM_ERROR, text)
@@ -52,11 +55,14 @@ def reported(launch: Launch, kind: str, said: object) -> Reported:
         attempt=launch.attempt,
         launch=launch.generation,
         state=next(state for result, state in STATES.items() if isinstance(said, result)),
-        outputs=said.outputs if isinstance(said, Done) else {},
+        outputs=done.outputs,
         artifacts=said.artifacts,
         timeline=tuple(said.timeline),
         message=said.message if isinstance(said, Failure | Stopped) else None,
         again_after=said.after if isinstance(said, Continue) else None,
+        added=tuple(done.added),
+        tolerance=done.tolerance,
+        redirect=done.redirect,
     )
 
 
@@ -65,28 +71,22 @@ def failed(launch: Launch, state: ResultState, message: str) -> Reported:
     return Reported(attempt=launch.attempt, launch=launch.generation, state=state, message=message)
 
 
-def text_of_error(error: BaseException) -> str:
-    """Type and text of an error, fit to be stored; no traceback."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - whoever wrote the error wrote this, too
-        text = "its text can not be shown"
-    return _storable(f"{type(error).__name__}: {text}" if text else type(error).__name__)
-
-
-def _wrong_part(said: StepResult) -> str | None:
+def _wrong_part(said: StepResult, done: Done) -> str | None:
     """What of a result is not what it must be: it would be found out only after the engine took it."""
-    outputs = said.outputs if isinstance(said, Done) else {}
     whole: Parts = (
-        ("outputs", outputs, Mapping),
+        ("outputs", done.outputs, Mapping),
         ("artifacts", said.artifacts, Mapping),
         ("timeline", said.timeline, (tuple, list)),
         ("message", getattr(said, "message", None), (str, type(None))),
         ("after", getattr(said, "after", None), (int, type(None))),
+        ("added steps", done.added, (tuple, list)),
+        ("tolerance", done.tolerance, (int, float)),
+        ("redirect", done.redirect, (str, type(None))),
     )
     return _first_wrong(whole) or _first_wrong(
         (
-            *((f"output [{name}]", each, Parameter) for name, each in outputs.items()),
+            *((f"output [{name}]", each, Parameter) for name, each in done.outputs.items()),
+            *(("added step", each, StepFields) for each in done.added),
             *((f"artifact [{key}]", each, ARTIFACTS) for key, each in said.artifacts.items()),
             *(("timeline line", each, EventFields) for each in said.timeline),
         )
@@ -95,18 +95,6 @@ def _wrong_part(said: StepResult) -> str | None:
 
 def _first_wrong(parts: Parts) -> str | None:
     return next(
-        (f"the {what} {_shown(each)}" for what, each, kind in parts if not isinstance(each, kind)), None
+        (f"the {what} {text_of_value(each)}" for what, each, kind in parts if not isinstance(each, kind)),
+        None,
     )
-
-
-def _shown(value: object) -> str:
-    try:
-        return _storable(repr(value))
-    except Exception:  # noqa: BLE001 - see above
-        return f"a {type(value).__name__}"
-
-
-def _storable(text: str) -> str:
-    """A text that every database takes: of bounded length, without NUL and halves of characters."""
-    cut = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} ..."
-    return cut.replace("\0", "\\0").encode(errors="backslashreplace").decode()

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from stretto.engine.events import Reported, ResultState
+from stretto.model.error_text import text_of_error
 from stretto.model.step import AnyStep, TypedStep
 from stretto.node.asks import CallRuntime, Verb
-from stretto.node.perform.results import failed, reported, text_of_error
+from stretto.node.perform.results import failed, reported
 from stretto.ports.runtime import StepContext, StepResult, StepRuntime
 
 Heard = Callable[[Reported], None]

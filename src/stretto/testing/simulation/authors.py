@@ -12,8 +12,8 @@ import msgspec
 
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.properties import Properties, RunStrategy, RunStrategyRule
-from stretto.model.retry import ExponentialBackoff, FixedBackoff, RetryPolicy
-from stretto.model.signal import SignalDependencyDefinition, SignalMatchParam, SignalOutputDefinition
+from stretto.model.retry import RetryPolicy
+from stretto.model.signal import SignalOutputDefinition
 from stretto.model.step import (
     AnyStep,
     FailureMode,
@@ -23,7 +23,7 @@ from stretto.model.step import (
     TypedStep,
 )
 from stretto.model.tag import Tag
-from stretto.model.trigger import CronTrigger, SignalOperator, SignalTrigger, SignalTriggerEntry
+from stretto.model.trigger import CronTrigger, SignalTrigger, SignalTriggerEntry
 from stretto.model.user import User
 from stretto.model.workflow import Criticality, Definition, Workflow
 from stretto.testing.shapes import (
@@ -40,6 +40,7 @@ from stretto.testing.shapes import (
 )
 from stretto.testing.simulation.directing import Director
 from stretto.testing.simulation.graphs import anyhow, apart, chain, fan
+from stretto.testing.simulation.policies import NEEDS_A_VALUE, dependency, retries
 
 LOCAL: Final = "Python"  # work that lives in a node, and dies with it
 OUTSIDE: Final = "Shell"  # work that lives elsewhere, and is found again
@@ -50,7 +51,8 @@ TAGS: Final = (Tag(name="scarce", permit=1), Tag(name="few", permit=2), Tag(name
 OWNER: Final = User(name="ann")
 Make = Callable[[str, list[AnyStep], int], AnyStep]  # id, the steps before it, depth
 TOO_LONG: Final = computed("x = 0; for (i = 0; i < 9; i += 1) { x = x + i; } return x;")  # for some worlds
-NEEDS_A_VALUE: Final = "params.nextUniqueId() > 0"  # always true, and not to be had without a fetch
+BROKEN: Final = computed("x = 1; for (i = 0; i < 9; i += 1) { x = x + i; } return x / 0;")  # and no value
+MISSING: Final = "nobody"  # a workflow that was never published
 
 
 class Library(NamedTuple):
@@ -196,7 +198,7 @@ class Author:
         fields: dict[str, Any] = {}
         if self._seldom(0.06, "signal dependency"):
             wanted = self._dice.sample(SIGNALS, self._dice.randint(1, 2))
-            fields["signal_dependencies"] = tuple(map(self._dependency, wanted))
+            fields["signal_dependencies"] = tuple(dependency(self._dice, each) for each in wanted)
             if isinstance(made, TypedStep) and self._seldom(0.5, "parameter of a signal"):
                 day = computed("return params.getFromSignalDependency('0', 'day');")
                 fields["params"] = {**(made.params or {}), "day": day}
@@ -206,12 +208,6 @@ class Author:
             )
             fields["signal_outputs"] = (output,)
         return fields
-
-    def _dependency(self, name: str) -> SignalDependencyDefinition:
-        if self._dice.random() < 0.5:
-            return SignalDependencyDefinition(name=name)
-        match = SignalMatchParam(param=number(2), operator=SignalOperator.EQUALS_TO)
-        return SignalDependencyDefinition(name=name, match_params={"day": match})
 
     # ---------------------------------------------------------------------------------------------- leaves
     def _nothing(self, step_id: str, before: list[AnyStep], _depth: int) -> AnyStep:
@@ -229,7 +225,7 @@ class Author:
             return {"p": UNIQUE}
         if dice.random() < 0.08:
             self._note("long expression")
-            return {"p": TOO_LONG}
+            return {"p": TOO_LONG if dice.random() < 0.8 else BROKEN}
         if len(before) != 1 or dice.random() < 0.4:
             return {}
         (above,) = before
@@ -239,7 +235,7 @@ class Author:
             return {"p": computed(expression, ParamType.LONG_ARRAY)}
         if isinstance(above, SubworkflowStep) and above.sync:
             child = str((above.params or {})["subworkflow_id"].value)
-            told = self._library.children[child]
+            told = self._library.children.get(child)
             if told is not None:
                 self._note("parameter of a subworkflow")
                 return {"p": computed(f"return params.getFromSubworkflow('{above.id}', '{told}', 'n');")}
@@ -288,27 +284,9 @@ class Author:
         return first, second, third
 
     def _retries(self) -> RetryPolicy:
-        dice = self._dice
-        fixed = FixedBackoff(
-            error_retry_backoff_in_secs=1, platform_retry_backoff_in_secs=1, timeout_retry_backoff_in_secs=1
-        )
-        growing = ExponentialBackoff(
-            error_retry_backoff_in_secs=1,
-            error_retry_exponent=2,
-            platform_retry_backoff_in_secs=1,
-            platform_retry_exponent=3,
-            platform_retry_limit_in_secs=4,
-            timeout_retry_backoff_in_secs=2,
-        )
-        retry_if = NEEDS_A_VALUE if self._seldom(0.06, "retry_if") else None
+        conditional = self._seldom(0.06, "retry_if")
         self._note("retries")
-        return RetryPolicy(
-            error_retry_limit=dice.randint(0, 2),
-            platform_retry_limit=dice.randint(0, 3),
-            timeout_retry_limit=dice.randint(0, 1),
-            backoff=fixed if dice.random() < 0.5 else growing,
-            retry_if=retry_if,
-        )
+        return retries(self._dice, conditional=conditional)
 
     # --------------------------------------------------------------------------------------------- nesting
     def _foreach(self, step_id: str, _before: list[AnyStep], depth: int) -> AnyStep:
@@ -341,9 +319,10 @@ class Author:
         dice = self._dice
         sync = not self._seldom(0.25, "asynchronous subworkflow")
         explicit = dice.random() < 0.3
-        made = subworkflow(
-            step_id, dice.choice(list(self._library.children)), sync=sync, explicit_params=explicit
-        )
+        child = dice.choice(list(self._library.children))
+        if self._seldom(0.12, "subworkflow that is not there"):
+            child = MISSING
+        made = subworkflow(step_id, child, sync=sync, explicit_params=explicit)
         if self._seldom(0.1, "subworkflow timeout"):
             made = msgspec.structs.replace(made, timeout=dice.randint(3, 12))
         return made

@@ -27,13 +27,13 @@ class Counters:
         """The same decisions, counted."""
 
         def counted(flow: Flow, event: Any, now: int) -> Any:
-            self.pairs[status_of(flow, event), type(event).__name__] += 1
+            self.pairs[label_of(flow, event), type(event).__name__] += 1
             return decide(flow, event, now)
 
         return counted
 
 
-def status_of(flow: Flow, event: Any) -> str:
+def label_of(flow: Flow, event: Any) -> str:
     """In which status an event finds what it is about."""
     attempt = getattr(event, "attempt", None)
     if attempt is None:

@@ -30,6 +30,10 @@ class Call(NamedTuple):
     named: dict[str, Any] = {}  # noqa: RUF012 - nobody writes into it
 
 
+class OddError(Exception):
+    """A fault that nobody has foreseen."""
+
+
 class Sky:
     """The weather, and whether the database answers at all. Shared by all clients."""
 
@@ -44,6 +48,8 @@ class Sky:
         """The trouble is over."""
         self.weather = CALM
         self.out_until = 0
+        if self.poison is not None and self.poison.signals:
+            self.poison = None
 
     def count(self, kind: str) -> None:
         self.befell[kind] = self.befell.get(kind, 0) + 1
@@ -62,12 +68,19 @@ class Sky:
             return False
         for part in call.arguments[1]:
             for decided in part.decisions:
+                if poison.signals and decided.root is None and decided.sent:
+                    return True
                 for each in decided.records:
-                    if isinstance(each, AttemptRecord) and each.key.step_id == poison.step_id:
+                    if isinstance(each, AttemptRecord) and poison.concerns(each.key.step_id):
                         bad = not each.status.is_terminal if poison.early else each.status is S.SUCCEEDED
                         if bad:
                             return True
         return False
+
+    def some_groups(self, commit: "Call") -> frozenset[int]:
+        """Whose part of a batch is to blame; nobody says whose, sometimes."""
+        groups = [part.lease.group for part in commit.arguments[1]]
+        return frozenset(group for group in groups if self.dice.random() < 0.5)
 
     def trouble(self) -> Trouble | None:
         """What befalls a call, if anything does."""
@@ -134,21 +147,11 @@ class Handle:
 
     async def _call(self, call: Call, carry_out: Callable[[], Any]) -> Any:
         fault = self._client.befalls(call.name)
-        trouble = self._sky.trouble() if fault is None else fault.kind
-        if self._sky.out_until > self._scheduler.now:
-            trouble = Trouble.REFUSED
-        if trouble is Trouble.TWICE and call.name not in REPEATED:
-            trouble = None
-        if trouble is not None:
-            self._sky.count(f"{trouble.value} in {call.name}")
+        trouble = self._befalls(call, fault)
         if fault is not None and trouble is Trouble.CRASH and not fault.after:
             self._client.crash(fault)
         await self._on_the_way()
-        if trouble is Trouble.REFUSED:
-            raise Unavailable(f"{call.name}: the database does not answer")
-        if self._sky.is_poison(call):
-            self._sky.count("poison")
-            raise failures.Poison("it can not be stored")
+        self._refuse(call, trouble)
         if trouble is Trouble.LATE:
             self._carry_out_late(call, carry_out)
             raise OutcomeUnknown(f"{call.name}: the connection was lost, and nobody knows")
@@ -161,6 +164,30 @@ class Handle:
         if trouble is Trouble.UNANSWERED:
             raise OutcomeUnknown(f"{call.name}: the answer was lost")
         return answer
+
+    def _befalls(self, call: Call, fault: Fault | None) -> Trouble | None:
+        trouble = self._sky.trouble() if fault is None else fault.kind
+        if self._sky.out_until > self._scheduler.now:
+            trouble = Trouble.REFUSED
+        if trouble is Trouble.TWICE and call.name not in REPEATED:
+            trouble = None
+        if trouble is Trouble.STALE and call.name != "commit":
+            trouble = None
+        if trouble is not None:
+            self._sky.count(f"{trouble.value} in {call.name}")
+        return trouble
+
+    def _refuse(self, call: Call, trouble: Trouble | None) -> None:
+        """A call that fails before anything was done."""
+        if trouble is Trouble.REFUSED:
+            raise Unavailable(f"{call.name}: the database does not answer")
+        if self._sky.is_poison(call):
+            self._sky.count("poison")
+            raise failures.Poison("it can not be stored")
+        if trouble is Trouble.STALE:
+            raise failures.Stale("a row has moved on", self._sky.some_groups(call))
+        if trouble is Trouble.ODD:
+            raise OddError(call.name)
 
     async def _on_the_way(self) -> None:
         """There; if the client stands still or is gone meanwhile, its call may arrive all the same."""

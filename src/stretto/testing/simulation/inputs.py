@@ -80,6 +80,8 @@ def make_inputs(
     ]
     if storms:
         made += [_input(dice, Verb.STORM, workflow_ids, dice.randrange(horizon)) for _ in range(6)]
+    if dice.random() < 0.12:
+        made += [_input(dice, Verb.SET_BREAKPOINT, workflow_ids, 0)]
     mood = dice.random()
     if mood > 0.45:
         verbs = [verb for verb in (*_OFTEN, *_OFTEN, *_SELDOM) if mood > 0.7 or verb in HARMLESS]

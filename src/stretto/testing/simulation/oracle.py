@@ -24,8 +24,9 @@ from stretto.model.step import (
     WhileStep,
 )
 from stretto.model.workflow import Definition
-from stretto.testing.simulation.authors import LOCAL, NEEDS_A_VALUE, OUTSIDE, UNKNOWN
+from stretto.testing.simulation.authors import BROKEN, LOCAL, MISSING, OUTSIDE, UNKNOWN
 from stretto.testing.simulation.plays import Play, Says, Script
+from stretto.testing.simulation.policies import NEEDS_A_VALUE
 
 S, R = StepStatus, RunStatus
 Ends = frozenset[StepStatus]
@@ -122,6 +123,8 @@ class Oracle:
     ) -> tuple[set[StepStatus], Values]:
         """How a step may end that has begun, and the values that its `n` may have then."""
         base = _first_values(step, values)
+        if BROKEN in (step.params or {}).values():
+            return {S.INTERNALLY_FAILED}, base
         if isinstance(step, TypedStep) and step.type in {LOCAL, OUTSIDE}:
             return self._work(step, iteration, base)
         if isinstance(step, TypedStep):
@@ -213,9 +216,11 @@ class Oracle:
         return {*found, DONE}
 
     def _subworkflow(self, step: SubworkflowStep) -> set[StepStatus]:
+        child = str((step.params or {})["subworkflow_id"].value)
+        if child == MISSING:
+            return {S.FATALLY_FAILED}
         if not step.sync:
             return {DONE}
-        child = str((step.params or {})["subworkflow_id"].value)
         definition = self._definitions[child]
         found = self.level(definition.workflow.steps, 1)
         runs = set(found.runs)

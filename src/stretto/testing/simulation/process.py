@@ -8,15 +8,15 @@ import msgspec
 from stretto.engine.events import Reported, ResultState
 from stretto.node.asks import Ask, Commit
 from stretto.node.machine import Node
-from stretto.node.perform.evaluating import InProcess
 from stretto.node.performer import Performer
 from stretto.ports.hints import Heard
 from stretto.ports.rows import NodeId
 from stretto.testing.hosting import Hosted
 from stretto.testing.simulation.authors import LOCAL, OUTSIDE
-from stretto.testing.simulation.handle import handle_of
+from stretto.testing.simulation.handle import OddError, handle_of
+from stretto.testing.simulation.piping import Piped
 from stretto.testing.simulation.runtime import ScriptedRuntime
-from stretto.testing.simulation.troubles import Fault
+from stretto.testing.simulation.troubles import Fault, Trouble
 
 if TYPE_CHECKING:
     from stretto.testing.simulation.world import World
@@ -47,7 +47,7 @@ class Process(Hosted):
             OUTSIDE: ScriptedRuntime(world.ledger, "", self._node_id, self.spawn),
         }
         store = handle_of(world.store, self, world.sky, self.scheduler, world.watch.note)
-        return Performer(store, self, runtimes, InProcess(), settings=world.settings)
+        return Performer(store, self, runtimes, Piped(), settings=world.settings)
 
     def _new_id(self) -> NodeId:
         self._ids += 1
@@ -93,6 +93,14 @@ class Process(Hosted):
 
     def goes_wrong(self, error: Exception) -> None:
         self._world.complain(f"{type(error).__name__}: {error}")
+
+    async def _answer(self, ask: Ask) -> Any:
+        """What a node asks may go wrong in its own process, too, before anything was done."""
+        fault = self.befalls(type(ask).__name__)
+        if fault is not None and fault.kind in {Trouble.ODD, Trouble.REFUSED}:
+            self._world.sky.count(f"{fault.kind.value} in {type(ask).__name__}")
+            raise OddError(f"{type(ask).__name__} can not be carried out")
+        return await super()._answer(ask)
 
     # ------------------------------------------------------------------------------------------------- hints
     def hint(self, groups: Collection[int]) -> None:

@@ -32,6 +32,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     groups: int = GROUPS  # fewer than in a real database, so that runs share them
     horizon: int = 20_000  # milliseconds until the trouble is over
     poison: Poison | None = None
+    ghosts: bool = False  # events come that are too late, or about something else
     impatient: bool = False  # nodes park runs soon, sweep often, and take little at once
     used: dict[str, int] = {}  # constructs, for the counters
 
@@ -76,5 +77,6 @@ def make_scenario(seed: int) -> Scenario:
         horizon=horizon,
         poison=make_poison(dice, list(script.rows)),
         impatient=dice.random() < 0.4,
+        ghosts=dice.random() < 0.6,
         used=used,
     )

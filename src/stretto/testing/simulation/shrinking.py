@@ -63,6 +63,8 @@ def smaller_ones(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
         yield "one place for a node", replace(scenario, slots=scenario.slots - 1)
     if scenario.poison is not None:
         yield "poison", replace(scenario, poison=None)
+    if scenario.ghosts:
+        yield "ghosts", replace(scenario, ghosts=False)
     if scenario.impatient:
         yield "impatience", replace(scenario, impatient=False)
     yield from _smaller_definitions(scenario)

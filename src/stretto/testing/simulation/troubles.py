@@ -19,11 +19,17 @@ class Trouble(Word):
     UNANSWERED = "UNANSWERED"  # a call is carried out, and its answer is lost
     LATE = "LATE"  # the caller hears that the outcome is unknown; the call is carried out afterwards
     TWICE = "TWICE"  # a call is carried out, and once more afterwards, because somebody has repeated it
+    STALE = "STALE"  # a group commit is told that rows have moved on, and nothing is stored
+    ODD = "ODD"  # a call fails as no store should fail: a bug, or a driver that nobody knows
+    ECHO = "ECHO"  # a letter that was dealt with comes once more
     OUTAGE = "OUTAGE"  # for some time the database answers nobody
     CLOCK = "CLOCK"  # the database's clock is set forward or back
 
 
-IN_CALLS: Final = (Trouble.REFUSED, Trouble.UNANSWERED, Trouble.LATE, Trouble.TWICE, Trouble.CRASH)
+IN_CALLS: Final = (
+    *(Trouble.REFUSED, Trouble.UNANSWERED, Trouble.LATE, Trouble.TWICE, Trouble.CRASH, Trouble.STALE),
+    *(Trouble.ODD, Trouble.ODD),
+)
 # What callers repeat if they do not know how it ended. A group commit is not: its groups are claimed again.
 REPEATED: Final = frozenset(
     {
@@ -33,13 +39,15 @@ REPEATED: Final = frozenset(
 )
 IN_TIME: Final = (
     *(Trouble.CRASH, Trouble.CRASH, Trouble.FREEZE, Trouble.FREEZE, Trouble.LEAVE, Trouble.ARRIVE),
-    *(Trouble.OUTAGE, Trouble.CLOCK),
+    *(Trouble.OUTAGE, Trouble.CLOCK, Trouble.ECHO, Trouble.ECHO),
 )
 CALLS: Final = (
     *("commit", "commit", "commit", "commit", "commit", "transact", "transact", "grant", "report"),
     *("claim_again", "give_up", "load_group", "load_flows", "load_flows", "fetch", "fetch", "beat"),
     *("announce", "claim", "bury", "join", "leave", "match_trigger", "send", "look_at_queue", "run"),
-)
+    *("signal", "note_suspect", "postpone", "load_flows", "LoadRuns", "Carry", "Carry", "CallRuntime"),
+    *("CallRuntime", "Evaluate", "Deal", "Deal"),
+)  # of the store; and, with capital letters, what a node asks of its own process
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,10 +77,14 @@ class Weather(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Poison(msgspec.Struct, frozen=True, kw_only=True):
-    """Attempts of a step that can not be stored: once they have succeeded, or as long as they go on."""
+    """What can not be stored: attempts of a step, once they have succeeded, or as long as they go on."""
 
     step_id: str
     early: bool = False
+    signals: bool = False  # not the step, but what is told to those who wait for a signal, for a while
+
+    def concerns(self, step_id: str) -> bool:
+        return step_id == self.step_id and not self.signals
 
 
 CALM: Final = Weather()
@@ -100,7 +112,8 @@ def make_poison(dice: Random, step_ids: list[str]) -> Poison | None:
     """Seldom, a value that the database does not take."""
     if not step_ids or dice.random() >= 0.07:
         return None
-    return Poison(step_id=dice.choice(step_ids), early=dice.random() < 0.3)
+    early = dice.random() < 0.3
+    return Poison(step_id=dice.choice(step_ids), early=early, signals=dice.random() < 0.15)
 
 
 def make_faults(dice: Random, slots: int, horizon: int, *, restless: bool) -> tuple[Fault, ...]:
@@ -108,12 +121,21 @@ def make_faults(dice: Random, slots: int, horizon: int, *, restless: bool) -> tu
     mood = dice.random()
     if mood < 0.25:
         return ()
+    if mood < 0.33:  # nodes whose own code, or store, has a bug
+        return tuple(_odd(dice, slots) for _ in range(8))
     if mood > 0.98:  # one place where nobody lives for long
         return tuple(Fault(kind=Trouble.CRASH, at=at, lasts=100) for at in range(1_500, 16_000, 3_500))
-    if restless and mood > 0.4:
+    if restless and mood > 0.45:
         coming = Fault(kind=Trouble.ARRIVE, at=dice.randrange(3_000))
-        return (coming, *(_restless(dice, slots, at) for at in range(2_000, horizon, 2_000)))
+        lost = [Fault(kind=Trouble.REFUSED, slot=slot, call="report", nth=1) for slot in range(slots + 1)]
+        moving = [_restless(dice, slots, at) for at in range(2_000, horizon, 2_000)]
+        return (coming, *moving, *(lost if dice.random() < 0.5 else ()))
     return tuple(_fault(dice, slots, horizon) for _ in range(1 + min(int(dice.expovariate(0.45)), 6)))
+
+
+def _odd(dice: Random, slots: int) -> Fault:
+    slot, nth = dice.randrange(slots), 1 + min(int(dice.expovariate(0.5)), 8)
+    return Fault(kind=Trouble.ODD, slot=slot, call=dice.choice(CALLS), nth=nth)
 
 
 def _restless(dice: Random, slots: int, at: int) -> Fault:

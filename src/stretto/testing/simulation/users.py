@@ -25,7 +25,7 @@ from stretto.actions.update_properties import update_properties
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
 from stretto.model.artifact import Artifacts, DefaultArtifact
-from stretto.model.errors import StrettoError
+from stretto.model.errors import StrettoError, Unavailable
 from stretto.model.initiator import ManualInitiator
 from stretto.model.output_data import OutputDataRequest
 from stretto.model.permit import TagPermitRequest
@@ -62,6 +62,7 @@ class Users:
         self._world = world
         self._store = handle_of(world.store, self, world.sky, world.scheduler, world.watch.note)
         self._requests: list[tuple[str, str]] = []  # workflow and request id
+        self._broken_off: list[tuple[str, str]] = []  # breakpoints that were perhaps deleted, and no more
         self.who = "a user"
         self.busy = 0  # actions that are under way
 
@@ -171,9 +172,17 @@ class Users:
         steps = all_steps(self._world.workflow(given.workflow_id).steps)
         step_id = steps[given.pick % len(steps)].id
         if given.verb is Verb.DELETE_BREAKPOINT:
-            return delete_breakpoint(self._store, CALLER, given.workflow_id, step_id)
+            return self._delete(given.workflow_id, step_id)
         request = BreakpointRequest(workflow_id=given.workflow_id, step_id=step_id)
         return set_breakpoint(self._store, CALLER, request)
+
+    async def _delete(self, workflow_id: str, step_id: str) -> None:
+        """Who hears that it was broken off does it again, in the end."""
+        try:
+            await delete_breakpoint(self._store, CALLER, workflow_id, step_id)
+        except Unavailable:
+            self._broken_off.append((workflow_id, step_id))
+            raise
 
     def _answer(self, given: Input) -> Awaitable[Any] | None:
         waiting = self._waiting()
@@ -257,6 +266,8 @@ class Users:
         world = self._world
         for row in world.rows("breakpoints"):
             self.run(self._without_breakpoint(row), "let go")
+        while self._broken_off:
+            self.run(self._delete(*self._broken_off.pop()), "let go")
         for row in world.rows("runs"):
             if row.phase is not Phase.ENDED and not is_inline(row.key.workflow_id):
                 self._resume(row)
@@ -287,8 +298,8 @@ class Users:
     def _resume(self, row: Any) -> None:
         record, world = row.record, self._world
         late = world.scheduler.now > world.scenario.horizon + 120_000
-        if late and world.scenario.poison is not None:
-            self.run(stop(self._store, CALLER, *row.key[:2]), "let go")  # what begins may be what is poison
+        if late and world.scenario.poison is not None and (record.paused or record.suspended):
+            self.run(stop(self._store, CALLER, *row.key[:2]), "let go")  # what would begin can not be stored
             return
         if record.paused:
             self.run(resume(self._store, CALLER, *row.key[:2]), "let go")

@@ -10,9 +10,11 @@ import msgspec
 from stretto.actions import start as starting
 from stretto.actions.publish import publish
 from stretto.engine import decide as deciding
+from stretto.engine.flow import Flow
 from stretto.engine.settings import EngineSettings
 from stretto.model.properties import RunStrategyRule
 from stretto.model.workflow import Workflow
+from stretto.node.entry import Entry
 from stretto.node.settings import NodeSettings
 from stretto.ports import places
 from stretto.ports.groups import NodeState
@@ -22,6 +24,8 @@ from stretto.store.memory import MemoryStore
 from stretto.testing.scheduler import BEGIN, Scheduler
 from stretto.testing.simulation.authors import TAGS
 from stretto.testing.simulation.counters import Counters
+from stretto.testing.simulation.echoes import Echoes
+from stretto.testing.simulation.ghosts import GhostlyError, Ghosts
 from stretto.testing.simulation.handle import Sky
 from stretto.testing.simulation.inputs import HARMLESS
 from stretto.testing.simulation.invariants.ending import ending, unfinished
@@ -86,7 +90,8 @@ class _Listener(Observer):
         self._process = process
 
     def decision_failed(self, run: Any, error: Exception) -> None:
-        self._world.complain(f"a decision about {run} failed: {type(error).__name__}: {error}")
+        if not isinstance(error, GhostlyError):
+            self._world.complain(f"a decision about {run} failed: {type(error).__name__}: {error}")
 
 
 class World:
@@ -113,6 +118,8 @@ class World:
         self._calm = False  # the trouble is over
         self._over = False  # everything has ended
         self._calls: dict[tuple[int, str], int] = {}
+        self._ghosts: Ghosts | None = None
+        self._echoes = Echoes()
 
     def complain(self, text: str) -> None:
         """Something does not hold."""
@@ -123,7 +130,7 @@ class World:
     def run(self) -> list[str]:
         """Live through the scenario. Returns what did not hold."""
         ids = iter(range(1, 1 << 60))
-        counting = self.counters.counting(deciding.decide)
+        counting = self._haunted(self.counters.counting(deciding.decide))
         with ExitStack() as stack:
             stack.enter_context(replaced(COUNTS, "GROUPS", self.groups))
             stack.enter_context(replaced(DECIDES, "decide", counting))
@@ -141,6 +148,28 @@ class World:
                 self.scheduler.drop_all()
         self._count()
         return self.violations
+
+    def _haunted(self, decide: Any) -> Any:
+        if not self.scenario.ghosts:
+            return decide
+        dice = Random(f"ghosts {self.scenario.order}")  # noqa: S311 - dice, not secrets
+        self._ghosts = Ghosts(dice, self._entry_of, self.complain, harsh=not self.is_judged)
+        return self._ghosts.haunting(decide)
+
+    def _entry_of(self, flow: Flow) -> Entry | None:
+        """Where a node that has a run in memory keeps it."""
+        key = flow.run.key
+        for process in self._alive():
+            group = process.node.groups.get(places.group_of_run(key))
+            entry = None if group is None else group.entries.get(key)
+            if entry is not None and entry.flow is flow:
+                return entry
+        return None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether nobody interferes with the runs: then the oracle knows how they must end."""
+        return all(given.verb in HARMLESS for given in self.scenario.inputs)
 
     def _publish(self) -> None:
         for definition in self.scenario.definitions:
@@ -190,7 +219,7 @@ class World:
         ending(self.db, self.complain)
         triggers(self.db, self.complain)
         self.history.end(self.db, self.complain)
-        if all(given.verb in HARMLESS for given in self.scenario.inputs):
+        if self.is_judged:
             judge(self.scenario, self.db, self.complain)
         for process in self._alive():
             process.leave()
@@ -211,6 +240,7 @@ class World:
         figures["steps of the scheduler"] += self.scheduler.steps
         figures["runs"] += len(list(self.db.runs))
         figures["attempts"] += len(list(self.db.attempts))
+        figures["ghosts"] += 0 if self._ghosts is None else self._ghosts.count
         figures["starts of work"] += self.ledger.starts
         figures["virtual seconds"] += self.scheduler.now // 1_000
         self.counters.troubles.update(self.sky.befell)
@@ -242,6 +272,7 @@ class World:
 
     def _seen(self, touched: Touched) -> None:
         self.story.seen(touched)
+        self._echoes.seen(touched)
         for key, _, after in touched.of("attempts"):
             if after is None:
                 continue
@@ -299,8 +330,13 @@ class World:
         number = self._calls[slot, call] = self._calls.get((slot, call), 0) + 1
         for fault in self.scenario.faults:
             if (fault.call, fault.nth) == (call, number) and fault.slot % len(self._slots) == slot:
-                return fault
+                return None if self._spares(fault) else fault
         return None
+
+    def _spares(self, fault: Fault) -> bool:
+        """What fails for no reason may fail a step, and then the oracle can not say how a run must end."""
+        odd = fault.kind is Trouble.ODD or (fault.call or "").istitle()
+        return odd and fault.call != "CallRuntime" and self.is_judged
 
     def _befall(self, fault: Fault) -> None:
         if self._calm:
@@ -312,11 +348,20 @@ class World:
             self.sky.out_until = self.scheduler.now + fault.lasts
         elif fault.kind is Trouble.CLOCK:
             self.clock.offset += fault.lasts
+        elif fault.kind is Trouble.ECHO:
+            self._echo()
         elif fault.kind is Trouble.ARRIVE:
             self._slots.append(None)
             self._fill(len(self._slots) - 1)
         elif process is not None:
             self._strike(process, fault)
+
+    def _echo(self) -> None:
+        """Somebody who did not hear that a letter was taken sends it again."""
+        letter = self._echoes.one(self.dice.randrange(1 << 30))
+        if letter is not None:
+            self.story.note(f"again: {letter.body.kind} {letter.ref}")
+            self.users.run(self.store.send(letter), "echo")
 
     def _strike(self, process: Process, fault: Fault) -> None:
         match fault.kind:

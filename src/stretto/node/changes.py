@@ -1,0 +1,92 @@
+"""What a commit says to the change log, in the order in which people expect it."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from stretto.engine.records import AttemptRecord, Record, RunKey, RunRecord
+from stretto.model.event import ChangeEvent, InstanceStatusChanged, StepStatusChanged
+from stretto.model.initiator import UpstreamFields
+from stretto.model.status import InstanceStatus, RunStatus, StepStatus
+from stretto.model.status_change import StepStatusChange
+
+Before = StepStatus | RunStatus | None
+_NEW: Final = StepStatus.NOT_CREATED
+
+
+def changes_of(records: Iterable[tuple[Record, Before]], now: int) -> list[ChangeEvent]:
+    """One event for each record that has another status than before, in the order in which they were touched.
+
+    A run ends after its steps, though, and the step of a loop after its iterations.
+    """
+    changed = [
+        (record, before)
+        for record, before in records
+        if isinstance(record, AttemptRecord | RunRecord) and before is not record.status
+    ]
+    if any(isinstance(record, RunRecord) and record.status.is_terminal for record, _ in changed):
+        changed = _ends_last(changed)
+    return [
+        _step_changed(record, before, now)
+        if isinstance(record, AttemptRecord)
+        else _run_changed(record, before, now)
+        for record, before in changed
+    ]
+
+
+def _ends_last(
+    changed: list[tuple[AttemptRecord | RunRecord, Before]],
+) -> list[tuple[AttemptRecord | RunRecord, Before]]:
+    places = [(number, 0) for number in range(len(changed))]
+    steps: dict[tuple[RunKey, str], int] = {}
+    last: dict[RunKey, int] = {}  # where the last step of a run is
+    ended: list[tuple[int, int, RunRecord]] = []
+    for number, (record, _before) in enumerate(changed):
+        if isinstance(record, AttemptRecord):
+            steps[record.key.run, record.key.step_id] = number
+            last[record.key.run] = number
+        elif record.status.is_terminal:
+            ended.append((record.initiator.depth, number, record))
+    ended.sort(key=lambda each: (-each[0], each[1]))
+    for rank, (_depth, number, run) in enumerate(ended):
+        at = max(number, last.get(run.key, 0))
+        places[number] = (at, 2 * rank + 1)
+        if not isinstance(run.initiator, UpstreamFields):
+            continue
+        above = run.initiator.parent
+        parent = RunKey(above.workflow_id, above.instance_id, above.run_id)
+        step = steps.get((parent, above.step_id))
+        if step is not None and changed[step][0].status.is_terminal:
+            places[step] = (max(at, places[step][0]), 2 * rank + 2)
+            last[parent] = max(at, last[parent])
+    return [changed[number] for number in sorted(range(len(changed)), key=places.__getitem__)]
+
+
+def _step_changed(record: AttemptRecord, before: StepStatus | RunStatus | None, now: int) -> ChangeEvent:
+    run = record.key.run
+    old = before if isinstance(before, StepStatus) else _NEW
+    return StepStatusChanged(
+        workflow_id=run.workflow_id,
+        workflow_instance_id=run.instance_id,
+        workflow_run_id=run.run_id,
+        step_id=record.key.step_id,
+        step_attempt_id=record.key.number,
+        step_instance_id=record.sequence,
+        sync_time=now,
+        status_change_records=(StepStatusChange(old_status=old, new_status=record.status, event_time=now),),
+    )
+
+
+def _run_changed(record: RunRecord, before: StepStatus | RunStatus | None, now: int) -> ChangeEvent:
+    old = before.value if before is not None else RunStatus.CREATED.value
+    return InstanceStatusChanged(
+        workflow_id=record.key.workflow_id,
+        workflow_instance_id=record.key.instance_id,
+        workflow_run_id=record.key.run_id,
+        workflow_uuid=record.uuid,
+        correlation_id=record.correlation_id,
+        depth=record.initiator.depth,
+        sync_time=now,
+        old_status=InstanceStatus(old),
+        new_status=InstanceStatus(record.status.value),
+        event_time=now,
+    )

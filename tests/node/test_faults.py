@@ -1,0 +1,196 @@
+"""Faults of our own, and values that can not be stored: they harm one step, or one run, and end."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.node.tank import GOING_ON, Tank, flow, work
+
+from stretto.actions.parts.messages import act_on
+from stretto.engine import events as happened
+from stretto.engine.decide import decide
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.node import deciding
+from stretto.node.asks import Carry
+from stretto.node.committing import MOST_BLAME
+from stretto.node.entry import Item
+from stretto.ports.paging import Cut
+from stretto.ports.rows import NodeId
+from stretto.ports.runtime import Continue, Done, Stopped
+from stretto.testing.faults import Moment, interfered
+
+ONE = flow(work("a"))
+
+
+def broken_for(monkeypatch: pytest.MonkeyPatch, bad: Callable[[Any], bool]) -> None:
+    """Some events can not be decided."""
+
+    def sometimes(flow: Any, event: Any, now: int) -> Any:
+        if bad(event):
+            raise RuntimeError("broken")
+        return decide(flow, event, now)
+
+    monkeypatch.setattr(deciding, "decide", sometimes)
+
+
+def act(tank: Tank, run: RunKey, action: happened.RunAction) -> int:
+    event = happened.RunActed(run=run, action=action, user="ann")
+    number: int = tank.do(tank.store.send(act_on(tank.row(run).group, event)))
+    tank.hint([tank.row(run).group])
+    tank.settle()
+    return number
+
+
+def test_a_fault_is_stored_with_the_message_that_brought_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a crash between the two would lose both."""
+    tank = Tank(events_per_turn=1)
+    fish = tank.fish()
+    fish.runtime.answers["start a"] = [GOING_ON]
+    run = tank.settle().start(ONE)
+    tank.settle()
+    broken_for(monkeypatch, lambda event: isinstance(event, happened.RunActed))
+    before = sum(line.startswith("committed") for line in fish.seen.lines)
+    number = act(tank, run, happened.RunAction.STOP)
+    outcome = tank.do(tank.store.outcome(number))
+    assert (outcome.applied, outcome.message) == (False, "internal error: RuntimeError: broken")
+    assert any(line.startswith("decision_failed") for line in fish.seen.lines)
+    assert tank.status(run) == "FAILED"
+    assert sum(line.startswith("committed") for line in fish.seen.lines) == before + 2  # and the work's end
+
+
+def test_work_that_is_being_ended_is_over_when_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault while it goes on is no answer."""
+    tank = Tank()
+    fish = tank.fish()
+    fish.runtime.answers["start a"] = [GOING_ON]
+    fish.runtime.answers["terminate a"] = [Continue(after=5_000), Stopped()]
+    run = tank.settle().start(ONE)
+    tank.settle()
+    act(tank, run, happened.RunAction.STOP)
+    tank.advance(100)
+    broken_for(
+        monkeypatch, lambda event: isinstance(event, happened.Reported) and not event.state.is_terminal
+    )
+    fish.report(run, "a", GOING_ON)
+    tank.advance(100)
+    assert tank.steps(run) == {"a": "RUNNING"}
+    tank.advance(10_000)
+    assert tank.steps(run) == {"a": "STOPPED"}
+
+
+def test_an_answer_that_can_not_be_decided_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    tank = Tank()
+    fish = tank.fish()
+    fish.runtime.answers["start a"] = [GOING_ON]
+    run = tank.settle().start(ONE)
+    tank.settle()
+    broken_for(monkeypatch, lambda event: isinstance(event, happened.Reported))
+    act(tank, run, happened.RunAction.STOP)
+    tank.advance(1_000)
+    assert tank.steps(run) == {"a": "STOPPED"}
+
+
+def test_who_is_blamed_again_and_again_takes_its_run_with_it() -> None:
+    tank = Tank()
+    fish = tank.fish()
+    fish.runtime.answers["start a"] = [GOING_ON]
+    run = tank.settle().start(ONE)
+    tank.settle()
+    group = tank.group_of(fish, run)
+    entry = group.entries[run]
+    attempt = AttemptKey(run, "a", 1)
+    for times in range(MOST_BLAME + 1):
+        fish.node._committing._punish(group, entry, Item(happened.Resumed(attempt=attempt)), "no")
+        blamed = entry.inbox.popleft().event
+        assert isinstance(blamed, happened.RunFaulted if times == MOST_BLAME else happened.Faulted)
+    fresh = fish.node._loading.again(group, entry)
+    assert fresh.blamed == {attempt: MOST_BLAME + 1}  # it is not forgotten when the run is loaded again
+
+
+PARENT = flow("{}", name="parent").replace(
+    "step: {}", "subworkflow: {id: s, sync: false, params: {subworkflow_id: {value: kid, type: STRING}}}"
+)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_child_that_could_not_be_started_is_looked_for(there: bool) -> None:
+    """The step lets its child alone, but must know whether there is one before it ends."""
+    tank = Tank()
+    moment = Moment.AFTER if there else Moment.BEFORE
+    broken: list[str] = []
+
+    async def interfere(call: str, when: Moment) -> None:
+        if call == "transact" and when is moment and broken:
+            raise RuntimeError(broken.pop())
+
+    fish = tank.fish(interfered(tank.store, interfere))
+    tank.settle().start(flow(work("a"), name="kid"))
+    tank.settle()
+    broken.append("broken")
+    run = tank.start(PARENT)
+    tank.advance(5_000)
+    assert not broken
+    assert tank.steps(run) == {"s": "INTERNALLY_FAILED"}
+    children = tank.do(tank.store.instances("kid", Cut())).elements
+    assert len(children) == (2 if there else 1)
+    assert not tank.group_of(fish, run).entries
+
+
+class Moody:
+    """A store that refuses commits, and takes them again."""
+
+    def __init__(self, tank: Tank) -> None:
+        self.refuses = True
+        self._store = tank.store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def commit(self, node: NodeId, parts: Any) -> Any:
+        if self.refuses:
+            raise RuntimeError("a bug")
+        return await self._store.commit(node, parts)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_run_that_was_set_aside_is_tried_again(kept: bool) -> None:
+    """Its row does not say that it is set aside: nobody could let it out."""
+    tank = Tank()
+    store = Moody(tank)
+    fish = tank.fish(store)
+    run = tank.settle().start(ONE)
+    tank.advance(1_000)
+    assert any(line.startswith("run_quarantined") for line in fish.seen.lines)
+    assert (tank.status(run), tank.row(run).quarantined) == ("CREATED", None)
+    store.refuses = False
+    if not kept:  # the next owner has loaded it long ago
+        fish.node.stop()
+        tank.fish()
+    tank.advance(10_000)
+    assert (tank.status(run) == "CREATED") is kept
+    tank.advance(60_000)
+    assert tank.status(run) == "SUCCEEDED"
+
+
+@pytest.mark.parametrize("sync", ["true", "false"])
+def test_who_waits_for_its_child_waits_for_the_end_of_it(monkeypatch: pytest.MonkeyPatch, sync: str) -> None:
+    """Also if it could not be decided that the child has begun. Who lets it alone knows enough."""
+    tank = Tank()
+    fish = tank.fish()
+    fish.runtime.answers["start a"] = [GOING_ON]
+    tank.settle().start(flow(work("a"), name="kid"))
+    tank.settle()
+    fish.held = lambda ask: isinstance(ask, Carry)
+    run = tank.start(PARENT.replace("sync: false", f"sync: {sync}"))
+    tank.settle()
+    act(tank, run, happened.RunAction.STOP)
+    assert tank.steps(run) == {"s": "RUNNING"}
+    broken_for(monkeypatch, lambda event: isinstance(event, happened.ChildStarted))
+    fish.let_go()
+    tank.advance(1_000)
+    child = RunKey("kid", 2, 1)
+    assert tank.steps(run) == {"s": "RUNNING" if sync == "true" else "STOPPED"}
+    fish.report(child, "a", Done())
+    tank.advance(5_000)
+    assert tank.steps(run) == {"s": "STOPPED"}
+    assert tank.status(child) == "SUCCEEDED"
