@@ -1,0 +1,33 @@
+"""Parameters of a Python step that are not arguments of its function."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from stretto.definition.forms.task_engine import FUNCTION_TYPE, OWN_PARAMS
+from stretto.model.param import ParamDefinition, Parameter, ParamType
+from stretto.runtimes.python.function import RESULT, Function
+
+TYPE: Final = FUNCTION_TYPE  # of the steps that functions do the work of
+FUNCTION: Final = "function"  # the name of a registered function
+ENTRYPOINT: Final = "entrypoint"  # or `module:function`, which is imported
+SCRIPT: Final = "script"  # or lines of Python
+REQUIRED: Final = "required_params"
+MAPPING: Final = "result_mapping"
+CALLBACKS: Final = "callbacks"
+OWN: Final = frozenset({*OWN_PARAMS, ENTRYPOINT, SCRIPT, RESULT})
+
+
+def taken_names(function: Function) -> list[str]:
+    """Arguments of a function that no parameter of a step can be named after."""
+    return [each.name for each in function.values if each.name in OWN]
+
+
+def named(function: str) -> ParamDefinition:
+    """The parameter that names a step's function."""
+    return ParamDefinition(type=ParamType.STRING, value=function.replace("$", "$$"))
+
+
+def value_of(params: Mapping[str, Parameter], name: str) -> Any:
+    """The evaluated value of a parameter, or None."""
+    param = params.get(name)
+    return None if param is None else param.evaluated_result

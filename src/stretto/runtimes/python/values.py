@@ -1,0 +1,255 @@
+"""Python values as the values of parameters, and back.
+
+The declared kind of a parameter says what it holds; the annotation of the function says what Python sees.
+"""
+
+from collections.abc import Callable, Mapping, Set
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import PurePath
+from typing import Any, Final, get_args, get_origin
+
+import msgspec
+
+from stretto.model.errors import InvalidRequest
+from stretto.model.param import ParamDefinition, ParamType
+from stretto.model.wire import loads
+from stretto.runtimes.python.kinds import (
+    JSON_TEXT,
+    JSON_TEXTS,
+    SCALARS,
+    Kind,
+    bare,
+    element_of,
+    kind_of,
+    kind_of_param,
+)
+from stretto.runtimes.python.plain import Unserialisable, fault_of, json_text, simple
+
+__all__ = [
+    "JSON_TEXT",
+    "JSON_TEXTS",
+    "Kind",
+    "Unreadable",
+    "Unserialisable",
+    "decode",
+    "empty",
+    "encode",
+    "json_text",
+    "kind_of",
+    "kind_of_param",
+    "literal",
+    "reader",
+]
+
+P = ParamType
+WORDS: Final[Mapping[ParamType, type]] = {kind: tp for tp, kind in SCALARS.items()}
+ELEMENTS: Final[Mapping[ParamType, ParamType]] = {
+    P.LONG_ARRAY: P.LONG,
+    P.DOUBLE_ARRAY: P.DOUBLE,
+    P.STRING_ARRAY: P.STRING,
+    P.BOOLEAN_ARRAY: P.BOOLEAN,
+}
+EMPTY: Final[Mapping[ParamType, Any]] = {
+    P.STRING: "",
+    P.LONG: 0,
+    P.DOUBLE: Decimal(0),
+    P.BOOLEAN: False,
+    P.STRING_MAP: {},
+    P.MAP: {},
+}
+
+
+class Unreadable(InvalidRequest):
+    """A value that is not what a function asks for."""
+
+    id = "unreadable"
+
+
+# ------------------------------------------------------------------------------------------------- encoding
+def encode(value: Any, kind: Kind, what: str) -> Any:
+    """A Python value as the value of a parameter; raises Unserialisable, in which `what` is its name."""
+    if kind.json:
+        if kind.type.is_array:
+            return tuple(json_text(each, f"{what}[{index}]") for index, each in enumerate(_list(value, what)))
+        return json_text(value, what)
+    element = ELEMENTS.get(kind.type)
+    if element is not None:
+        return tuple(
+            _scalar(each, element, f"{what}[{index}]") for index, each in enumerate(_list(value, what))
+        )
+    if kind.type in EMPTY and kind.type not in WORDS:
+        return _map(value, what, texts=kind.type is P.STRING_MAP)
+    return _scalar(value, kind.type, what)
+
+
+def empty(kind: Kind) -> Any:
+    """The value that a parameter of a kind is declared with, before it has one."""
+    return "null" if kind == JSON_TEXT else () if kind.type.is_array else EMPTY[kind.type]
+
+
+def literal(value: Any, kind: Kind, what: str) -> ParamDefinition:
+    """The definition of a parameter with a Python value; nothing in its texts is taken for a variable."""
+    return ParamDefinition(type=kind.type, value=_escaped(encode(value, kind, what)), meta=kind.meta)
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("$", "$$")
+    if isinstance(value, tuple):
+        return tuple(map(_escaped, value))
+    if not isinstance(value, dict):
+        return value
+    if all(isinstance(each, str) for each in value.values()):
+        return {_escaped(key): _escaped(each) for key, each in value.items()}
+    return value
+
+
+def _list(value: Any, what: str) -> Any:
+    if isinstance(value, str | bytes | Mapping) or not hasattr(type(value), "__iter__"):
+        raise Unserialisable(f"`{what}` is a `{_name(value)}`, not a list")
+    if not isinstance(value, Set):
+        return value
+    try:
+        return sorted(value)  # so that equal sets look the same
+    except TypeError:
+        return value
+
+
+def _scalar(value: Any, kind: ParamType, what: str) -> Any:
+    given = value if type(value) in SCALARS else getattr(value, "value", simple(value))
+    found = SCALARS.get(type(given))
+    if found is not kind and not (kind is P.DOUBLE and found is P.LONG):
+        hint = f": annotate `{WORDS[kind].__name__} | None`" if value is None else ""
+        raise Unserialisable(f"`{what}` is a `{_name(value)}`, not `{WORDS[kind].__name__}`{hint}")
+    fault = fault_of(given)
+    if fault is not None:
+        raise Unserialisable(f"`{what}` {fault}")
+    return Decimal(repr(given)) if kind is P.DOUBLE else given
+
+
+def _map(value: Any, what: str, *, texts: bool) -> dict[str, Any]:
+    """A MAP has neither nulls nor lists of mixed kinds: those are for JSON."""
+    if not isinstance(value, Mapping):
+        raise Unserialisable(f"`{what}` is a `{_name(value)}`, not a map")
+    plain = loads(json_text(dict(value), what))
+    return {key: _member(each, f'{what}["{key}"]', texts=texts) for key, each in plain.items()}
+
+
+def _member(value: Any, what: str, *, texts: bool) -> Any:
+    if texts and not isinstance(value, str):
+        raise Unserialisable(f"`{what}` is a `{_name(value)}`, not `str`: a STRING_MAP holds texts")
+    if isinstance(value, dict):
+        return {key: _member(each, f'{what}["{key}"]', texts=False) for key, each in value.items()}
+    kinds = set(map(type, value)) if isinstance(value, list) else {type(value)}
+    if len(kinds) > 1 or not kinds <= {str, bool, int, Decimal}:
+        raise Unserialisable(f"`{what}` has no place in a MAP: declare the parameter with `format: json`")
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _name(value: Any) -> str:
+    return "None" if value is None else type(value).__qualname__
+
+
+# ------------------------------------------------------------------------------------------------- decoding
+def decode(value: Any, kind: Kind, annotation: Any, what: str) -> Any:
+    """The value of a parameter as an annotation wants it; raises Unreadable."""
+    try:
+        return reader(kind, annotation)(value)
+    except Unreadable:
+        raise
+    except (ValueError, TypeError, ArithmeticError) as error:
+        wanted = getattr(annotation, "__name__", None) or str(annotation)
+        raise Unreadable(f"`{what}` can not be read as `{wanted}`: {error}") from error
+
+
+def reader(kind: Kind, annotation: Any) -> Callable[[Any], Any]:
+    """What makes Python values of the values of a parameter. It raises whatever the value does."""
+    try:
+        return _reader(kind, annotation)
+    except TypeError:  # an annotation need not be hashable
+        return _reader.__wrapped__(kind, annotation)
+
+
+@lru_cache(maxsize=4096)
+def _reader(kind: Kind, annotation: Any) -> Callable[[Any], Any]:
+    if kind == JSON_TEXT:
+        return _of_json(annotation)
+    if kind == JSON_TEXTS:
+        return _of_jsons(annotation)
+    wanted = bare(annotation)
+    if wanted is Any:
+        return _plain
+    if kind.type is P.DOUBLE and wanted is float:
+        return float
+    if not kind.json and SCALARS.get(wanted if isinstance(wanted, type) else None) is kind.type:
+        return _same
+    return _converter(annotation)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Parameters keep decimals and tuples, where Python programs have floats and lists."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return value
+
+
+def _converter(annotation: Any) -> Callable[[Any], Any]:
+    of_json = _of_json(annotation)
+
+    def convert(value: Any) -> Any:
+        plain = _plain(value)
+        try:
+            return msgspec.convert(plain, annotation, strict=False, dec_hook=_made)
+        except msgspec.ValidationError:
+            # Who writes a definition by hand may give an object as JSON, without saying so.
+            if not isinstance(plain, str) or plain[:1] not in {"{", "["}:
+                raise
+            return of_json(plain)
+
+    return convert
+
+
+def _of_json(annotation: Any) -> Callable[[Any], Any]:
+    if bare(annotation) is Any:
+        return msgspec.json.decode
+    decoder = msgspec.json.Decoder(annotation, dec_hook=_made)
+    return decoder.decode
+
+
+def _of_jsons(annotation: Any) -> Callable[[Any], Any]:
+    held = element_of(bare(annotation))
+    read = _of_json(Any if held is None else held[0])
+    origin = get_origin(bare(annotation)) or bare(annotation)
+    make = origin if origin in {set, frozenset, tuple} else list
+
+    def elements(values: Any) -> Any:
+        return make([None if each is None else read(each) for each in values])
+
+    return elements
+
+
+def _made(wanted: type, value: Any) -> Any:
+    """An object of a class that the decoder does not know."""
+    if hasattr(wanted, "model_validate"):
+        return wanted.model_validate(value)
+    origin = get_origin(wanted) or wanted
+    if isinstance(origin, type) and issubclass(origin, PurePath) and isinstance(value, str):
+        return origin(value)
+    raise Unreadable(
+        f"a `{_shown(wanted)}` can not be made of stored data: ask for plain data, and make it yourself"
+    )
+
+
+def _shown(wanted: Any) -> str:
+    args = ", ".join(map(_shown, get_args(wanted)))
+    name = getattr(wanted, "__qualname__", str(wanted))
+    return f"{name}[{args}]" if args else name

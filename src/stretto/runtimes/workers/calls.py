@@ -1,0 +1,189 @@
+"""A function of a step, called in a worker: what it is called with, and what becomes of its answer."""
+
+import logging
+import os
+from typing import Any, Final
+
+from stretto.model.artifact import Artifacts, DefaultArtifact
+from stretto.model.param import Parameter, ParamType
+from stretto.model.step import AnyStep, Step
+from stretto.model.timeline import LogLevel
+from stretto.model.wire import from_json, loads
+from stretto.ports.runtime import FatalError, Launch, PlatformError, UserError
+from stretto.runtimes.python.backstage import Backstage
+from stretto.runtimes.python.context import LOGGER, StepContext
+from stretto.runtimes.python.errors import Refused
+from stretto.runtimes.python.failures import ARTIFACT
+from stretto.runtimes.python.own_params import SCRIPT, value_of
+from stretto.runtimes.python.processes import Elsewhere, FarCall
+from stretto.runtimes.workers.job import Job
+from stretto.runtimes.workers.messages import (
+    FATAL,
+    MOST_CALL,
+    USER,
+    Answer,
+    Beat,
+    Call,
+    Line,
+    Logged,
+    Progress,
+    Raised,
+    Returned,
+    Scene,
+    Target,
+    Told,
+)
+from stretto.runtimes.workers.pool import Workers
+from stretto.runtimes.workers.targets import target_of
+from stretto.runtimes.workers.values import returned, to_wire
+
+log = logging.getLogger(__name__)
+
+LEFT: Final = "`{}` has left {} running in the background: ended"
+DROPPED: Final = "`{}` has printed {:,} bytes: only the first {:,} are kept"
+NO_POSIX: Final = (
+    '`{}` asks for isolation="process", which needs Linux, macOS or another POSIX system: '
+    'use isolation="thread"'
+)
+TOO_LARGE: Final = (
+    "the arguments of `{}` are too large, with {:,} bytes. {:,} are the most: write them to a file or a "
+    "table, and hand over where they are"
+)
+
+
+class WorkerProcesses:
+    """Functions in workers; see `runtimes.python.processes`. Whoever makes it closes it, and the workers."""
+
+    def __init__(self, workers: Workers | None = None) -> None:
+        self.workers = workers or Workers()
+
+    def has_pool(self, name: str | None) -> bool:
+        return name is None or self.workers.of(name).name == name
+
+    def full_pool(self, name: str | None) -> str | None:
+        pool = self.workers.of(name)
+        return pool.name if pool.is_full else None
+
+    async def call(self, asked: FarCall) -> Any:
+        if os.name != "posix":
+            raise Refused(NO_POSIX.format(asked.function.name))
+        pool = self.workers.of(asked.function.options.pool)
+        job = Job(asked.told.launch, _call(asked, self.workers.services), Relay(asked))
+        answer = await pool.call(job, asked.grace)
+        _remark(asked, job, answer, pool.limits.most_output)
+        if isinstance(answer, Raised):
+            raise failure_of_answer(answer)
+        if asked.backstage is not None:
+            _take_over(asked.backstage, answer)
+        return returned(answer.value, asked.function.returns)
+
+    async def close(self) -> None:
+        await self.workers.close()
+
+
+# ------------------------------------------------------------------------------------------------- the call
+def _call(asked: FarCall, services: dict[str, str]) -> Call:
+    name = asked.function.name
+    args = to_wire(asked.values, f"an argument of `{name}`")
+    scene = None if asked.context is None else _scene(asked.told.launch, asked.context, name)
+    size = len(args) + (0 if scene is None else len(scene.params) + len(scene.upstream))
+    if size > MOST_CALL:
+        raise Refused(TOO_LARGE.format(name, size, MOST_CALL))
+    return Call(_target(asked), args, scene, LOGGER.getEffectiveLevel(), None, services or None)
+
+
+def _target(asked: FarCall) -> Target:
+    script = value_of(asked.told.params, SCRIPT)
+    if script is not None and asked.function.name == SCRIPT:
+        return Target(script=str(script))
+    return target_of(asked.function)
+
+
+def _scene(launch: Launch, context: StepContext, name: str) -> Scene:
+    attempt = launch.attempt
+    run = attempt.run
+    return Scene(
+        (run.workflow_id, run.instance_id, run.run_id),
+        attempt.step_id,
+        attempt.number,
+        launch.generation,
+        launch.take,
+        to_wire(context.params, f"a parameter for `{name}`"),
+        to_wire(context.upstream, f"a result for `{name}`"),
+    )
+
+
+# --------------------------------------------------------------------------------------------- what it tells
+class Relay:
+    """Hands on to the context of a step what its function tells in a worker."""
+
+    def __init__(self, asked: FarCall) -> None:
+        self._backstage = asked.backstage
+        self._context = asked.context
+        self._begun = asked.begun
+
+    def begun(self) -> None:
+        self._begun()
+
+    def hear(self, said: Told) -> None:
+        backstage, context = self._backstage, self._context
+        if backstage is None or context is None:
+            return  # it has no context: nothing is told
+        if isinstance(said, Beat):
+            backstage.beat()
+        elif isinstance(said, Progress):
+            backstage.beat()
+            backstage.telling.progress(said.fraction, said.text)
+        elif isinstance(said, Line):
+            backstage.telling.line(said.text, LogLevel(said.level))
+        else:
+            _log(said, context)
+
+
+def _log(said: Logged, context: StepContext) -> None:
+    try:
+        context.logger.log(said.level, "%s", said.text)
+    except Exception:  # a handler of the program: it does not end the step
+        log.exception("a record of a step is lost", extra={"action": "step.log_lost"})
+
+
+# ----------------------------------------------------------------------------------------------- the answer
+def _remark(asked: FarCall, job: Job, answer: Answer, most: int) -> None:
+    name = asked.function.name
+    if job.dropped:
+        asked.note(DROPPED.format(name, job.printed, most))
+    if answer.left:
+        count = "a process" if answer.left == 1 else f"{answer.left} processes"
+        asked.note(LEFT.format(name, count))
+
+
+def failure_of_answer(answer: Raised) -> Elsewhere:
+    """How the step failed."""
+    kind: type[UserError | PlatformError | FatalError] = PlatformError
+    if answer.kind in {FATAL, USER}:
+        kind = FatalError if answer.kind == FATAL else UserError
+    artifacts: Artifacts = {}
+    if answer.error:
+        data = {"error": answer.error, "traceback": answer.traceback}
+        artifacts = {ARTIFACT: DefaultArtifact(data=data)}
+    return Elsewhere(kind(message=answer.message, artifacts=artifacts))
+
+
+def _take_over(backstage: Backstage, answer: Returned) -> None:
+    """What the function has asked for."""
+    backstage.redirect = answer.redirect
+    for each in answer.added:
+        step: AnyStep = from_json(Step, each)[0]
+        backstage.substeps.add(step, {}, None, ())
+    for each in answer.fired:
+        values = _with_tuples(loads(each))
+        backstage.fired.append(Parameter(type=ParamType.MAP, evaluated_result=values))
+
+
+def _with_tuples(value: Any) -> Any:
+    """As parameters hold them."""
+    if isinstance(value, list):
+        return tuple(map(_with_tuples, value))
+    if isinstance(value, dict):
+        return {key: _with_tuples(each) for key, each in value.items()}
+    return value

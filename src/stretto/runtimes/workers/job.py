@@ -1,0 +1,81 @@
+"""One call, from the engine's side: what is asked, who hears of it, and what it printed."""
+
+import asyncio
+import logging
+from typing import Protocol
+
+from stretto.ports.runtime import Launch
+from stretto.runtimes.workers.messages import Answer, Call, Told
+from stretto.runtimes.workers.sink import OutputSink, Stream
+
+log = logging.getLogger(__name__)
+
+
+class Listener(Protocol):
+    """Hears what a function tells while it runs."""
+
+    def begun(self) -> None:
+        """The function is called now. In the event loop."""
+        ...
+
+    def hear(self, said: Told) -> None:
+        """Called in the event loop."""
+        ...
+
+
+class Job:
+    """Made for each call."""
+
+    __slots__ = ("_is_deaf", "_kept", "_listener", "_sink", "answer", "call", "launch", "printed")
+
+    def __init__(self, launch: Launch, call: Call, listener: Listener | None = None) -> None:
+        self.launch = launch
+        self.call = call
+        self.printed = 0  # bytes, on both streams
+        self.answer: asyncio.Future[Answer]
+        self._listener = listener
+        self._sink: OutputSink
+        self._kept = 0
+        self._is_deaf = False
+
+    def begin(self, sink: OutputSink, most_output: int) -> None:
+        """It has a worker."""
+        self._sink = sink
+        self._kept = most_output
+        self.answer = asyncio.get_running_loop().create_future()
+
+    def begun(self) -> None:
+        """The function is called."""
+        if self._listener is not None:
+            self._listener.begun()
+
+    @property
+    def dropped(self) -> int:
+        """Bytes of its output that were not handed on."""
+        return max(0, self.printed - self._kept)
+
+    def hear(self, said: Told) -> None:
+        if self._listener is not None:
+            self._listener.hear(said)
+
+    def settle(self, answer: Answer) -> None:
+        """The first answer counts."""
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+    def output(self, stream: Stream, data: bytes) -> None:
+        room = self._kept - self.printed
+        self.printed += len(data)
+        if room <= 0 or self._is_deaf:
+            return
+        try:
+            self._sink.write(self.launch, stream, data[:room])
+        except Exception as error:  # noqa: BLE001 - see `OutputSink`
+            self._is_deaf = True
+            log.warning(
+                "the output of %s is not kept: %s: %s",
+                self.launch,
+                type(error).__name__,
+                error,
+                extra={"action": "step.output_lost"},
+            )

@@ -1,0 +1,447 @@
+"""Python values as parameters, and back: what comes out is what went in, or an error says where it is not."""
+
+import enum
+import math
+import socket
+import types
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, NamedTuple, NewType, Optional, TypedDict, TypeVar
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stretto.model.param import ParamDefinition, Parameter, ParamType
+from stretto.runtimes.python.kinds import (
+    JSON_TEXT,
+    JSON_TEXTS,
+    Kind,
+    element_of,
+    is_optional,
+    kind_of,
+    kind_of_param,
+)
+from stretto.runtimes.python.plain import Unserialisable, json_text
+from stretto.runtimes.python.values import Unreadable, decode, empty, encode, literal, reader
+from stretto.sel import compile_template
+
+P = ParamType
+
+
+@dataclass
+class Row:
+    name: str
+    cells: list[Any] = field(default_factory=list)
+
+
+class Point(msgspec.Struct, rename="camel"):
+    grid_x: int
+    tags: set[str] = set()
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Size(enum.StrEnum):
+    BIG = "big"
+
+
+class Place(TypedDict):
+    at: int
+
+
+class Pair(NamedTuple):
+    left: int
+    right: str
+
+
+class Model:
+    """What a model of pydantic offers, without pydantic."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and other.rows == self.rows
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def model_dump(self, mode: str) -> dict[str, Any]:
+        assert mode == "json"
+        return {"rows": self.rows}
+
+    @classmethod
+    def model_validate(cls, value: Any) -> "Model":
+        return cls(value["rows"])
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Whole(int):
+    pass
+
+
+class Real(float):
+    pass
+
+
+UserId = NewType("UserId", int)
+T = TypeVar("T")
+B = TypeVar("B", bound=str)
+MOMENT = datetime(2026, 11, 15, 6, 30, tzinfo=UTC)
+
+CASES: list[tuple[Any, Any, Kind]] = [
+    (int, 5, Kind(P.LONG)),
+    (float, 1.5, Kind(P.DOUBLE)),
+    (float, 3, Kind(P.DOUBLE)),
+    (str, "a $b", Kind(P.STRING)),
+    (bool, True, Kind(P.BOOLEAN)),
+    (UserId, 7, Kind(P.LONG)),
+    (B, "b", Kind(P.STRING)),
+    (Annotated[int, "note"], 7, Kind(P.LONG)),
+    (Literal["a", "b"], "a", Kind(P.STRING)),
+    (Literal[1, 2], 2, Kind(P.LONG)),
+    (Literal["a", 1], 1, JSON_TEXT),
+    (list[int], [1, 2], Kind(P.LONG_ARRAY)),
+    (list[float], [1.0, 2.5], Kind(P.DOUBLE_ARRAY)),
+    (list[str], [], Kind(P.STRING_ARRAY)),
+    (list[bool], [True], Kind(P.BOOLEAN_ARRAY)),
+    (tuple[int, ...], (1, 2), Kind(P.LONG_ARRAY)),
+    (set[str], {"b", "a"}, Kind(P.STRING_ARRAY)),
+    (frozenset[int], frozenset({3, 1}), Kind(P.LONG_ARRAY)),
+    (Sequence[str], ["x"], Kind(P.STRING_ARRAY)),
+    (list, [1, "a", None], JSON_TEXTS),
+    (tuple, (1, "a"), JSON_TEXTS),
+    (list[Row], [Row("a", [1])], JSON_TEXTS),
+    (tuple[Row, ...], (Row("a"),), JSON_TEXTS),
+    (list[list[int]], [[1], []], JSON_TEXTS),
+    (list[dict[str, int]], [{"a": 1}], JSON_TEXTS),
+    (tuple[int, str], (1, "a"), JSON_TEXT),
+    (dict, {"a": {"b": [1, 2.5, None]}}, JSON_TEXT),
+    (dict[str, Row], {"x": Row("y")}, JSON_TEXT),
+    (Mapping[str, int], {"a": 1}, JSON_TEXT),
+    (Row, Row("a", [{"x": 1}]), JSON_TEXT),
+    (Point, Point(3, {"a"}), JSON_TEXT),
+    (Colour, Colour.RED, JSON_TEXT),
+    (Size, Size.BIG, JSON_TEXT),
+    (Place, {"at": 3}, JSON_TEXT),
+    (Pair, Pair(1, "b"), JSON_TEXT),
+    (Model, Model(3), JSON_TEXT),
+    (list[Model], [Model(3)], JSON_TEXTS),
+    (datetime, MOMENT, JSON_TEXT),
+    (date, MOMENT.date(), JSON_TEXT),
+    (timedelta, timedelta(hours=3), JSON_TEXT),
+    (uuid.UUID, uuid.UUID(int=5), JSON_TEXT),
+    (Decimal, Decimal("1.10"), JSON_TEXT),
+    (Path, Path("/tmp/x"), JSON_TEXT),  # noqa: S108 - only its name
+    (Optional[int], None, JSON_TEXT),  # noqa: UP045 - as many still write it
+    (int | str, "x", JSON_TEXT),
+    (Any, {"a": [1]}, JSON_TEXT),
+    (T, [1], JSON_TEXT),
+]
+
+
+@pytest.mark.parametrize(("annotation", "value", "kind"), CASES, ids=lambda each: str(each)[:40])
+def test_a_value_comes_back_as_it_went(annotation: Any, value: Any, kind: Kind) -> None:
+    assert kind_of(annotation) == kind
+    param = encode(value, kind, "x")
+    back = decode(param, kind, annotation, "x")
+    assert back == value
+    assert type(back) is type(value) or annotation is float
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | TEXTS | st.floats(allow_nan=False),
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
+    max_leaves=20,
+).filter(lambda value: "inf" not in repr(value))
+
+
+@given(JSON)
+def test_all_plain_data_comes_back(value: Any) -> None:
+    assert decode(encode(value, JSON_TEXT, "x"), JSON_TEXT, Any, "x") == value
+
+
+@given(TEXTS)
+def test_a_literal_means_itself(text: str) -> None:
+    """Nothing in it is taken for a variable of an expression."""
+
+    def unknown(name: str) -> Any:
+        raise AssertionError(name)
+
+    written = literal(text, Kind(P.STRING), "a").value
+    assert compile_template(written).render(unknown) == text
+    assert literal([text], Kind(P.STRING_ARRAY), "a").value == (written,)
+
+
+def test_literals_of_maps() -> None:
+    texts = literal({"$a": "$b"}, Kind(P.STRING_MAP), "x")
+    assert texts.value == {"$$a": "$$b"}
+    assert literal({"a": 1}, Kind(P.MAP), "x").value == {"a": 1}
+    assert literal({"a": "$"}, JSON_TEXT, "x") == ParamDefinition(
+        type=P.STRING, value='{"a":"$$"}', meta={"format": "json"}
+    )
+
+
+def test_kinds_of_parameters() -> None:
+    assert kind_of_param(ParamDefinition(type=P.STRING, value="1", meta={"format": "json"})) == JSON_TEXT
+    assert kind_of_param(Parameter(type=P.LONG, value=1)) == Kind(P.LONG)
+    assert (JSON_TEXT.text, Kind(P.LONG).text) == ("STRING (json)", "LONG")
+    assert (JSON_TEXTS.meta, Kind(P.LONG).meta) == ({"format": "json"}, {})
+
+
+def test_what_an_annotation_holds() -> None:
+    assert element_of(tuple[()]) is None or element_of(tuple[()]) == (Any,)
+    assert element_of(Annotated) is None
+    assert is_optional(int | None)
+    assert is_optional(Any)
+    assert not is_optional(int)
+    assert kind_of([]) == JSON_TEXT  # no annotation at all, but one may write it
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (Kind(P.STRING), ""),
+        (Kind(P.LONG), 0),
+        (Kind(P.DOUBLE), Decimal(0)),
+        (Kind(P.BOOLEAN), False),
+        (Kind(P.LONG_ARRAY), ()),
+        (Kind(P.MAP), {}),
+        (JSON_TEXT, "null"),
+        (JSON_TEXTS, ()),
+    ],
+)
+def test_a_parameter_without_a_value_yet(kind: Kind, value: Any) -> None:
+    assert empty(kind) == value
+
+
+# --------------------------------------------------------------------------------------------------- encoding
+@pytest.mark.parametrize(
+    ("value", "kind", "made"),
+    [
+        (Size.BIG, Kind(P.STRING), "big"),
+        (Text("x"), Kind(P.STRING), "x"),
+        (Whole(3), Kind(P.LONG), 3),
+        (Real(1.5), Kind(P.DOUBLE), Decimal("1.5")),
+        (Path("/a"), Kind(P.STRING), "/a"),
+        ((each for each in (1, 2)), Kind(P.LONG_ARRAY), (1, 2)),
+        ({2, 1}, Kind(P.LONG_ARRAY), (1, 2)),
+        ({"a": [1, 2], "b": {"c": 1.5}, "d": Row("x")}, Kind(P.MAP), None),
+        ({"a": "b"}, Kind(P.STRING_MAP), {"a": "b"}),
+    ],
+)
+def test_values_of_other_classes(value: Any, kind: Kind, made: Any) -> None:
+    if made is None:
+        made = {"a": (1, 2), "b": {"c": Decimal("1.5")}}
+        value = {key: each for key, each in value.items() if key != "d"}
+    assert encode(value, kind, "x") == made
+
+
+def test_a_set_that_can_not_be_sorted_is_a_list_all_the_same() -> None:
+    assert set(encode({1, "a"}, JSON_TEXTS, "x")) == {"1", '"a"'}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Text("x"), '"x"'),
+        (Whole(3), "3"),
+        (Real(1.5), "1.5"),
+        (types.MappingProxyType({"a": 1}), '{"a":1}'),
+        (OrderedDict(a=1), '{"a":1}'),
+        (range(3), "[0,1,2]"),
+        ({"k": 1}.keys(), '["k"]'),
+        ({Text("k"): 1}, '{"k":1}'),
+        ({Size.BIG: 1}, '{"big":1}'),
+        ("\\u0000", '"\\\\u0000"'),  # it only looks like a NUL
+        (PurePosixPath("/a"), '"/a"'),
+    ],
+)
+def test_json_of_other_classes(value: Any, text: str) -> None:
+    assert json_text(value, "x") == text
+
+
+def test_equal_maps_have_one_text_if_that_is_asked_for() -> None:
+    assert json_text({"b": 1, "a": 2}, "x", ordered=True) == json_text({"a": 2, "b": 1}, "x", ordered=True)
+    assert json_text({"b": 1, "a": 2}, "x") == '{"b":1,"a":2}'
+
+
+class Nasty:
+    """Raises whatever one does with it."""
+
+    def model_dump(self, mode: str) -> Any:
+        raise RuntimeError(mode)
+
+
+class Moody:
+    """Shows itself only when one asks again."""
+
+    asked = 0
+
+    def model_dump(self, mode: str) -> Any:
+        self.asked += 1
+        if self.asked == 1:
+            raise RuntimeError(mode)
+        return {}
+
+
+class Strange(enum.Enum):
+    BYTES = b"x"
+
+
+def looped() -> list[Any]:
+    inner: list[Any] = [1]
+    inner.append({"again": inner})
+    return inner
+
+
+def numbers() -> Iterator[int]:
+    yield 1
+
+
+@pytest.mark.parametrize(
+    ("value", "place", "why"),
+    [
+        (math.nan, "result", "is nan"),
+        ({"a": [1, -math.inf]}, 'result["a"][1]', "is -inf"),
+        ({"rows": [1, 2, {"s": socket.socket}]}, 'result["rows"][2]["s"]', "is a `type`"),
+        (b"x", "result", "`bytes`: use a text"),
+        (Row("x", [bytearray(b"y")]), "result.cells[0]", "`bytearray`"),
+        (looped(), 'result[1]["again"]', "contains itself"),
+        ({1: 2}, "result", "the key 1, a `int`"),
+        ({"a": {"b": "x\0"}}, 'result["a"]["b"]', "NUL"),
+        ({"a\0": 1}, "result", "a key that holds a NUL"),
+        ({'q"': [b""]}, 'result["q\\""][0]', "`bytes`"),
+        ("\ud800", "result", "half of a character at position 0"),
+        (2**63, "result", "more than 64 bits"),
+        (Point("x\0"), "result.grid_x", "NUL"),  # type: ignore[arg-type]
+        ({"x", b"y"}, "result{...}", "`bytes`"),
+        (numbers(), "result", "is a `generator`"),
+        (lambda: 1, "result", "is a `function`"),
+        (object(), "result", "is a `object`"),
+        (Nasty(), "result", "is a `Nasty`"),
+        (ValueError("x"), "result", "is a `ValueError`"),
+        ((1j,), "result[0]", "is a `complex`"),
+        ([Strange.BYTES], "result[0]", "`bytes`"),
+    ],
+)
+def test_what_can_not_be_stored_is_refused_with_its_place(value: Any, place: str, why: str) -> None:
+    with pytest.raises(Unserialisable) as caught:
+        json_text(value, "result")
+    assert f"`{place}`" in str(caught.value)
+    assert why in str(caught.value)
+
+
+def test_what_is_refused_without_a_place_inside() -> None:
+    with pytest.raises(Unserialisable, match="`result` can not be written as JSON"):
+        json_text(Model(math.nan), "result")  # type: ignore[arg-type]
+    with pytest.raises(Unserialisable, match="`result` can not be written as JSON: RuntimeError: json"):
+        json_text(Moody(), "result")
+    with pytest.raises(Unserialisable, match="is nested too deeply"):
+        json_text(deep(5_000), "result")
+
+
+def deep(levels: int) -> Any:
+    made: Any = 1
+    for _ in range(levels):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "why"),
+    [
+        (True, P.LONG, "`x` is a `bool`, not `int`"),
+        (None, P.LONG, "`x` is a `None`, not `int`: annotate `int | None`"),
+        ("1", P.DOUBLE, "`x` is a `str`, not `float`"),
+        (math.nan, P.DOUBLE, "`x` is nan"),
+        (2**64, P.LONG, "more than 64 bits"),
+        ("\0", P.STRING, "NUL"),
+        ([1, "a"], P.LONG_ARRAY, "`x[1]` is a `str`, not `int`"),
+        ("abc", P.LONG_ARRAY, "`x` is a `str`, not a list"),
+        (5, P.LONG_ARRAY, "`x` is a `int`, not a list"),
+        ([], P.MAP, "`x` is a `list`, not a map"),
+        ({"a": None}, P.MAP, '`x["a"]` has no place in a MAP'),
+        ({"a": {"b": [1, "c"]}}, P.MAP, '`x["a"]["b"]` has no place in a MAP'),
+        ({"a": 1}, P.STRING_MAP, '`x["a"]` is a `int`, not `str`'),
+    ],
+)
+def test_a_value_must_be_what_is_declared(value: Any, kind: ParamType, why: str) -> None:
+    with pytest.raises(Unserialisable) as caught:
+        encode(value, Kind(kind), "x")
+    assert why in str(caught.value)
+
+
+# --------------------------------------------------------------------------------------------------- decoding
+@pytest.mark.parametrize(
+    ("value", "kind", "annotation", "made"),
+    [
+        ("2026-11-15", P.STRING, date, date(2026, 11, 15)),  # as one writes it by hand
+        ('{"name": "a"}', P.STRING, Row, Row("a")),
+        ("5", P.STRING, int, 5),
+        (5, P.LONG, float, 5.0),
+        (Decimal(5), P.DOUBLE, int, 5),
+        (5, P.LONG, Any, 5),
+        ((Decimal("1.5"),), P.DOUBLE_ARRAY, Any, [1.5]),
+        ({"a": Decimal("1.5"), "b": (1,)}, P.MAP, dict, {"a": 1.5, "b": [1]}),
+        ({"name": "a"}, P.STRING_MAP, Row, Row("a")),
+        ("red", P.STRING, Colour, Colour.RED),
+        ("/a", P.STRING, Path, Path("/a")),
+        ("a", P.STRING, Literal["a"], "a"),
+    ],
+)
+def test_the_declared_kind_says_what_a_value_is(
+    value: Any, kind: ParamType, annotation: Any, made: Any
+) -> None:
+    assert decode(value, Kind(kind), annotation, "x") == made
+
+
+def test_gaps_of_a_loop_are_none() -> None:
+    assert decode(("1", None), JSON_TEXTS, list[int | None], "x") == [1, None]
+    assert decode(("1", None), JSON_TEXTS, Any, "x") == [1, None]
+
+
+class Unhashable(type):
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_an_annotation_need_not_be_hashable() -> None:
+    annotation = Annotated[int, []]
+    assert decode(5, Kind(P.LONG), annotation, "x") == 5
+    assert reader(Kind(P.LONG), annotation)(5) == 5
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "annotation", "why"),
+    [
+        ("x", Kind(P.STRING), int, "`day` can not be read as `int`: Expected `int`"),
+        ('{"name": 1}', JSON_TEXT, Row, "at `$.name`"),
+        ("{", JSON_TEXT, dict, "`day` can not be read as `dict`"),
+        ("c", Kind(P.STRING), Literal["a"], "can not be read as"),
+        ("1", JSON_TEXT, socket.socket, "a `socket` can not be made of stored data"),
+        ("1", JSON_TEXT, Path, "a `Path` can not be made"),
+        ("1", JSON_TEXT, dict[str, list[socket.socket]], "Expected `object`"),
+        ("{}", JSON_TEXT, Row | Place, "can not be read as"),
+    ],
+)
+def test_what_is_not_what_a_function_asks_for(value: Any, kind: Kind, annotation: Any, why: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        decode(value, kind, annotation, "day")
+    assert why in str(caught.value)
+
+
+def test_a_generic_class_that_nobody_can_make() -> None:
+    with pytest.raises(Unreadable, match=r"OrderedDict|dict"):
+        decode("[1]", JSON_TEXT, dict[str, int], "x")

@@ -1,0 +1,161 @@
+"""Functions that are told to end: gone within their grace, with everything that they started."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+from tests.unit.runtimes.workers.stand import (
+    PATIENCE,
+    Heard,
+    in_group,
+    job,
+    lives,
+    pids_in,
+    read,
+    value_of,
+    wait_until,
+    with_context,
+    with_workers,
+)
+
+from stretto.runtimes.workers.job import Job
+from stretto.runtimes.workers.messages import Line
+from stretto.runtimes.workers.pool import Workers
+
+GENTLE = ("spins", "sleeps")
+BY_FORCE = ("ignores", "swallows", "blocks_signals", "holds_gil", "has_children")
+SLACK = 20.0  # seconds; for a machine that is busy with something else
+
+
+async def ended(workers: Workers, asked: Job, file: Path, grace: float) -> float:
+    """How long it takes to end a function that runs; nothing of it is left then."""
+    task = asyncio.create_task(workers.of(None).call(asked, lambda: grace))
+    pids = await pids_in(file)
+    assert len(in_group(pids[0])) >= 1
+    begun = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    took = time.monotonic() - begun
+    assert not lives(pids[0])
+    wait_until(lambda: not in_group(pids[0]) and not any(map(lives, pids)), 2.0)
+    return took
+
+
+def test_functions_are_interrupted(tmp_path: Path) -> None:
+    async def work(workers: Workers) -> None:
+        for name in GENTLE:
+            file = tmp_path / name
+            assert await ended(workers, job(name, file=str(file)), file, 60.0) < SLACK
+        assert value_of(await workers.of(None).call(job("add", a=1, b=1))) == 2
+
+    with_workers(work)
+
+
+def test_functions_that_do_not_listen_are_killed(tmp_path: Path) -> None:
+    async def work(workers: Workers) -> None:
+        for name in BY_FORCE:
+            file = tmp_path / name
+            assert await ended(workers, job(name, file=str(file)), file, 0.3) < 0.3 + SLACK
+        assert value_of(await workers.of(None).call(job("add", a=1, b=1))) == 2
+
+    with_workers(work)
+
+
+def test_a_function_may_clean_up(tmp_path: Path) -> None:
+    async def work(workers: Workers) -> None:
+        for name, make in (("awaits", job), ("cleans", with_context)):
+            file, cleaned = tmp_path / name, tmp_path / f"{name}.cleaned"
+            heard = Heard()
+            asked = make(name, heard, file=str(file), cleaned=str(cleaned))
+            assert await ended(workers, asked, file, 60.0) < SLACK
+            assert cleaned.exists()
+            assert heard.said == ([Line("cleaning", "INFO")] if name == "cleans" else [])
+
+    with_workers(work)
+
+
+def test_a_coroutine_may_wait_for_its_end(tmp_path: Path) -> None:
+    async def work(workers: Workers) -> None:
+        heard = Heard()
+        file = tmp_path / "pids"
+        assert (
+            await ended(workers, with_context("waits_cancelled", heard, file=str(file)), file, 60.0) < SLACK
+        )
+        assert heard.said == [Line("I was told", "INFO")]
+
+    with_workers(work)
+
+
+def test_no_patience_at_all(tmp_path: Path) -> None:
+    async def work(workers: Workers) -> None:
+        file = tmp_path / "first"
+        assert await ended(workers, job("sleeps", file=str(file)), file, 0.0) < SLACK
+        file = tmp_path / "second"
+        task = asyncio.create_task(workers.of(None).call(job("swallows", file=str(file)), lambda: 1_000.0))
+        (pid,) = await pids_in(file)
+        task.cancel()
+        await asyncio.sleep(0.1)
+        assert lives(pid)
+        task.cancel()  # the second time
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not lives(pid)
+
+    with_workers(work)
+
+
+# ------------------------------------------------------------------------------------- the death of an engine
+ENGINE = """
+import asyncio, os, sys
+sys.path[:] = {path!r}
+from tests.unit.runtimes.workers.stand import job, Kept
+from stretto.runtimes.workers.pool import Workers
+from stretto.runtimes.workers.limits import Limits
+
+async def main():
+    if {forks!r} and not os.fork():  # somebody who has a copy of all our sockets, and lives on
+        await asyncio.sleep(1000)
+    workers = Workers({{"default": Limits(size=3)}}, sink=Kept())
+    pool = workers.of(None)
+    names = {names!r}
+    calls = [pool.call(job(name, file=f"{folder}/{{name}}")) for name in names]
+    tasks = [asyncio.create_task(each) for each in calls]
+    if {forks!r}:
+        await asyncio.sleep(0.2)
+        if not os.fork():
+            await asyncio.sleep(1000)
+    await asyncio.gather(*tasks)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "forks"),
+    [(("spins", "holds_gil", "has_children"), False), (("ignores", "has_children"), True)],
+)
+def test_nothing_outlives_an_engine_that_is_killed(
+    names: tuple[str, ...], forks: bool, tmp_path: Path
+) -> None:
+    code = textwrap.dedent(ENGINE).format(path=sys.path, names=names, folder=tmp_path, forks=forks)
+    engine = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)  # noqa: S603
+    try:
+        wait_until(lambda: all(read(tmp_path / name) for name in names), PATIENCE)
+        pids = [pid for name in names for pid in read(tmp_path / name)]
+        groups = [read(tmp_path / name)[0] for name in names]
+        assert all(map(lives, pids))
+        engine.kill()
+        took = wait_until(lambda: not any(map(lives, pids)) and not any(map(in_group, groups)))
+        assert took < 2.0 + SLACK / 4  # two seconds, and something for a machine that is busy
+    finally:
+        engine.kill()
+        engine.wait()
+        for pid in in_group(engine.pid):
+            os.kill(pid, signal.SIGKILL)
