@@ -33,6 +33,7 @@ class Type(StrEnum):
     MATH = "MATH"
     PRESET_PARAMS = "PRESET_PARAMS"
     PRESET_UTIL_FUNCTION = "PRESET_UTIL_FUNCTION"
+    PRESET_JSON_FUNCTION = "PRESET_JSON_FUNCTION"
     PRESET_MISC_FUNC_FIELDS = "PRESET_MISC_FUNC_FIELDS"
     NULL = "NULL"
     VOID = "VOID"
@@ -97,7 +98,7 @@ class Unset:
 
 
 class Preset:
-    """A class that is only a door to functions or fields: `Math`, `Util`, `System`, `params`."""
+    """A class that is only a door to functions or fields: `Math`, `Util`, `Json`, `System`, `params`."""
 
     __slots__ = ("text", "type")
 
@@ -136,6 +137,7 @@ Value: TypeAlias = Any
 VOID: Final = Void()
 MATH: Final = Preset(Type.MATH, "MATH")
 UTIL: Final = Preset(Type.PRESET_UTIL_FUNCTION, "Preset SEL Utility Function Class")
+JSON: Final = Preset(Type.PRESET_JSON_FUNCTION, "Preset SEL JSON Function Class")
 SYSTEM: Final = Preset(Type.PRESET_MISC_FUNC_FIELDS, "SEL Miscellaneous Function Class")
 PARAMS: Final = Preset(Type.PRESET_PARAMS, "PRESET_PARAMS")
 UNSET: Final = {
@@ -219,6 +221,7 @@ CLASS_NAMES: Final[dict[str, Value]] = {
     **{name: DEFAULTS[kind] for name, kind in CLASSES.items()},
     "Math": MATH,
     "Util": UTIL,
+    "Json": JSON,
     "System": SYSTEM,
     "Arrays": SYSTEM,
     "DateTimeConstants": SYSTEM,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from stretto.sel.errors import Kind, SelError, class_cast
-from stretto.sel.library import datetimes, functions, maps, params, scalars, strings
+from stretto.sel.library import datetimes, functions, json_texts, maps, params, scalars, strings
 from stretto.sel.runtime.boxing import boxed
 from stretto.sel.runtime.frame import Frame, Method
 from stretto.sel.runtime.operators import assigned
@@ -25,6 +25,7 @@ METHODS: Final[dict[Type, dict[str, Method]]] = {
     Type.UUID: scalars.UUID,
     Type.MATH: scalars.MATH,
     Type.PRESET_UTIL_FUNCTION: functions.METHODS,
+    Type.PRESET_JSON_FUNCTION: json_texts.METHODS,
     Type.PRESET_MISC_FUNC_FIELDS: scalars.SYSTEM,
 }
 """The methods of each type by name and number of arguments."""
@@ -42,6 +43,7 @@ STATIC: Final[dict[Type, dict[str, Method]]] = {
 VARIADIC: Final[dict[Type, dict[str, Method]]] = {
     Type.STRING: strings.VARIADIC,
     Type.PRESET_UTIL_FUNCTION: functions.VARIADIC,
+    Type.PRESET_JSON_FUNCTION: json_texts.VARIADIC,
 }
 """The methods that take any number of arguments."""
 GUARDED: Final = frozenset({Type.STRING, Type.DATETIME})

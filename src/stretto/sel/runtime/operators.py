@@ -218,6 +218,7 @@ ASSIGNABLE: Final = frozenset(Type) - {
     Type.MATH,
     Type.PRESET_PARAMS,
     Type.PRESET_UTIL_FUNCTION,
+    Type.PRESET_JSON_FUNCTION,
     Type.PRESET_MISC_FUNC_FIELDS,
     Type.NULL,
     Type.VOID,

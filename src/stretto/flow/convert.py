@@ -1,0 +1,167 @@
+"""Values of one kind as values of another, and Python data with values of a run in it."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from stretto.flow.errors import TraceError
+from stretto.flow.expressions import Constant, Expression, Joined, call
+from stretto.flow.nodes import Given, Setting
+from stretto.flow.trace import Trace, Value
+from stretto.model.errors import InvalidRequest
+from stretto.model.param import ParamType
+from stretto.runtimes.python.values import JSON_TEXT, JSON_TEXTS, Kind, json_text, literal
+
+P = ParamType
+SCALARS: Final = frozenset({P.STRING, P.LONG, P.DOUBLE, P.BOOLEAN})
+WORDS: Final[Mapping[ParamType, str]] = {
+    P.STRING: "text",
+    P.LONG: "a whole number",
+    P.DOUBLE: "a number",
+    P.BOOLEAN: "a flag",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class JsonPart(Expression):
+    """A part of a JSON text."""
+
+    whole: Expression
+    path: tuple[str | int, ...]
+
+    def leaves(self) -> Any:
+        return self.whole.leaves()
+
+    def text(self, read: Any) -> str:
+        return look_into("part", self).text(read)
+
+
+def look_into(function: str, json: Expression) -> Joined:
+    """`Json.parse(order, 'lines', 0)`: what a function of `Json` finds in a JSON text."""
+    if isinstance(json, JsonPart):
+        return call(f"Json.{function}", json.whole, *json.path)
+    return call(f"Json.{function}", json)
+
+
+def converted(expression: Expression, have: Kind, want: Kind) -> Expression | None:
+    """The same value as another kind; None if there is no way."""
+    if have == want or (have.type is P.LONG and want == Kind(P.DOUBLE)):
+        return expression
+    if want == JSON_TEXT:
+        return as_json(expression, have)
+    if have == JSON_TEXT:
+        return of_json(expression, want)
+    if (have.type.is_array and want.type.is_array) and (
+        JSON_TEXTS in {have, want} or (have.type, want.type) == (P.LONG_ARRAY, P.DOUBLE_ARRAY)
+    ):
+        return of_json(as_json(expression, have), want)
+    return None
+
+
+def as_json(expression: Expression, have: Kind) -> Expression:
+    """The JSON text of a value, which everything has."""
+    if have == JSON_TEXT:
+        return expression
+    return call("Json.array" if have == JSON_TEXTS else "Json.text", expression)
+
+
+def of_json(text: Expression, want: Kind) -> Expression:
+    """The value of a JSON text. If it is another one than wanted, that is found out when it is read."""
+    if want == JSON_TEXT:
+        return text
+    if want == JSON_TEXTS:
+        return look_into("texts", text)
+    return look_into("doubles" if want.type is P.DOUBLE_ARRAY else "parse", text)
+
+
+def plain(value: Value) -> Expression:
+    """The value as expressions compute with it."""
+    return look_into("parse", value.expression) if value.kind == JSON_TEXT else value.expression
+
+
+def setting(trace: Trace, given: Any, kind: Kind, what: str) -> Setting:
+    """A parameter of a kind with what Python gave for it: a constant, a value of the run, or both mixed."""
+    value = value_in(given)
+    if value is not None:
+        trace.check(value)
+        made = converted(value.expression, value.kind, kind)
+        if made is None:
+            raise TraceError(
+                f"`{what}` is {word(kind)}, and {value.label} is {word(value.kind)}",
+                "change one of the annotations, or put a step between that converts it",
+            )
+        return Given(kind, made)
+    if has_values(given):
+        if kind.type in SCALARS and not kind.json:
+            raise TraceError(
+                f"`{what}` is {word(kind)}, and a {type(given).__name__} was given",
+                "give a single value, or change the annotation",
+            )
+        return Given(kind, of_json(json_expression(trace, given, what), kind))
+    try:
+        return literal(given, kind, what)
+    except InvalidRequest as error:
+        made_of = "hand over what it is made of, and make it in the step"
+        raise TraceError(
+            error.message, made_of if kind.json else "change the value, or the annotation"
+        ) from None
+
+
+def word(kind: Kind) -> str:
+    """A kind, for people."""
+    if kind.type.is_array:
+        return "a list"
+    return "an object" if kind.json else WORDS[kind.type]
+
+
+# ---------------------------------------------------------------------------------------- values in values
+def value_in(given: Any) -> Value | None:
+    """What a reference stands for."""
+    found = getattr(type(given), "stretto_value", None)
+    return None if found is None else found(given)
+
+
+def has_values(given: Any) -> bool:
+    """Whether values of the run are somewhere in Python data."""
+    if value_in(given) is not None:
+        return True
+    members = _members(given)
+    if members is not None:
+        return any(map(has_values, members.values()))
+    return isinstance(given, list | tuple | set | frozenset) and any(map(has_values, given))
+
+
+def _members(given: Any) -> Mapping[Any, Any] | None:
+    if isinstance(given, Mapping):
+        return given
+    if isinstance(given, type):
+        return None
+    if dataclasses.is_dataclass(given):
+        return {each.name: getattr(given, each.name) for each in dataclasses.fields(given)}
+    if isinstance(given, msgspec.Struct):
+        return {each.encode_name: getattr(given, each.name) for each in msgspec.structs.fields(given)}
+    return None
+
+
+def json_expression(trace: Trace, given: Any, what: str) -> Expression:
+    """The JSON text of Python data in which values of the run may be."""
+    value = value_in(given)
+    if value is not None:
+        return as_json(trace.check(value).expression, value.kind)
+    if not has_values(given):
+        try:
+            return Constant(json_text(given, what))
+        except InvalidRequest as error:
+            raise TraceError(error.message, "hand over what it is made of, and make it in the step") from None
+    members = _members(given)
+    if members is None:
+        each = [json_expression(trace, item, f"{what}[{index}]") for index, item in enumerate(given)]
+        return call("Json.array", *each)
+    parts: list[Expression | str] = []
+    for name, member in members.items():
+        if not isinstance(name, str):
+            raise TraceError(f"a key of `{what}` is a {type(name).__name__}", "use texts as keys")
+        parts += [name, json_expression(trace, member, f'{what}["{name}"]')]
+    return call("Json.object", *parts)

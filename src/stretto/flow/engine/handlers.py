@@ -1,0 +1,140 @@
+"""What a program wants to be called when a run changes its status.
+
+    @engine.on("failed", "timed_out")
+    async def tell(change): ...
+
+Handlers are called in the process that looks after the run, after the change is stored, for each run in the
+order of its changes. One that raises is logged; the run never notices. A process that is killed between the
+change and the call does not make it up.
+"""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from stretto.actions.parts.run_text import run_text
+from stretto.engine.records import RunKey
+from stretto.model.errors import InvalidRequest
+from stretto.model.event import InstanceStatusChanged
+from stretto.model.status import RunStatus
+from stretto.model.suggest import did_you_mean
+
+LOG = logging.getLogger(__name__)
+
+RESUMED: Final = "RESUMED"  # not a status of its own: a run is in progress again
+NAMES: Final = (*RunStatus, RESUMED)
+ALIASES: Final = {
+    "SUCCESS": "SUCCEEDED",
+    "FAILURE": "FAILED",
+    "TERMINATED": "STOPPED",
+    "RUNNING": "IN_PROGRESS",
+}
+
+Handler = Callable[["RunChange"], Any]  # a function, or a coroutine function
+
+
+class RunChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A run has moved."""
+
+    key: RunKey
+    id: str  # `etl/3`
+    old: RunStatus
+    new: RunStatus
+    at: int  # milliseconds since 1970
+    run: Any = None  # the `Run`, to act on it
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Under which handlers are asked for."""
+        resumed = self.new is RunStatus.IN_PROGRESS and self.old is RunStatus.PAUSED
+        return (RESUMED, self.new.value) if resumed else (self.new.value,)
+
+
+def status_name(given: str) -> str:
+    """A status as a handler names it, in any case."""
+    upper = str(given).upper()
+    name = ALIASES.get(upper, upper)
+    if name not in NAMES:
+        known = [each.lower() for each in NAMES]
+        hint = (
+            did_you_mean(str(given).lower(), [*known, *map(str.lower, ALIASES)])
+            or f"there are {', '.join(known)}"
+        )
+        raise InvalidRequest(f"a run is never `{given}`: {hint}")
+    return name
+
+
+class Handlers:
+    """All handlers of an engine: those for every run, and those of single workflows."""
+
+    def __init__(self) -> None:
+        self._by_status: dict[str, list[Handler]] = {}
+        self._by_workflow: dict[str, dict[str, list[Handler]]] = {}
+        self._last: dict[RunKey, asyncio.Task[None]] = {}  # of each run the call that was made last
+        self.run_of: Callable[[RunKey], Any] = lambda _key: None
+
+    def add(self, statuses: Iterable[str], handler: Handler) -> None:
+        """For every run; without a status for each change."""
+        for name in [status_name(each) for each in statuses] or RunStatus:
+            self._by_status.setdefault(name, []).append(handler)
+
+    def of_workflow(self, workflow_id: str, handlers: Mapping[str, Iterable[Handler]]) -> None:
+        """Those that a workflow brings along; the newest count."""
+        known = {status_name(name): list(each) for name, each in handlers.items()}
+        if known:
+            self._by_workflow[workflow_id] = known
+        else:
+            self._by_workflow.pop(workflow_id, None)
+
+    def changed(self, event: InstanceStatusChanged) -> None:
+        """A change was stored."""
+        own = self._by_workflow.get(event.workflow_id)
+        if not (own or self._by_status):
+            return
+        key = RunKey(event.workflow_id, event.workflow_instance_id, event.workflow_run_id)
+        change = RunChange(
+            key=key,
+            id=run_text(key),
+            old=RunStatus(event.old_status.value),
+            new=RunStatus(event.new_status.value),
+            at=event.event_time,
+        )
+        called = [
+            each
+            for name in change.names
+            for each in (*(own or {}).get(name, ()), *self._by_status.get(name, ()))
+        ]
+        if called:
+            change = msgspec.structs.replace(change, run=self.run_of(key))
+            task = asyncio.create_task(self._call(self._last.get(key), called, change))
+            self._last[key] = task
+            task.add_done_callback(lambda done: self._over(key, done))
+
+    def _over(self, key: RunKey, task: asyncio.Task[None]) -> None:
+        if self._last.get(key) is task:
+            del self._last[key]
+
+    async def _call(
+        self, before: asyncio.Task[None] | None, handlers: Iterable[Handler], change: RunChange
+    ) -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        for handler in handlers:
+            try:
+                if inspect.iscoroutinefunction(handler):
+                    await handler(change)
+                else:
+                    answer = await asyncio.to_thread(handler, change)
+                    if inspect.isawaitable(answer):
+                        await answer
+            except Exception:
+                LOG.exception("the handler %r of run %s %s failed", handler, change.id, change.new)
+
+    async def finish(self) -> None:
+        """Until all that were called have returned."""
+        while self._last:
+            await asyncio.wait(self._last.values())

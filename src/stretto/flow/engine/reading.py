@@ -1,0 +1,127 @@
+"""Rows of a run as a `RunResult`."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from stretto.actions.parts.finding import step_in
+from stretto.actions.parts.run_text import run_text
+from stretto.engine.records import AttemptRecord
+from stretto.flow.engine.host import Host
+from stretto.flow.engine.library import Returned
+from stretto.flow.engine.result import Line, RunResult, StepOutcome
+from stretto.model.artifact import DefaultArtifact
+from stretto.model.param import ParamDefinition, Parameter, ParamSource
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.step import AnyStep
+from stretto.model.timeline import StatusEvent, TimelineEvent
+from stretto.model.wire import encode
+from stretto.ports.rows import AttemptRow, RunRow
+from stretto.runtimes.python.function import RESULT
+from stretto.runtimes.python.values import decode, kind_of_param
+
+NO_PARAMS: Final[Mapping[str, ParamDefinition]] = {}
+
+
+async def read_result(host: Host, row: RunRow, returned: Returned | None) -> RunResult[Any]:
+    """Everything about a run."""
+    chosen = await host.version(row)
+    workflow = await host.workflow(row)
+    attempts = {each.key.step_id: each for each in await host.store.newest_attempts(row.key)}
+    steps = {
+        step_id: outcome_of(each, step_in(workflow.steps, step_id)) for step_id, each in attempts.items()
+    }
+    value = None
+    if row.record.status is RunStatus.SUCCEEDED and returned is not None:
+        value = value_of(attempts.get(returned.step), returned)
+    record = row.record
+    return RunResult(
+        id=run_text(row.key),
+        key=row.key,
+        version=record.version_id,
+        status=record.status,
+        value=value,
+        outputs={step: each.value for step, each in steps.items() if each.value is not None},
+        steps=steps,
+        params=_values(record.params, {**(workflow.params or {}), **chosen.required}),
+        error=_error(row),
+        failed_step=None if row.summary.first_error is None else row.summary.first_error.step_id,
+        compensation=record.compensation,
+        create_time=record.create_time,
+        start_time=record.start_time,
+        end_time=record.end_time,
+        timeline=_lines(record.timeline),
+    )
+
+
+def value_of(row: AttemptRow | None, returned: Returned) -> Any:
+    """What a workflow returns: a parameter of one of its steps. None, if that step was never needed."""
+    if row is None or row.record.status is not StepStatus.SUCCEEDED:
+        return None
+    param = (row.record.params or {}).get(returned.param)
+    if param is None or param.evaluated_result is None:
+        return None
+    return decode(param.evaluated_result, returned.kind, returned.annotation, "the value of the workflow")
+
+
+def outcome_of(row: AttemptRow, step: AnyStep | None) -> StepOutcome:
+    """A step as it stands."""
+    record = row.record
+    declared = NO_PARAMS if step is None else step.params or NO_PARAMS
+    params = record.params or {}
+    outputs = {name: param for name, param in params.items() if param.source is ParamSource.OUTPUT_PARAMETER}
+    return StepOutcome(
+        id=row.key.step_id,
+        status=record.status,
+        attempt=row.key.number,
+        value=_returned(record, declared),
+        outputs=_values(outputs, declared),
+        params=_values(params, declared),
+        error=record.reason if record.status.is_terminal and not record.status.is_complete else None,
+        start_time=record.start_time,
+        end_time=record.end_time,
+        artifacts={
+            name: each.data if isinstance(each, DefaultArtifact) else encode(each)
+            for name, each in record.artifacts.items()
+        },
+        timeline=_lines(record.timeline),
+    )
+
+
+def _returned(record: AttemptRecord, declared: Mapping[str, ParamDefinition]) -> Any:
+    param = (record.params or {}).get(RESULT)
+    if param is None or RESULT not in declared or not record.status.is_complete:
+        return None
+    return _decoded(RESULT, param, declared[RESULT])
+
+
+def _values(params: Mapping[str, Parameter], declared: Mapping[str, ParamDefinition]) -> Mapping[str, Any]:
+    """Those that somebody has declared; what every run and step has is left out."""
+    return {name: _decoded(name, params[name], each) for name, each in declared.items() if name in params}
+
+
+def _decoded(name: str, param: Parameter, declared: ParamDefinition) -> Any:
+    """The kind is that of the definition: an evaluated parameter does not say what its text means."""
+    kind = kind_of_param(declared)
+    if param.evaluated_result is None:
+        return None  # declared, and nothing came
+    return decode(param.evaluated_result, kind, Any, name)
+
+
+def _error(row: RunRow) -> str | None:
+    record, first = row.record, row.summary.first_error
+    if record.status is RunStatus.SUCCEEDED or not record.status.is_terminal:
+        return None
+    if first is not None:
+        text = f": {first.text}" if first.text else ""
+        return f"step `{first.step_id}` {first.status}{text}"
+    return record.ended_by
+
+
+def _lines(timeline: Iterable[TimelineEvent]) -> tuple[Line, ...]:
+    return tuple(Line(each.timestamp, _text(each)) for each in timeline)
+
+
+def _text(event: TimelineEvent) -> str:
+    if isinstance(event, StatusEvent):
+        return event.status
+    return getattr(event, "message", None) or getattr(event, "action", None) or str(event)

@@ -1,0 +1,19 @@
+"""What is wrong with the way a workflow is written in Python: the place, and what to write instead."""
+
+from stretto.flow.places import Place, here
+from stretto.model.errors import InvalidRequest
+
+
+class TraceError(InvalidRequest):
+    """A mistake in a workflow function, found while it is read and before anything runs."""
+
+    id = "trace"
+
+    def __init__(self, what: str, way_out: str, *, place: Place | None = None) -> None:
+        self.place = place or here()
+        self.what = what
+        super().__init__(f"{self.place}: {what}; {way_out}", hint=way_out)
+
+    def at(self, place: Place) -> "TraceError":
+        """The same mistake at another line."""
+        return TraceError(self.what, self.hint or "", place=place)

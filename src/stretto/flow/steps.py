@@ -1,0 +1,228 @@
+"""`@step`: a function becomes the work of a step."""
+
+import inspect
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import partial, update_wrapper
+from typing import Any, Final, Generic, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
+
+from stretto.definition.durations import duration_millis
+from stretto.flow import plain_calls
+from stretto.flow.calls import base_id, bind, own_kind, result_kind
+from stretto.flow.convert import setting
+from stretto.flow.durations import duration
+from stretto.flow.errors import TraceError
+from stretto.flow.leaves import Output
+from stretto.flow.mapping import map_plainly, map_step
+from stretto.flow.nodes import Node, Settings
+from stretto.flow.order import node_of, wait_for
+from stretto.flow.places import Place, here, place_of
+from stretto.flow.refs import NoResult, Ref
+from stretto.flow.step_options import (
+    OF_A_FUNCTION,
+    OF_A_STEP,
+    FunctionKeywords,
+    StepKeywords,
+    StepOptions,
+    refuse_unknown,
+)
+from stretto.flow.trace import Trace, Value, current
+from stretto.flow.undoing import undo_step
+from stretto.model.errors import InvalidRequest
+from stretto.model.param import ParamDefinition
+from stretto.model.step import TypedStep
+from stretto.params import STEP_DEFAULTS
+from stretto.runtimes.python.function import RESULT, Argument, Function, function_of
+from stretto.runtimes.python.own_params import FUNCTION, OWN, TYPE, named
+from stretto.runtimes.python.roles import Role
+from stretto.runtimes.python.substeps import params_of
+from stretto.runtimes.python.values import empty
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+RESERVED: Final = OWN | STEP_DEFAULTS.keys()
+RENAMED: Final = {"cache": "cache_ttl_s", "heartbeat": "heartbeat_within"}
+FUNCTION_OPTIONS: Final = tuple(key for key in OF_A_FUNCTION if key not in {"name", "compensate"})
+
+
+class StepFunction(Generic[P, T]):
+    """A function that is the work of a step. `fn` is the function as it was written.
+
+    In a workflow a call of it becomes a step and gives a reference to what it will return; elsewhere it is
+    a plain call.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        options: StepOptions,
+        compensate: "StepFunction[..., Any] | None" = None,
+        waits: tuple[Any, ...] = (),
+    ) -> None:
+        self.function = function
+        self.options = options
+        self.compensate = compensate
+        self._waits = waits
+        self.fn: Callable[..., Any] = function.call
+        update_wrapper(self, function.call)
+
+    def __repr__(self) -> str:
+        return f"<step {self.function.name}>"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        trace = current()
+        if trace is None:
+            return cast("T", plain_calls.call(self.function, args, kwargs))
+        return cast("T", self.traced(trace, args, kwargs, here()))
+
+    def map(self, *args: Any, **kwargs: Any) -> list[T]:
+        """Run the step once for each element of a list; gives the list of what they return.
+
+        The list is the first argument, or the one that is a list where the function asks for an element;
+        `each(...)` marks it where that is not clear. `concurrency=` says how many run at once.
+        """
+        trace = current()
+        if trace is None:
+            return cast("list[T]", map_plainly(self, args, kwargs))
+        return cast("list[T]", map_step(self, trace, args, kwargs, here()))
+
+    def with_options(self, **options: Unpack[StepKeywords]) -> "StepFunction[P, T]":
+        """The same function, as a step that runs in another way."""
+        for key in OF_A_FUNCTION:
+            if key in options:
+                raise TraceError(
+                    f"`{key}` belongs to the function wherever it is used, not to one step",
+                    f"write it in `@step({key}=...)`",
+                )
+        refuse_unknown(options, OF_A_STEP, f"the step `{self.function.qualname}`")
+        made = self.options.changed(options)
+        return StepFunction(self.function, made, self.compensate, self._waits)
+
+    def named(self, step_id: str) -> "StepFunction[P, T]":
+        """The same function, as a step with this id."""
+        return self.with_options(id=step_id)
+
+    def after(self, *others: Any) -> "StepFunction[P, T]":
+        """The same function, as a step that runs after others, although it needs nothing of them."""
+        return StepFunction(self.function, self.options, self.compensate, (*self._waits, *others))
+
+    def as_step(self, step_id: str, params: Mapping[str, Any]) -> TypedStep:
+        """The step with arguments that are known: a sub-step, for `ctx.add`."""
+        made = params_of(self.function, params)
+        return TypedStep(id=step_id, type=TYPE, params=made, **self._fields())
+
+    def _fields(self) -> dict[str, Any]:
+        fields = {**self.options.fields(), "retry_policy": self.options.retry_policy()}
+        if self.function.doc:
+            fields.setdefault("description", self.function.doc)
+        return fields
+
+    # --------------------------------------------------------------------------------------------- tracing
+    def traced(self, trace: Trace, args: Iterable[Any], kwargs: dict[str, Any], place: Place) -> Any:
+        """A step in the workflow that is traced."""
+        given = bind(self.function, tuple(args), kwargs)
+        trace.functions[self.function] = None
+        wanted = self.options.id
+        step_id = trace.step_id(wanted or base_id(self.function), place, exact=wanted is not None)
+        node = Node(step_id, trace.region, partial(TypedStep, type=TYPE), place)
+        node.params = self._params(trace, given)
+        node.fields = self._fields()
+        if self.compensate is not None:
+            node.fields["compensation"] = undo_step(self, self.compensate, trace, node)
+        trace.add(node)
+        for each in self._waits:
+            wait_for(node, node_of(each, "`.after(...)`"))
+        label = f"the result of `{step_id}`"
+        kind = result_kind(self.function.kind, node.region.level)
+        if kind is None:
+            return NoResult(node, label)
+        node.params[RESULT] = ParamDefinition(type=kind.type, value=empty(kind), meta=kind.meta)
+        return Ref(Value(trace, Output(node, RESULT, kind.type), kind, self.function.returns, label), node)
+
+    def _params(self, trace: Trace, given: dict[str, Any]) -> Settings:
+        params: Settings = {FUNCTION: named(self.function.name)}
+        kinds = {each.name: each.kind for each in self.function.values}
+        for name, value in given.items():
+            params[name] = setting(trace, value, kinds.get(name) or own_kind(value), name)
+        return params
+
+
+# ------------------------------------------------------------------------------------------------ decorator
+class Decorator(Protocol):
+    """What `@step(...)` gives."""
+
+    @overload
+    def __call__(self, function: Callable[P, Coroutine[Any, Any, T]], /) -> StepFunction[P, T]: ...
+    @overload
+    def __call__(self, function: Callable[P, T], /) -> StepFunction[P, T]: ...
+
+
+@overload
+def step(function: Callable[P, Coroutine[Any, Any, T]], /) -> StepFunction[P, T]: ...
+@overload
+def step(function: Callable[P, T], /) -> StepFunction[P, T]: ...
+@overload
+def step(**options: Unpack[FunctionKeywords]) -> Decorator: ...
+
+
+def step(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Make a function the work of a step: `@step`, or `@step(retries=2, timeout="5 minutes")`."""
+    refuse_unknown(options, (*OF_A_STEP, *OF_A_FUNCTION), "`@step`")
+    if function is None:
+        return partial(_step, options)
+    return _step(options, function)
+
+
+def _step(options: dict[str, Any], function: Callable[..., Any]) -> StepFunction[..., Any]:
+    if isinstance(function, StepFunction):
+        raise TraceError(f"`{function.function.qualname}` is a step already", "write one `@step`")
+    of_function = {RENAMED.get(key, key): options[key] for key in FUNCTION_OPTIONS if key in options}
+    for key in RENAMED.values():
+        if key in of_function:
+            of_function[key] = seconds(of_function[key], key)
+    try:
+        made = function_of(function, options.get("name"), **of_function)
+    except InvalidRequest as error:
+        raise TraceError(
+            error.message, "a step is a function with a name and arguments", place=place_of(function)
+        ) from None
+    _check(made, function)
+    own = StepOptions().changed({key: options[key] for key in OF_A_STEP if key in options})
+    return StepFunction(made, own, undo_of(options.get("compensate")))
+
+
+def undo_of(given: Any) -> "StepFunction[..., Any] | None":
+    if given is None or isinstance(given, StepFunction):
+        return given
+    return _step({}, given)
+
+
+def seconds(given: Any, what: str) -> float:
+    """A time in seconds."""
+    found = duration(given, what)
+    if isinstance(found, int):
+        return float(found)
+    return (duration_millis(str(found)) or 0) / 1_000
+
+
+def _check(made: Function, function: Callable[..., Any]) -> None:
+    place = place_of(function)
+    for each in made.args:
+        if each.role is Role.VALUE:
+            _check_argument(each, made, place)
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            raise TraceError(
+                f"`{base_id(made)}` takes `*{parameter.name}`, and the values of a step have names",
+                "take a list instead",
+                place=place,
+            )
+
+
+def _check_argument(each: Argument, made: Function, place: Place) -> None:
+    if each.name in RESERVED:
+        raise TraceError(
+            f"the argument `{each.name}` of `{base_id(made)}` has a meaning of its own in steps",
+            "choose another name",
+            place=place,
+        )

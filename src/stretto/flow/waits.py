@@ -1,0 +1,73 @@
+"""Steps that only wait: for a time, or for somebody's answer."""
+
+from typing import Any, TypeVar, cast, overload
+
+from stretto.flow.convert import setting, value_in
+from stretto.flow.durations import Duration, duration
+from stretto.flow.errors import TraceError
+from stretto.flow.leaves import Output
+from stretto.flow.nodes import Node, idle
+from stretto.flow.places import here
+from stretto.flow.refs import NoResult, Ref
+from stretto.flow.trace import Trace, Value, required
+from stretto.model.param import ParamDefinition, ParamType
+from stretto.runtimes.python.function import RESULT
+from stretto.runtimes.python.values import Kind, empty, kind_of
+
+T = TypeVar("T")
+
+
+def sleep(seconds: int, *, id: str | None = None) -> Any:  # noqa: A002 - as in a definition
+    """A step that waits for so many seconds. Nothing is held meanwhile, not even over a restart."""
+    trace = required("sleep")
+    if value_in(seconds) is None and (type(seconds) is not int or seconds < 0):
+        raise TraceError(f"`sleep` is given {seconds!r}", "give whole seconds")
+    node = _waiting(trace, "Sleep", "sleep", id)
+    node.params["sleep_seconds"] = setting(trace, seconds, Kind(ParamType.LONG), "seconds")
+    return NoResult(node, f"the result of `{node.id}`")
+
+
+@overload
+def wait(
+    *,
+    id: str | None = None,
+    returns: type[T],
+    timeout: Duration | None = None,
+    description: str | None = None,
+) -> T: ...
+@overload
+def wait(
+    *, id: str | None = None, timeout: Duration | None = None, description: str | None = None
+) -> Any: ...
+
+
+def wait(
+    *,
+    id: str | None = None,  # noqa: A002 - as in a definition
+    returns: Any = None,
+    timeout: Duration | None = None,
+    description: str | None = None,
+) -> Any:
+    """A step that ends when somebody answers. `returns`: the type of the value that the answer brings along.
+
+    A refusal fails the step.
+    """
+    trace = required("wait")
+    node = _waiting(trace, "Wait", "wait", id)
+    limit = duration(timeout, "timeout")
+    if limit is not None:
+        node.fields["timeout"] = limit
+    if description is not None:
+        node.fields["description"] = description
+    label = f"the answer to `{node.id}`"
+    if returns is None:
+        return NoResult(node, label)
+    kind = kind_of(returns)
+    node.params[RESULT] = ParamDefinition(type=kind.type, value=empty(kind), meta=kind.meta)
+    return cast("T", Ref(Value(trace, Output(node, RESULT, kind.type), kind, returns, label), node))  # type: ignore[valid-type]
+
+
+def _waiting(trace: Trace, kind: str, name: str, step_id: str | None) -> Node:
+    place = here()
+    made = idle(trace.step_id(step_id or name, place, exact=step_id is not None), trace.region, place, kind)
+    return trace.add(made)

@@ -1,0 +1,187 @@
+"""`@workflow`: a function becomes a workflow. It is called once, with references, and its calls are noted."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial, update_wrapper
+from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
+
+from stretto.definition import to_json, to_yaml
+from stretto.flow.errors import TraceError
+from stretto.flow.mapping import map_flow
+from stretto.flow.places import Place, here, place_of
+from stretto.flow.plain_calls import IN_A_WORKFLOW
+from stretto.flow.signature import arguments_of, bind_arguments
+from stretto.flow.step_options import refuse_unknown
+from stretto.flow.subworkflows import PLAIN, call_flow
+from stretto.flow.trace import current
+from stretto.flow.tracing import Returned, Traced, trace_flow
+from stretto.flow.workflow_options import (
+    KEYWORDS,
+    Handler,
+    WorkflowKeywords,
+    fields_of,
+    handlers_of,
+    properties_of,
+)
+from stretto.model.errors import InvalidRequest
+from stretto.model.param import ParamDefinition
+from stretto.model.suggest import did_you_mean
+from stretto.model.workflow import Definition
+from stretto.runtimes.python.function import Argument, Function
+from stretto.runtimes.python.values import literal
+
+P = ParamSpec("P")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Bound(NamedTuple, Generic[T_co]):
+    """A workflow with its parameters, ready to be started."""
+
+    flow: "Flow[..., T_co]"
+    params: dict[str, Any]
+
+
+class Flow(Generic[P, T]):
+    """A workflow that is written in Python. `fn` is the function as it was written."""
+
+    def __init__(
+        self,
+        fn: Callable[P, T],
+        options: WorkflowKeywords,
+        *,
+        params: Mapping[str, Argument] | None = None,
+        place: Place | None = None,
+    ) -> None:
+        self.fn = fn
+        self.options = options
+        self.place = place or place_of(fn)
+        self.id: str = options.get("id") or fn.__name__
+        self.params = arguments_of(fn, self.id, self.place) if params is None else params
+        self.handlers: Mapping[str, tuple[Handler, ...]] = handlers_of(options)
+        self.fields = fields_of(options)
+        self.properties = properties_of(options)
+        self._busy = False
+        update_wrapper(self, fn)
+
+    def __repr__(self) -> str:
+        return f"<workflow {self.id}>"
+
+    # --------------------------------------------------------------------------------------------- definition
+    @cached_property
+    def _traced(self) -> Traced:
+        if self._busy:
+            raise TraceError(f"the workflow `{self.id}` calls itself", "write a `loop_while`")
+        self._busy = True
+        try:
+            return trace_flow(self)
+        finally:
+            self._busy = False
+
+    @property
+    def definition(self) -> Definition:
+        """The ordinary definition. The function is traced once, when somebody asks."""
+        return self._traced.definition
+
+    @property
+    def returns(self) -> Returned | None:
+        """Where what the workflow returns is found in a run; None if it returns nothing."""
+        return self._traced.returns
+
+    @property
+    def subflows(self) -> "tuple[Flow[..., Any], ...]":
+        """The workflows that it runs as steps, and those that these run; inner ones first."""
+        found: dict[Flow[..., Any], None] = {}
+        for flow in self._traced.subflows:
+            found.update(dict.fromkeys((*flow.subflows, flow)))
+        return tuple(found)
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """The functions that it and its subflows need."""
+        found = dict.fromkeys(self._traced.functions)
+        for flow in self._traced.subflows:
+            found.update(dict.fromkeys(flow.functions))
+        return tuple(found)
+
+    def to_yaml(self) -> str:
+        return to_yaml(self.definition)
+
+    def to_json(self) -> str:
+        return to_json(self.definition)
+
+    # ----------------------------------------------------------------------------------------------- starting
+    def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """What is given for which parameter."""
+        return bind_arguments(self.id, self.params, args, kwargs)
+
+    def bind(self, *args: P.args, **kwargs: P.kwargs) -> Bound[T]:
+        """The workflow with its parameters."""
+        return Bound(self, self.bound(args, kwargs))
+
+    def encode(self, params: Mapping[str, Any]) -> dict[str, ParamDefinition]:
+        """Python values as the parameters of a start request; InvalidRequest names what is wrong."""
+        for name in params:
+            if name not in self.params:
+                hint = did_you_mean(name, self.params) or f"it has {', '.join(self.params) or 'none'}"
+                raise InvalidRequest(f"the workflow `{self.id}` has no parameter `{name}`: {hint}", hint=hint)
+        missing = [
+            each.name for each in self.params.values() if not each.has_default and each.name not in params
+        ]
+        if missing:
+            names = " and ".join(f"`{name}`" for name in missing)
+            raise InvalidRequest(f"the workflow `{self.id}` needs {names}", hint="give a value")
+        return {name: literal(value, self.params[name].kind, name) for name, value in params.items()}
+
+    # ------------------------------------------------------------------------------------------------ calling
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """In another workflow: a step that runs this one. Elsewhere: a plain call of the function."""
+        trace = current()
+        if trace is not None:
+            return cast("T", call_flow(trace, self, PLAIN, args, kwargs))
+        token = IN_A_WORKFLOW.set(True)
+        try:
+            return self.fn(*args, **kwargs)
+        finally:
+            IN_A_WORKFLOW.reset(token)
+
+    def map(self, *args: Any, **kwargs: Any) -> list[T]:
+        """Run the workflow once for each element of a list; see `map` of a step."""
+        return cast("list[T]", map_flow(self, args, kwargs, here()))
+
+
+class WorkflowDecorator(Protocol):
+    """What `@workflow(...)` gives."""
+
+    def __call__(self, function: Callable[P, T], /) -> Flow[P, T]: ...
+
+
+@overload
+def workflow(function: Callable[P, T], /) -> Flow[P, T]: ...
+@overload
+def workflow(**options: Unpack[WorkflowKeywords]) -> WorkflowDecorator: ...
+
+
+def workflow(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Make a function a workflow: `@workflow`, or `@workflow(schedule="0 6 * * *", owner="ann")`."""
+    refuse_unknown(options, KEYWORDS, "`@workflow`")
+    if function is None:
+        return partial(_workflow, options)
+    return _workflow(options, function)
+
+
+def _workflow(options: dict[str, Any], function: Callable[..., Any]) -> Flow[..., Any]:
+    place = place_of(function)
+    if isinstance(function, Flow):
+        raise TraceError(f"`{function.id}` is a workflow already", "write one `@workflow`")
+    if not inspect.isfunction(function):
+        raise TraceError(
+            f"a {type(function).__name__} is no function", "write `@workflow` above a `def`", place=place
+        )
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        raise TraceError(
+            f"the workflow `{function.__name__}` is a coroutine or a generator",
+            "write a plain `def`: it only says which steps there are, and steps may be async",
+            place=place,
+        )
+    return Flow(function, cast("WorkflowKeywords", options))

@@ -1,0 +1,138 @@
+"""What `@workflow(...)` says beside its steps: when it runs, how many at once, who is told."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypedDict
+
+from stretto.flow.durations import Duration, duration
+from stretto.flow.errors import TraceError
+from stretto.flow.step_options import tags_of
+from stretto.model.properties import Properties, RunStrategy
+from stretto.model.status import RunStatus
+from stretto.model.suggest import did_you_mean
+from stretto.model.tag import Tag
+from stretto.model.trigger import (
+    CronTrigger,
+    IntervalTrigger,
+    PredefinedSchedule,
+    PredefinedTrigger,
+    SignalTrigger,
+    SignalTriggerEntry,
+    TimeTrigger,
+)
+from stretto.model.user import User
+from stretto.model.wire import decode
+
+Handler = Callable[[Any], Any]
+STATUSES: Final = (*(status.value for status in RunStatus), "RESUMED")
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """A schedule: `Cron("0 6 * * *", timezone="Europe/Berlin")`. `within` spreads the starts over a time."""
+
+    expression: str
+    timezone: str | None = None
+    within: Duration | None = None
+
+    def trigger(self) -> TimeTrigger:
+        delay = duration(self.within, "within")
+        if self.expression.startswith("@"):
+            try:
+                named = PredefinedSchedule(self.expression)
+            except ValueError:
+                known = [each.value for each in PredefinedSchedule]
+                hint = did_you_mean(self.expression, known) or f"write one of {', '.join(known)}, or a cron"
+                raise TraceError(f"`{self.expression}` is not a schedule", hint) from None
+            return PredefinedTrigger(expression=named, timezone=self.timezone, fuzzy_max_delay=delay)
+        return CronTrigger(cron=self.expression, timezone=self.timezone, fuzzy_max_delay=delay)
+
+
+Schedule = str | Cron | CronTrigger | PredefinedTrigger | IntervalTrigger
+
+
+class WorkflowKeywords(TypedDict, total=False):
+    """The arguments of `@workflow`."""
+
+    id: str
+    owner: str
+    description: str
+    schedule: Schedule | Sequence[Schedule]
+    signals: str | SignalTrigger | Sequence[str | SignalTrigger]
+    run_strategy: str | int | Mapping[str, Any] | RunStrategy
+    timeout: Duration
+    tags: Sequence[str | Tag]
+    concurrency: int
+    on_status: Handler | Mapping[str, Handler | Sequence[Handler]]
+
+
+KEYWORDS: Final = tuple(WorkflowKeywords.__annotations__)
+
+
+def properties_of(options: WorkflowKeywords) -> Properties | None:
+    """What holds for all versions of the workflow."""
+    owner, strategy = options.get("owner"), options.get("run_strategy")
+    if owner is None and strategy is None:
+        return None
+    return Properties(
+        owner=None if owner is None else User(name=owner),
+        run_strategy=None if strategy is None else _strategy(strategy),
+    )
+
+
+def _strategy(given: Any) -> RunStrategy:
+    if isinstance(given, RunStrategy):
+        return given
+    made, problems = decode(RunStrategy, given)
+    if problems:
+        raise TraceError(
+            f"`run_strategy` is {given!r}: {problems[0].message}",
+            "write a rule such as `parallel`, or how many may run at once",
+        )
+    return made
+
+
+def fields_of(options: WorkflowKeywords) -> dict[str, Any]:
+    """The fields of the workflow itself."""
+    found = {
+        "description": options.get("description"),
+        "timeout": duration(options.get("timeout"), "timeout"),
+        "tags": tags_of(options.get("tags", ())),
+        "time_triggers": tuple(map(_trigger, _sequence(options.get("schedule")))) or None,
+        "signal_triggers": tuple(map(_signal, _sequence(options.get("signals")))) or None,
+        "instance_step_concurrency": options.get("concurrency"),
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _sequence(given: Any) -> tuple[Any, ...]:
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, list | tuple) else (given,)
+
+
+def _trigger(given: Schedule) -> TimeTrigger:
+    if isinstance(given, str):
+        return Cron(given).trigger()
+    return given.trigger() if isinstance(given, Cron) else given
+
+
+def _signal(given: str | SignalTrigger) -> SignalTrigger:
+    return SignalTrigger(definitions={given: SignalTriggerEntry()}) if isinstance(given, str) else given
+
+
+def handlers_of(options: WorkflowKeywords) -> dict[str, tuple[Handler, ...]]:
+    """Status -> what is called when a run comes to it."""
+    given = options.get("on_status")
+    if given is None:
+        return {}
+    if callable(given):
+        return dict.fromkeys(STATUSES, (given,))
+    found: dict[str, tuple[Handler, ...]] = {}
+    for name, handlers in given.items():
+        status = str(name).upper()
+        if status not in STATUSES:
+            hint = did_you_mean(status, STATUSES) or f"write one of {', '.join(STATUSES)}"
+            raise TraceError(f"`on_status` names `{name}`, which is not the status of a run", hint)
+        found[status] = _sequence(handlers)
+    return found

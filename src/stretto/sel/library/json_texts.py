@@ -1,0 +1,191 @@
+"""`Json`: look into JSON texts, and make them.
+
+A text and a path to a place in it, such as `Json.parse(order, 'lines', 0, 'price')`, give the value, the text
+of the part, or the texts of its elements. Only what stands on the path is taken apart.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from stretto.sel.errors import Kind, SelError
+from stretto.sel.library.arguments import text as text_argument
+from stretto.sel.numbers import LONG_MAX, LONG_MIN
+from stretto.sel.runtime.frame import VALUE_SIZE, Frame, Method
+from stretto.sel.text import MAX_NESTING, described, json_text, too_nested
+from stretto.sel.values import Array, BooleanArray, DoubleArray, LongArray, StringArray, Value
+
+CHARACTERS_PER_VISIT: Final = 4  # reading JSON is more work than looking for a word
+ROOM: Final = 8  # what a character of it may take while it is read, in characters
+OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
+ANYTHING: Final = msgspec.json.Decoder()
+NUMBERS: Final = frozenset({int, float})
+HOMOGENEOUS: Final[dict[type, type[Array]]] = {str: StringArray, int: LongArray, bool: BooleanArray}
+TEXT: Final = msgspec.json.Encoder()
+
+
+# ------------------------------------------------------------------------------------------------- reading
+def parse(frame: Frame, _: Value, arguments: list[Value]) -> Value:
+    """`Json.parse(text, path...)`: the value; lists that are not of one kind become lists of JSON texts."""
+    return _value(frame, _read(ANYTHING, _part(frame, "parse", arguments)), 0)
+
+
+def part(frame: Frame, _: Value, arguments: list[Value]) -> str:
+    """`Json.part(text, path...)`: the JSON text of what stands there."""
+    return _part(frame, "part", arguments).decode()
+
+
+def texts(frame: Frame, _: Value, arguments: list[Value]) -> StringArray:
+    """`Json.texts(text, path...)`: the JSON text of each element of the list there."""
+    return StringArray(each.decode() for each in _elements(frame, _part(frame, "texts", arguments)))
+
+
+def doubles(frame: Frame, _: Value, arguments: list[Value]) -> DoubleArray:
+    """`Json.doubles(text, path...)`: the list of numbers there, whole ones too."""
+    found = _read(ANYTHING, _part(frame, "doubles", arguments))
+    if not isinstance(found, list) or not all(type(each) in NUMBERS for each in found):
+        raise _wrong("a list of numbers", found)
+    frame.pay(VALUE_SIZE * len(found))
+    return DoubleArray(map(float, found))
+
+
+def size(frame: Frame, _: Value, arguments: list[Value]) -> int:
+    """`Json.size(text, path...)`: how many elements, entries or characters it has."""
+    found = _read(ANYTHING, _part(frame, "size", arguments))
+    if isinstance(found, list | dict | str):
+        return len(found)
+    raise _wrong("a list, an object or a text", found)
+
+
+def _part(frame: Frame, name: str, arguments: list[Value]) -> bytes:
+    if not arguments:
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"{name} takes a JSON text, and the path to a place in it")
+    given, *path = arguments
+    found = _bytes(frame, given)
+    for step in path:
+        frame.spend(1 + len(found) // CHARACTERS_PER_VISIT)
+        found = _entry(found, step)
+    return found
+
+
+def _bytes(frame: Frame, given: Value) -> bytes:
+    text = text_argument(given)
+    frame.spend(1 + len(text) // CHARACTERS_PER_VISIT)
+    frame.afford(ROOM * len(text))
+    return text.encode(errors="surrogatepass")
+
+
+def _entry(text: bytes, step: Value) -> bytes:
+    """The text of an entry of an object, or of an element of a list; counted from the end if negative."""
+    if type(step) is str:
+        entries = _read(OBJECT, text)
+        if step in entries:
+            return bytes(entries[step])
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"The JSON object has no {step!r}")
+    if type(step) is not int:
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"A path has names and positions, this is {described(step)}")
+    elements = _read(LIST, text)
+    if -len(elements) <= step < len(elements):
+        return bytes(elements[step])
+    raise SelError(
+        Kind.INDEX_OUT_OF_BOUNDS, f"The JSON list has {len(elements)} elements, none at position {step}"
+    )
+
+
+def _elements(frame: Frame, text: bytes) -> list[bytes]:
+    elements = _read(LIST, text)
+    frame.pay(VALUE_SIZE * len(elements) + 2 * len(text))
+    return [bytes(each) for each in elements]
+
+
+def _read(decoder: "msgspec.json.Decoder[Any]", text: bytes) -> Any:
+    try:
+        return decoder.decode(text)
+    except RecursionError:
+        raise too_nested() from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        shown = text[:50].decode(errors="replace")
+        raise SelError(
+            Kind.ILLEGAL_ARGUMENT, f"`{shown}` is not the JSON that was expected: {error}"
+        ) from None
+
+
+def _value(frame: Frame, found: Any, depth: int) -> Value:
+    """Plain data as the values of the language."""
+    if depth > MAX_NESTING:
+        raise too_nested()
+    frame.pay(VALUE_SIZE)
+    if type(found) is dict:
+        return {key: _value(frame, each, depth + 1) for key, each in found.items()}
+    if type(found) is list:
+        return _array(frame, found)
+    if type(found) is int and not LONG_MIN <= found <= LONG_MAX:
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"{found} does not fit into a LONG")
+    return found
+
+
+def _array(frame: Frame, found: list[Any]) -> Array:
+    """An array of the one type that all elements have; numbers become doubles together."""
+    frame.pay(VALUE_SIZE * len(found))
+    kinds = set(map(type, found))
+    if len(kinds) == 1 and (kind := HOMOGENEOUS.get(next(iter(kinds)))) is not None:
+        if kind is LongArray and not all(LONG_MIN <= each <= LONG_MAX for each in found):
+            raise SelError(Kind.ILLEGAL_ARGUMENT, "A number of the list does not fit into a LONG")
+        return kind(found)
+    if kinds and kinds <= NUMBERS:
+        return DoubleArray(map(float, found))
+    made = StringArray(TEXT.encode(each).decode() for each in found)
+    frame.pay_text(sum(map(len, made)))
+    return made
+
+
+def _wrong(wanted: str, found: Any) -> SelError:
+    names = {list: "a list", dict: "an object", str: "a text", type(None): "null", bool: "a flag"}
+    return SelError(
+        Kind.ILLEGAL_ARGUMENT, f"{wanted} was expected there, this is {names.get(type(found), 'a number')}"
+    )
+
+
+# ------------------------------------------------------------------------------------------------- writing
+def text(frame: Frame, _: Value, value: Value) -> str:
+    """`Json.text(value)`."""
+    return json_text(value, frame.pay_text)
+
+
+def made_object(frame: Frame, _: Value, arguments: list[Value]) -> str:
+    """`Json.object(name, text, ...)`: the JSON text of an object, of names and JSON texts."""
+    if len(arguments) % 2:
+        raise SelError(Kind.ILLEGAL_ARGUMENT, "object takes names and JSON texts in turn")
+    pairs = zip(arguments[::2], arguments[1::2], strict=True)
+    entries = [
+        f"{json_text(text_argument(name), frame.pay_text)}:{_checked(frame, each)}" for name, each in pairs
+    ]
+    return "{" + ",".join(entries) + "}"
+
+
+def made_array(frame: Frame, _: Value, arguments: list[Value]) -> str:
+    """`Json.array(text, ...)`: the JSON text of a list, of JSON texts or of one array of them."""
+    if len(arguments) == 1 and isinstance(arguments[0], StringArray):
+        arguments = ["null" if each is None else each for each in arguments[0]]
+    return "[" + ",".join(_checked(frame, each) for each in arguments) + "]"
+
+
+def _checked(frame: Frame, given: Value) -> str:
+    """A text that is JSON."""
+    _read(ANYTHING, _bytes(frame, given))
+    frame.pay_text(len(given))
+    return str(given)
+
+
+METHODS: Final[dict[str, Method]] = {"text/1": text}
+VARIADIC: Final[dict[str, Callable[..., Value]]] = {
+    "parse": parse,
+    "part": part,
+    "texts": texts,
+    "doubles": doubles,
+    "size": size,
+    "object": made_object,
+    "array": made_array,
+}

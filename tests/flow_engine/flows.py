@@ -1,0 +1,116 @@
+"""Workflows for the tests of the engine."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from stretto.flow.steps import step
+from stretto.flow.workflow import workflow
+
+T = TypeVar("T")
+
+CALLS: list[Any] = []  # what functions did, in order
+GATES: dict[str, asyncio.Event] = {}  # what `held` waits for, by name
+BLOCKS: dict[str, threading.Event] = {}  # what `blocked` waits for
+
+
+def finish(work: Coroutine[Any, Any, T], seconds: float = 60) -> T:
+    async def within() -> T:
+        async with asyncio.timeout(seconds):
+            return await work
+
+    return asyncio.run(within())
+
+
+async def seen(wanted: Any, count: int = 1) -> None:
+    """Until a function has been called."""
+    while CALLS.count(wanted) < count:  # noqa: ASYNC110 - functions in threads can not set events
+        await asyncio.sleep(0.005)
+
+
+@dataclass
+class Counts:
+    read: int
+    written: int
+
+
+@step
+async def extract(day: str) -> list[int]:
+    CALLS.append(f"extract {day}")
+    return [1, 2, 3]
+
+
+@step
+def load(rows: list[int], table: str = "events") -> Counts:
+    CALLS.append(f"load {table}")
+    return Counts(read=len(rows), written=sum(rows))
+
+
+@workflow(run_strategy="parallel")
+def etl(day: str) -> Counts:
+    return load(extract(day))
+
+
+@step
+async def say(word: str) -> str:
+    CALLS.append(word)
+    return word
+
+
+@step(name="a name of its own")
+async def renamed(word: str) -> str:
+    CALLS.append(word)
+    return word
+
+
+@step
+async def held(name: str) -> str:
+    CALLS.append(f"begin {name}")
+    await GATES.setdefault(name, asyncio.Event()).wait()
+    CALLS.append(f"end {name}")
+    return name
+
+
+@step
+def blocked(name: str) -> str:
+    CALLS.append(f"begin {name}")
+    BLOCKS.setdefault(name, threading.Event()).wait(30)
+    CALLS.append(f"end {name}")
+    return name
+
+
+@step
+async def broken(text: str = "no such table") -> int:
+    CALLS.append("broken")
+    raise ValueError(text)
+
+
+@workflow(run_strategy="parallel")
+def talk(first: str = "one", last: str = "three") -> str:
+    """Something, a step that is held, and something more."""
+    a = say(first)
+    b = held("gate").after(a)  # type: ignore[attr-defined]
+    return say(last).after(b)  # type: ignore[attr-defined,no-any-return]
+
+
+@workflow(run_strategy="parallel")
+def failing() -> int:
+    return broken()
+
+
+@workflow(run_strategy="parallel")
+def threaded() -> str:
+    return blocked("thread")
+
+
+@workflow(run_strategy="parallel")
+def nothing() -> None:
+    say("nothing")
+
+
+@workflow(run_strategy="parallel")
+def named() -> str:
+    first = held("gate")
+    return renamed("mine").after(first)  # type: ignore[attr-defined,no-any-return]

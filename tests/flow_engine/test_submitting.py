@@ -1,0 +1,63 @@
+"""Requests that come together."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.flow_engine.flows import Counts, etl, finish
+
+from stretto.flow.engine import Engine, submitting
+from stretto.model.errors import Unavailable
+from stretto.model.response import StartResponse
+
+
+def test_many_at_once_are_few_transactions(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    start_many = submitting.start_many  # type: ignore[attr-defined]
+
+    async def counted(*args: Any, **options: Any) -> list[Any]:
+        sizes.append(len(args[4]))
+        return await start_many(*args, **options)
+
+    monkeypatch.setattr(submitting, "MOST", 4)
+    monkeypatch.setattr(submitting, "start_many", counted)
+
+    async def work() -> None:
+        async with Engine(url) as engine:
+            await engine.publish(etl)
+            days = [f"day {number}" for number in range(10)]
+            runs = await asyncio.gather(*(engine.submit(etl, day=day, request_id=day) for day in days))
+            again = await asyncio.gather(*(engine.submit(etl, day="x", request_id=day) for day in days))
+            assert again == runs
+            assert [await run.result(30) for run in runs] == [Counts(3, 6)] * 10
+
+    finish(work())
+    assert sum(sizes) == 20
+    assert max(sizes) == 4
+    assert len(sizes) < 20
+
+
+def test_whoever_asked_may_have_gone_and_trouble_is_told_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    go = asyncio.Event()
+
+    async def failing(*_args: Any, **_options: Any) -> list[StartResponse]:
+        await go.wait()
+        raise Unavailable("no database")
+
+    async def work() -> None:
+        async with Engine("memory") as engine:
+            await engine.publish(etl)
+            monkeypatch.setattr(submitting, "start_many", failing)
+            tasks = [asyncio.create_task(engine.submit(etl, day="monday")) for _ in range(3)]
+            await asyncio.sleep(0.05)
+            tasks[0].cancel()
+            stopping = asyncio.create_task(engine.stop())
+            await asyncio.sleep(0.05)
+            assert not stopping.done()
+            go.set()
+            for each in tasks[1:]:
+                with pytest.raises(Unavailable, match="no database"):
+                    await each
+            await stopping
+
+    finish(work())

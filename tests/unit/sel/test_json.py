@@ -1,0 +1,105 @@
+"""`Json`: JSON texts, looked into and made."""
+
+from typing import Any
+
+import pytest
+from tests.unit.sel.evaluation import failure, run
+
+from stretto.sel import BooleanArray, DoubleArray, Kind, Limits, LongArray, StringArray
+
+ORDER = '{"id": 7, "lines": [{"price": 2.50}, {"price": 3}], "tags": ["a", "b"], "on": [true], "x": null}'
+
+
+@pytest.mark.parametrize(
+    ("script", "value"),
+    [
+        ("Json.parse(order, 'id');", 7),
+        ("Json.parse(order, 'lines', -1, 'price');", 3),
+        ("Json.parse(order, 'tags');", StringArray(["a", "b"])),
+        ("Json.parse(order, 'on');", BooleanArray([True])),
+        ("Json.parse(order, 'lines');", StringArray(['{"price":2.5}', '{"price":3}'])),
+        ("Json.parse(order, 'x');", None),
+        ("Json.parse(order, 'lines', 0);", {"price": 2.5}),
+        ("Json.parse('[1, 2]');", LongArray([1, 2])),
+        ("Json.parse('[1, 2.5]');", DoubleArray([1.0, 2.5])),
+        ("Json.parse('[0.5]');", DoubleArray([0.5])),
+        ("Json.parse('[1, true]');", StringArray(["1", "true"])),
+        ("Json.parse('[]');", StringArray()),
+        ("Json.parse('{\"a\": {\"b\": [1]}}').get('a').get('b')[0];", 1),
+        ("Json.part(order, 'lines', 0);", '{"price": 2.50}'),
+        ("Json.part(order);", ORDER),
+        ("Json.texts(order, 'lines');", StringArray(['{"price": 2.50}', '{"price": 3}'])),
+        ("Json.texts('[]');", StringArray()),
+        ("Json.doubles('[1, 2.5]');", DoubleArray([1.0, 2.5])),
+        ("Json.doubles('[]');", DoubleArray()),
+        ("Json.size(order) * 100 + Json.size(order, 'tags') * 10 + Json.size(order, 'tags', 0);", 521),
+        ("Json.text('a\"b');", '"a\\"b"'),
+        ("Json.text(new int[]{1, 2});", "[1,2]"),
+        ("Json.text(null);", "null"),
+        ("Json.object();", "{}"),
+        ("Json.object('a', '1', 'b', Json.text('x'));", '{"a":1,"b":"x"}'),
+        ("Json.array();", "[]"),
+        ("Json.array('1', '{}');", "[1,{}]"),
+        ("Json.array(Json.texts(order, 'tags'));", '["a","b"]'),
+        ("Json.array(new String[2]);", "[null,null]"),
+        ("Json.parse(Json.text('\\u20ac'));", "€"),
+    ],
+)
+def test_value(script: str, value: Any) -> None:
+    found = run(script, order=ORDER)
+    assert (type(found), found) == (type(value), value)
+
+
+@pytest.mark.parametrize(
+    ("script", "expected", "message"),
+    [
+        ("Json.parse();", Kind.ILLEGAL_ARGUMENT, "parse takes a JSON text, and the path"),
+        ("Json.parse(3);", Kind.CLASS_CAST, "a STRING"),
+        ("Json.parse(null);", Kind.NULL_POINTER, "A string was expected"),
+        ("Json.parse('{');", Kind.ILLEGAL_ARGUMENT, "`{` is not the JSON that was expected"),
+        ("Json.parse('[1]', 'a');", Kind.ILLEGAL_ARGUMENT, "Expected `object`, got `array`"),
+        ("Json.parse('{}', 0);", Kind.ILLEGAL_ARGUMENT, "Expected `array`, got `object`"),
+        ("Json.parse('{}', 'a');", Kind.ILLEGAL_ARGUMENT, "The JSON object has no 'a'"),
+        ("Json.parse('[1]', 1);", Kind.INDEX_OUT_OF_BOUNDS, "has 1 elements, none at position 1"),
+        ("Json.parse('[1]', -2);", Kind.INDEX_OUT_OF_BOUNDS, "none at position -2"),
+        ("Json.parse('[1]', 1.5);", Kind.ILLEGAL_ARGUMENT, "A path has names and positions, this is DOUBLE"),
+        ("Json.parse('9223372036854775808');", Kind.ILLEGAL_ARGUMENT, "does not fit into a LONG"),
+        ("Json.parse('[9223372036854775808]');", Kind.ILLEGAL_ARGUMENT, "does not fit into a LONG"),
+        ("Json.parse('NaN');", Kind.ILLEGAL_ARGUMENT, "not the JSON that was expected"),
+        (
+            "Json.doubles('3');",
+            Kind.ILLEGAL_ARGUMENT,
+            "a list of numbers was expected there, this is a number",
+        ),
+        ("Json.doubles('[true]');", Kind.ILLEGAL_ARGUMENT, "this is a list"),
+        (
+            "Json.size('true');",
+            Kind.ILLEGAL_ARGUMENT,
+            "a list, an object or a text was expected there, this is a fl",
+        ),
+        ("Json.object('a');", Kind.ILLEGAL_ARGUMENT, "object takes names and JSON texts in turn"),
+        ("Json.object(1, '1');", Kind.CLASS_CAST, "a STRING"),
+        ("Json.object('a', 'x');", Kind.ILLEGAL_ARGUMENT, "`x` is not the JSON"),
+        ("Json.array(3);", Kind.CLASS_CAST, "a STRING"),
+        ("Json.text(new DateTime(0));", Kind.UNSUPPORTED, "has no JSON form"),
+        ("Json.text(1, 2);", Kind.UNSUPPORTED, "has no method text with 2 arguments"),
+        ("Json = 3;", Kind.UNSUPPORTED, ""),
+    ],
+)
+def test_failure(script: str, expected: Kind, message: str) -> None:
+    error = failure(script)
+    assert error.kind is expected
+    assert message in error.message
+
+
+def test_deep_texts_are_refused() -> None:
+    objects = '{"a":' * 150 + "1" + "}" * 150
+    assert failure("Json.parse(deep);", deep=objects).limit == "stack"
+    assert failure("Json.parse(deep);", deep="[" * 100_000 + "]" * 100_000).limit == "stack"
+
+
+@pytest.mark.parametrize("script", ["Json.parse(many);", "Json.texts(many);", "Json.part(many, 0);"])
+def test_long_texts_cost_what_they_are(script: str) -> None:
+    many = "[" + ",".join(["1"] * 50_000) + "]"
+    assert failure(script, many=many, limits=Limits(visit=1_000)).limit == "visit"
+    assert failure(script, many=many, limits=Limits(memory=1_000_000)).limit == "memory"
