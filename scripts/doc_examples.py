@@ -6,9 +6,9 @@ A page is run from top to bottom in an empty folder. Three kinds of fenced block
     ```console                 a line with `$ ` is a command; the lines below it are what it prints
     ```pycon                   Python as at its prompt
 
-A command is `stretto ...` (with `< FILE` or `> FILE` at its end), `cat FILE`, or `echo $?`. Commands in any
-other kind of block (`shell`, `text`) are not run. What differs from one run to the next, times and the user's
-name, is printed as if it were always the same.
+A command is `stretto ...` (with `< FILE` or `> FILE` at its end), `python FILE`, `pytest -q FILE`, `cat FILE`
+or `echo $?`. Commands in any other kind of block (`shell`, `text`) are not run. What differs from one run to
+the next, times and the user's name, is printed as if it were always the same.
 
 python -m scripts.doc_examples           run every page and write the outputs again
 """
@@ -16,8 +16,11 @@ python -m scripts.doc_examples           run every page and write the outputs ag
 import doctest
 import getpass
 import io
+import os
 import re
 import shlex
+import subprocess
+import sys
 import tempfile
 from contextlib import chdir
 from pathlib import Path
@@ -40,6 +43,7 @@ STEADY: Final = (
     (re.compile(r"\b\d{2}:\d{2}:\d{2}\b"), "12:00:00"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}(?= 12:00:00)"), "2026-11-01"),
     (re.compile(r"\b\d\.\ds\b"), "0.1s"),
+    (re.compile(r" in \d+\.\d+s\b"), " in 0.10s"),
     (re.compile(r"(?<= by )(?:a user \[)?" + re.escape(getpass.getuser()) + r"\]?"), "ann"),
 )
 
@@ -49,7 +53,9 @@ class ExampleError(Exception):
 
 
 class Session:
-    """The prompt of one page. Commands run inside this process, which takes milliseconds each."""
+    """The prompt of one page. Commands run inside this process, which takes milliseconds each, unless they
+    import the reader's own Python: that must not stay here.
+    """
 
     def __init__(self) -> None:
         self._status = 0
@@ -57,8 +63,14 @@ class Session:
     def run(self, command: str) -> str:
         """What a command prints on both of its outputs."""
         match shlex.split(command):
+            case ["stretto", *arguments] if any(".py" in each for each in arguments):
+                return self._apart("-c", "from stretto.cli.main import main; main()", *arguments)
             case ["stretto", *arguments]:
                 return self._stretto(arguments)
+            case ["python", name]:
+                return self._apart(name)
+            case ["pytest", *arguments]:
+                return self._apart("-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull, *arguments)
             case ["cat", name]:
                 return Path(name).read_text(encoding="utf-8")
             case ["echo", "$?"]:
@@ -66,6 +78,18 @@ class Session:
             case _:
                 message = f"`{command}` is no command that an example may use"
                 raise ExampleError(message)
+
+    def _apart(self, *arguments: str) -> str:
+        done = subprocess.run(  # noqa: S603 - our own examples
+            [sys.executable, *arguments],
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "COLUMNS": "80"},
+        )
+        self._status = done.returncode
+        return steady(done.stdout)
 
     def _stretto(self, arguments: list[str]) -> str:
         given = output = None

@@ -10,7 +10,7 @@ unless `does` says otherwise. `crash` takes the node away, with all that it knew
 another one, which must find everything in the store.
 """
 
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from itertools import count
 from random import Random
 from types import TracebackType
@@ -24,6 +24,7 @@ from stretto.actions.publish import publish
 from stretto.actions.start import start
 from stretto.definition import load
 from stretto.engine.records import RunKey
+from stretto.flow import Flow
 from stretto.model.initiator import ManualInitiator
 from stretto.model.properties import Properties
 from stretto.model.request import SignalRequest, StartRequest
@@ -35,12 +36,15 @@ from stretto.node.perform.evaluating import InProcess
 from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports.hints import Heard
+from stretto.ports.observer import Observer
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId
 from stretto.ports.runtime import Continue, StepContext, StepResult, StepRuntime
 from stretto.ports.store import Store
+from stretto.runtimes.python.registry import as_function
 from stretto.store.memory import Database, MemoryStore
 from stretto.testing.faults import Moment, interfered
+from stretto.testing.functions import Call, Fake, Functions
 from stretto.testing.hosting import Hosted
 from stretto.testing.scheduler import BEGIN, Delay, Scheduler
 from stretto.testing.viewing import Run
@@ -62,6 +66,7 @@ RESTFUL: Final = NodeSettings(
     ask_every=HOUR,
     park_after=HOUR,
 )
+Written = Flow[..., Any] | Definition | Workflow | str
 NO_RUNTIMES: Final[Mapping[str, StepRuntime]] = {}
 
 
@@ -81,6 +86,8 @@ class Harness:
     crash_before, crash_after: the number of a commit at which the node crashes by itself, just before it is
     carried out, or before its answer is heard; another node takes over at once.
     runtimes: step runtimes of your own, by step type. They must not wait for anything but a store in memory.
+    services: what functions ask for, by type, or by name in a mapping.
+    observers: who is told what was committed; see `ports.observer`.
     """
 
     def __init__(
@@ -88,19 +95,24 @@ class Harness:
         *,
         settings: NodeSettings | None = None,
         runtimes: Mapping[str, StepRuntime] = NO_RUNTIMES,
+        services: Any = (),
+        observers: Sequence[Observer] = (),
         crash_before: int | None = None,
         crash_after: int | None = None,
     ) -> None:
         self.scheduler = Scheduler(Random(0))  # noqa: S311 - dice, not secrets
         self.store: Store = MemoryStore(Database(_Clock(self.scheduler)))  # type: ignore[arg-type]
         self.caller = Caller(user=TESTER)
-        self.works = Works()
+        self.functions = Functions(self.store, lambda: self.now, services)
+        self.works = Works(self.functions)
         self.commits = 0
         self._settings = settings or RESTFUL
+        self._observers = observers
         self._runtimes = {**dict.fromkeys(LEAF_TYPES, self.works), **runtimes}
         self._crashes = {Moment.BEFORE: crash_before, Moment.AFTER: crash_after}
         self._numbers = count(1)
         self._published: dict[int, Definition] = {}
+        self.flows: dict[str, Flow[..., Any]] = {}  # those that were published, by id
         self._process: Hosted | None = None
         self.recover()
 
@@ -114,33 +126,45 @@ class Harness:
         self.scheduler.drop_all()
 
     # ----------------------------------------------------------------------------------------------- running
-    def publish(self, definition: Definition | Workflow | str) -> str:
-        """Store a workflow, given as records or as text in YAML or JSON. Returns its id."""
+    def publish(self, definition: Written) -> str:
+        """Store a workflow: a flow, records, or text in YAML or JSON. Returns its id."""
+        if isinstance(definition, Flow):
+            self.functions.registry.register(*definition.functions)
+            for flow in (*definition.subflows, definition):
+                self.flows[flow.id] = flow
+                self.do(publish(self.store, self.caller, _definition(flow.definition)))
+            return definition.id
         made = _definition(definition)
         self.do(publish(self.store, self.caller, made))
         return made.workflow.id
 
     def start(
         self,
-        workflow: Definition | Workflow | str,
+        workflow: Written,
         params: Mapping[str, Any] | None = None,
         *,
         request_id: str | None = None,
+        **more: Any,
     ) -> Run:
         """Start a run, and let everything happen that can happen now.
 
-        `workflow` is the id of one that was published, or a definition, which is published first, once.
+        `workflow` is the id of one that was published, or a flow or definition, which is published first,
+        once. Parameters can be given by name, too.
         """
         workflow_id = self._known(workflow)
+        given = {**(params or {}), **more}
+        flow = self.flows.get(workflow_id)
         request = StartRequest(
             initiator=ManualInitiator(user=TESTER),
             request_id=request_id or f"request {next(self._numbers)}",
-            run_params={name: param(value) for name, value in (params or {}).items()},
+            run_params=flow.encode(given) if flow else {name: param(value) for name, value in given.items()},
         )
         done = self.do(start(self.store, self.caller, workflow_id, "latest", request))
         return Run(self, RunKey(done.workflow_id, done.workflow_instance_id, done.workflow_run_id))
 
-    def _known(self, workflow: Definition | Workflow | str) -> str:
+    def _known(self, workflow: Written) -> str:
+        if isinstance(workflow, Flow):
+            return workflow.id if self.flows.get(workflow.id) is workflow else self.publish(workflow)
         if isinstance(workflow, str) and self.ask(self.store.workflow(workflow)) is not None:
             return workflow
         key = hash(workflow) if isinstance(workflow, str) else id(workflow)
@@ -157,6 +181,26 @@ class Harness:
         """
         self.works.doings[step] = doing
 
+    def fake(
+        self,
+        function: Any,
+        *,
+        returns: Any = None,
+        raises: BaseException | None = None,
+        does: Callable[..., Any] | None = None,
+        fails: int = 0,
+    ) -> None:
+        """Do something else in the place of a function: return a value, raise an error, or call another one
+        with those of its arguments that it takes. `fails` first attempts of each step fail before that.
+        """
+        fake = Fake(returns=returns, raises=raises, does=does, fails=fails)
+        self.functions.fakes[as_function(function).name] = fake
+
+    def calls(self, function: Any) -> list[Call]:
+        """How a function was called so far, in order; a faked one, too."""
+        name = as_function(function).name
+        return [each for each in self.functions.calls if each.function == name]
+
     def holds(self, *steps: str) -> None:
         """The work of these steps goes on until `run.step(...).finish()`, `fail()` or `report()`."""
         for step in steps:
@@ -172,6 +216,10 @@ class Harness:
     def now(self) -> int:
         """Milliseconds since 1970."""
         return BEGIN + self.scheduler.now
+
+    def seconds(self, at: int | None) -> float | None:
+        """A moment in milliseconds since 1970, as seconds since the test began."""
+        return None if at is None else (at - BEGIN) / 1_000
 
     def advance(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0, days: float = 0) -> None:
         """Let time pass, and everything that it brings."""
@@ -242,7 +290,7 @@ class Harness:
         self._process = process = Hosted(self.scheduler)
         store = interfered(self.store, self._interfere)
         performer = Performer(store, self, self._runtimes, InProcess(), settings=self._settings)
-        node = Node(self._settings, process.steady, self._new_id, performer.outside)
+        node = Node(self._settings, process.steady, self._new_id, performer.outside, self._observers)
         process.host(node, performer)
         self._pass(SOON)
 

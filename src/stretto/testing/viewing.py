@@ -12,9 +12,11 @@ from stretto.actions.stop import kill, stop
 from stretto.engine.records import RunKey
 from stretto.model.request import CallbackRequest, InstanceRestartRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
+from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, RunRow
-from stretto.ports.runtime import FatalError, StepResult
+from stretto.ports.runtime import FatalError, StepContext, StepResult
+from stretto.runtimes.python.values import decode, encode, kind_of_param
 from stretto.testing.working import output, result_of
 
 if TYPE_CHECKING:
@@ -66,6 +68,19 @@ class Run:
         """The status of each step that has begun, in the order in which they did."""
         rows = self._harness.ask(self._harness.store.newest_attempts(self.key))
         return {row.key.step_id: row.record.status.value for row in rows}
+
+    @property
+    def result(self) -> Any:
+        """What the flow of a run that has succeeded returned; None if the step that has it did not run."""
+        if self._row.record.status is not RunStatus.SUCCEEDED:
+            reasons = [f"{each}: {self.step(each).reason}" for each in self.steps if self.step(each).reason]
+            message = f"{self} has no result; {'; '.join(reasons) or self.steps}"
+            raise AssertionError(message)
+        flow = self._harness.flows.get(self.key.workflow_id)
+        where = None if flow is None else flow.returns
+        if where is None or self.step(where.step).status != StepStatus.SUCCEEDED:
+            return None
+        return decode(self.step(where.step).params[where.param], where.kind, where.annotation, where.param)
 
     def step(self, step_id: str) -> "Step":
         return Step(self._harness, self.key, step_id)
@@ -146,6 +161,16 @@ class Step:
         return [getattr(event, "message", "") for event in self._newest.record.timeline]
 
     @property
+    def started(self) -> float | None:
+        """When its work began, in seconds since the test did."""
+        return self._harness.seconds(self._newest.record.start_time)
+
+    @property
+    def ended(self) -> float | None:
+        """When it ended, in seconds since the test began."""
+        return self._harness.seconds(self._newest.record.end_time)
+
+    @property
     def reason(self) -> str | None:
         """Why it ended as it did."""
         return self._newest.record.reason
@@ -161,7 +186,12 @@ class Step:
 
     # --------------------------------------------------------------------------------------------- its work
     def finish(self, **outputs: Any) -> None:
-        """Work that is held is done, with these output values."""
+        """Work that is held is done, with these output values; `result` is what a function returns."""
+        declared = self._held.step.params or {}
+        for name, value in outputs.items():
+            kind = kind_of_param(declared[name]) if name in declared else None
+            if kind is not None and kind.json:
+                outputs[name] = encode(value, kind, name)
         self.report(outputs)
 
     def fail(self, message: str = "it failed") -> None:
@@ -170,6 +200,10 @@ class Step:
 
     def report(self, said: "StepResult | dict[str, Any] | None") -> None:
         """Work that is held says how it ended, or that it goes on."""
+        self._harness.tell(self._held, result_of(said))
+
+    @property
+    def _held(self) -> StepContext:
         attempt = self._newest.key
         context = self._harness.works.held.get(attempt)
         if context is None:
@@ -178,8 +212,7 @@ class Step:
                 f" hold it with `harness.does({self.step_id!r}, HELD)` before it begins"
             )
             raise LookupError(message)
-        answer = result_of(said)
-        self._harness.tell(context, answer)
+        return context
 
     def answer(self, *, approved: bool = True, **outputs: Any) -> None:
         """Somebody answers for a Wait step."""

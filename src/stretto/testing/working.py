@@ -8,7 +8,8 @@ from stretto.engine.records import AttemptKey
 from stretto.model.param import ParamDefinition, Parameter
 from stretto.model.step import AnyStep, TypedStep
 from stretto.params.values import kind_of
-from stretto.ports.runtime import Continue, Done, Injected, StepContext, StepResult, Stopped, UserError
+from stretto.ports.runtime import Continue, Done, Injected, StepContext, StepResult, UserError
+from stretto.testing.functions import Functions
 from stretto.testing.scheduler import Delay
 
 RESULTS: Final = get_args(StepResult)
@@ -45,12 +46,15 @@ Doing = Answer | _Held | Callable[[Work], Answer | Awaitable[Answer]] | Sequence
 
 
 class Works:
-    """A step runtime for tests: it does what it was told for a step, or for all steps of a type."""
+    """A step runtime for tests: it does what it was told for a step, or for all steps of a type. A step that
+    nothing was told about, and that names a function of the test, calls that.
+    """
 
     outside: bool = False
 
-    def __init__(self) -> None:
+    def __init__(self, functions: Functions) -> None:
         self.doings: dict[str, Doing] = {}
+        self._functions = functions
         self.held: dict[AttemptKey, StepContext] = {}
 
     def params(self, step: AnyStep) -> Injected:  # noqa: ARG002 - it brings nothing along
@@ -58,6 +62,8 @@ class Works:
 
     async def start(self, ctx: StepContext) -> StepResult:
         doing = self._doing(ctx)
+        if doing is None and self._functions.knows(ctx):
+            return await self._functions.start(ctx)
         if isinstance(doing, _Held):
             self.held[ctx.launch.attempt] = ctx
             return Continue()
@@ -72,7 +78,7 @@ class Works:
 
     async def terminate(self, ctx: StepContext) -> StepResult:
         self.held.pop(ctx.launch.attempt, None)
-        return Stopped()
+        return await self._functions.terminate(ctx)
 
     def _doing(self, ctx: StepContext) -> Any:
         kind = ctx.step.type if isinstance(ctx.step, TypedStep) else ""
