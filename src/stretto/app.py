@@ -9,9 +9,9 @@ to end, no process is left.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 from uuid import uuid4
 
 from stretto.config.settings import Config
@@ -22,10 +22,13 @@ from stretto.node.driver import Driver
 from stretto.node.machine import Node
 from stretto.node.perform.evaluation_pool import Pool
 from stretto.node.performer import Performer
+from stretto.node.retention import forget_now_and_then
+from stretto.ports.clock import Clock
 from stretto.ports.groups import NodeState
 from stretto.ports.hints import Hints
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId
+from stretto.ports.runtime import Launch, StepRuntime
 from stretto.ports.store import Store
 from stretto.runtimes.built_in import BuiltIn
 from stretto.store.memory.hints import MemoryHints
@@ -33,40 +36,97 @@ from stretto.store.opening import module_of, open_store
 
 T = TypeVar("T")
 
+FIRST_GROUP: Final = 0  # whose owner does what one node does for all
 LEAVE_WITHIN: Final = 5.0  # seconds for the last word of a node that was cut short
+
+
+@runtime_checkable
+class OwnWork(Protocol):
+    """A runtime whose work goes on in this process, and must end with its node."""
+
+    @property
+    def at_work(self) -> Sequence[Launch]:
+        """What has not ended."""
+        ...
+
+    def kill_all(self) -> None:
+        """Nobody has time any more. `close` follows, or is under way."""
+        ...
+
+    async def close(self) -> None:
+        """End all work that goes on. Idempotent."""
+        ...
+
+
+MakeRuntimes = Callable[[Store, Clock], Mapping[str, StepRuntime]]
+"""Step kinds of the caller's own, by their type, for a node on this store."""
+
+
+def no_runtimes(_store: Store, _clock: Clock) -> Mapping[str, StepRuntime]:
+    """Nothing but what comes with the product."""
+    return {}
 
 
 class App:
     """One node on one store, in this process and in the event loop in which it was made."""
 
     def __init__(
-        self, config: Config, store: Store, hints: Hints, observers: Sequence[Observer] = ()
+        self,
+        config: Config,
+        store: Store,
+        hints: Hints,
+        observers: Sequence[Observer] = (),
+        runtimes: MakeRuntimes = no_runtimes,
     ) -> None:
         self.config = config
         self.store = store
         self.hints = hints
         self.clock = SystemClock()
         self.runtimes = BuiltIn(self.clock.now)
+        own = runtimes(store, self.clock)
+        self.by_type = {**self.runtimes.by_type, **own}
+        self._working = [each for each in own.values() if isinstance(each, OwnWork)]
         expressions = config.expressions
         self._evaluator = Pool(workers=expressions.workers, seconds=expressions.within / 1_000)
         performer = Performer(
             store,
             hints,
-            self.runtimes.by_type,
+            self.by_type,
             self._evaluator,
-            settings=config.node,
+            settings=config.for_node,
             address=own_address(),
+            gone=is_gone,
         )
         self._node = Node(
-            config.node, self.clock.steady, lambda: NodeId(uuid4().hex), performer.outside, observers
+            config.for_node, self.clock.steady, lambda: NodeId(uuid4().hex), performer.outside, observers
         )
         self._driver = Driver(self._node, performer, self.clock, hints)
+        self._observers = observers
         self._task: asyncio.Task[None]
+        self._forgetting: asyncio.Task[None]
 
     async def start(self) -> None:
         """Begin to look after what is in the store."""
         await self._bury_the_dead()
         self._task = asyncio.create_task(self._driver.run())
+        forgetting = forget_now_and_then(
+            self.store, self.config.retention, lambda: FIRST_GROUP in self._node.groups, self._observers
+        )
+        self._forgetting = asyncio.create_task(forgetting)
+
+    @property
+    def groups(self) -> Collection[int]:
+        """The flow groups that the node looks after now."""
+        return self._node.groups.keys()
+
+    @property
+    def at_work(self) -> list[Launch]:
+        """Work in this process that has not ended."""
+        return [*self.runtimes.at_work, *(each for runtime in self._working for each in runtime.at_work)]
+
+    async def ended(self) -> None:
+        """Returns, or raises, when the node has."""
+        await asyncio.shield(self._task)
 
     async def watch(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something while the node runs. If the node ends first, that is the error."""
@@ -85,10 +145,13 @@ class App:
     async def stop(self) -> None:
         """Hand everything over, let work end for a while, and go. `hurry` makes it short. Idempotent."""
         self._driver.stop()
+        self._forgetting.cancel()
         try:
-            await asyncio.wait({self._task})
+            await asyncio.wait({self._task, self._forgetting})
         finally:
             await self.runtimes.close()
+            for runtime in self._working:
+                await runtime.close()
             await asyncio.to_thread(self._evaluator.close)
         if self._task.cancelled():
             with suppress(Exception):  # then it is buried, a little later
@@ -99,21 +162,32 @@ class App:
         """End all work now. What was not committed is done again, by whoever comes next."""
         self._task.cancel()
         self.runtimes.kill_all()
+        for runtime in self._working:
+            runtime.kill_all()
 
     async def _bury_the_dead(self) -> None:
         """Nodes whose process is gone, as can be seen here: nobody need wait until their leases run out."""
         for row in await self.store.nodes():
             if row.state is not NodeState.DEAD and is_gone(row.address):
-                await self.store.bury(row.node, row.beats, expired=False)
+                burial = await self.store.bury(row.node, row.beats, expired=False)
+                self.hints.hint(() if burial is None else burial.groups)
 
 
 @asynccontextmanager
-async def running(config: Config, url: str, observers: Sequence[Observer] = ()) -> AsyncIterator[App]:
-    """A node on the database at an address."""
+async def running(
+    config: Config,
+    url: str,
+    observers: Sequence[Observer] = (),
+    runtimes: MakeRuntimes = no_runtimes,
+    before: Callable[[Store], Awaitable[None]] | None = None,
+) -> AsyncIterator[App]:
+    """A node on the database at an address. `before`: what must be done there before it begins."""
     store = await open_store(url, config.database)
     try:
+        if before is not None:
+            await before(store)
         async with _hinting(config, url) as hints:
-            app = App(config, store, hints, observers)
+            app = App(config, store, hints, observers, runtimes)
             await app.start()
             try:
                 yield app

@@ -1,5 +1,6 @@
 """`stretto run` as a process of its own: started, watched, interrupted, killed."""
 
+import resource
 import signal
 import subprocess
 import time
@@ -15,7 +16,11 @@ PATIENCE: Final = 60.0  # seconds: the machine may be busy
 class Running:
     """A command that was started. Whoever starts one leaves it ended."""
 
-    def __init__(self, *arguments: str | Path, folder: Path) -> None:
+    def __init__(self, *arguments: str | Path, folder: Path, most_bytes: int | None = None) -> None:
+        def limit() -> None:
+            if most_bytes is not None:  # of any file
+                resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
         self.process = subprocess.Popen(  # noqa: S603 - our own command
             [STRETTO, *arguments],
             cwd=folder,
@@ -23,6 +28,7 @@ class Running:
             stderr=subprocess.PIPE,
             start_new_session=True,
             text=True,
+            preexec_fn=limit,  # noqa: PLW1509 - nothing else happens in it
         )
 
     def __enter__(self) -> "Running":

@@ -135,6 +135,20 @@ def test_a_hurry_ends_work_at_once_and_gives_the_groups_back(tmp_path: Path) -> 
     asyncio.run(bounded())
 
 
+def test_who_looks_in_sees_its_groups_and_waits_for_its_end(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with running(QUICK, f"sqlite:///{tmp_path}/s.db") as app, asyncio.timeout(30):
+            while len(app.groups) < 128:
+                await app.watch(asyncio.sleep(0.01))
+            waiting = asyncio.create_task(app.ended())
+            await asyncio.sleep(0.05)
+            assert not waiting.done()
+            assert app.at_work == []
+        await waiting
+
+    asyncio.run(work())
+
+
 # -------------------------------------------------------------------------------------------------- trouble
 def with_app(work: Callable[[App], Awaitable[Any]]) -> Any:
     async def run() -> Any:

@@ -1,7 +1,7 @@
 """Start a run."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import uuid4
 
 import msgspec
@@ -19,8 +19,12 @@ from stretto.model.param import Params
 from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse, StartStatus
 from stretto.model.timeline import LogEvent
+from stretto.model.workflow import Workflow
+from stretto.params import ParamLimits
+from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
+from stretto.ports.workflows import WorkflowRow
 from stretto.strategies import Refused
 
 NO_OVERRIDES: Final[Mapping[str, Params]] = {}
@@ -37,6 +41,7 @@ async def start(  # noqa: PLR0913 - a door gives five of them, the rest is for s
     sender: Sender | None = None,
     hints: Hints = SILENT,
     evaluate: Evaluator = evaluate_here,
+    limits: ParamLimits = DEFAULT_LIMITS,
 ) -> StartResponse:
     """A new instance, as far as the run strategy lets it. The same request id never starts two: a repeated
     one is answered DUPLICATED, with the ids of what the first one made. Only a `sender` may start as a step.
@@ -45,22 +50,53 @@ async def start(  # noqa: PLR0913 - a door gives five of them, the rest is for s
     if sender is None:  # what a step starts is its author's doing
         check_may(caller, Right.RUN, workflow_id, row.properties)
     version_id, found = await find_version(store, row, version)
-    initiator = _initiator(request, caller, sender)
-    check_trigger(initiator, row, version_id, found.workflow)
-    request_id = request.request_id or str(uuid4())
-    wanted = Wanted(
-        row=row,
-        version_id=version_id,
-        workflow=found.workflow,
-        initiator=initiator,
-        request=request,
-        request_id=request_id,
-        overrides=step_run_params,
-        sender=sender,
-        evaluate=evaluate,
-    )
+    asked = Asked(request, step_run_params)
+    version_of = Version(row, version_id, found.workflow)
+    wanted = wanted_of(version_of, caller, asked, sender=sender, evaluate=evaluate, limits=limits)
     done = await admit_all(store, workflow_id, [await candidate_of(store, wanted)], hints=hints)
     return response_of(done, workflow_id, version_id, own_id=request.request_id is None)
+
+
+class Version(NamedTuple):
+    """What is to be run."""
+
+    row: WorkflowRow
+    version_id: int
+    workflow: Workflow
+
+
+class Asked(NamedTuple):
+    """A request, and parameters of single steps for it."""
+
+    request: StartRequest
+    step_run_params: Mapping[str, Params] = NO_OVERRIDES
+
+
+def wanted_of(
+    version: Version,
+    caller: Caller,
+    asked: Asked,
+    *,
+    sender: Sender | None = None,
+    evaluate: Evaluator = evaluate_here,
+    limits: ParamLimits = DEFAULT_LIMITS,
+) -> Wanted:
+    """A request, checked, as far as that needs no parameter."""
+    request = asked.request
+    initiator = _initiator(request, caller, sender)
+    check_trigger(initiator, version.row, version.version_id, version.workflow)
+    return Wanted(
+        row=version.row,
+        version_id=version.version_id,
+        workflow=version.workflow,
+        initiator=initiator,
+        request=request,
+        request_id=request.request_id or str(uuid4()),
+        overrides=asked.step_run_params,
+        sender=sender,
+        evaluate=evaluate,
+        limits=limits,
+    )
 
 
 def _initiator(request: StartRequest, caller: Caller, sender: Sender | None) -> Initiator:

@@ -25,11 +25,15 @@ async def stop(
     instance_id: int,
     run_id: int | None = None,
     *,
+    reason: str = "",
     hints: Hints = SILENT,
 ) -> InstanceActionResponse:
-    """A queued run ends STOPPED at once. A running one is told to end its steps; not `completed` yet."""
+    """A queued run ends STOPPED at once. A running one is told to end its steps; not `completed` yet.
+
+    The reason stands on the timeline, behind who has asked.
+    """
     target = Target(workflow_id, instance_id, run_id)
-    return await _end(store, caller, target, RunAction.STOP, hints)
+    return await _end(store, caller, target, RunAction.STOP, reason, hints)
 
 
 async def kill(
@@ -39,23 +43,24 @@ async def kill(
     instance_id: int,
     run_id: int | None = None,
     *,
+    reason: str = "",
     hints: Hints = SILENT,
 ) -> InstanceActionResponse:
     """As `stop`, but it ends FAILED, whatever the failure modes of its steps say."""
     target = Target(workflow_id, instance_id, run_id)
-    return await _end(store, caller, target, RunAction.KILL, hints)
+    return await _end(store, caller, target, RunAction.KILL, reason, hints)
 
 
 async def _end(
-    store: Store, caller: Caller, target: Target, action: RunAction, hints: Hints
+    store: Store, caller: Caller, target: Target, action: RunAction, reason: str, hints: Hints
 ) -> InstanceActionResponse:
     await check_access(store, caller, Right.RUN, target.workflow_id)
     return await act_on_latest(
-        store, target, action, lambda state, now: decide_end(state, now, caller, action), hints
+        store, target, action, lambda state, now: decide_end(state, now, caller, action, reason), hints
     )
 
 
-def decide_end(state: RunState, now: int, caller: Caller, action: RunAction) -> Ruling:
+def decide_end(state: RunState, now: int, caller: Caller, action: RunAction, why: str = "") -> Ruling:
     """What ending comes down to in each phase."""
     status = ENDS_IN[action]
     if state.status is status:
@@ -66,7 +71,8 @@ def decide_end(state: RunState, now: int, caller: Caller, action: RunAction) -> 
             f"Cannot terminate a workflow instance {state.key.workflow_id} from status [{state.status}]"
             f" to [{status}]: run {state.key} has ended"
         )
-    reason = f"User [{caller.name}] asked to {action.value.lower()} run {state.key}"
+    because = f": {why}" if why else ""
+    reason = f"User [{caller.name}] asked to {action.value.lower()} run {state.key}{because}"
     if is_queued(state):
         end = QueuedEnd(run=state.key, status=status, event=LogEvent(timestamp=now, message=reason))
         return Ruling(answer=answer_of(state, caller, action, now, reason, status), end=end)

@@ -11,7 +11,10 @@ from typing import Final, NamedTuple
 
 import click
 
+from stretto.actions.parts.run_text import run_text
 from stretto.engine.records import RunKey
+
+__all__ = ["ADDRESS", "Address", "AddressType", "readable", "run_text"]
 
 FORM: Final = re.compile(
     r"(?P<workflow>[^/:\s]+)/(?P<instance>[0-9]{1,18})(?:/(?P<run>[0-9]{1,18}))?"
@@ -52,11 +55,6 @@ class AddressType(click.ParamType[Address]):
 
 
 ADDRESS: Final = AddressType()
-
-
-def run_text(run: RunKey) -> str:
-    """A run as one would write it: the number of the run is left out for the first."""
-    return f"{run.workflow_id}/{run.instance_id}" + (f"/{run.run_id}" if run.run_id > 1 else "")
 
 
 def readable(text: str) -> str:

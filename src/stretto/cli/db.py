@@ -31,7 +31,8 @@ def upgrade(*, config_file: str | None, assignments: tuple[str, ...], database: 
     place = place_of(config_file, assignments, database)
     prepare(place)
     _asked(place, "upgrade")
-    click.echo(f"{place.shown} has schema {HEAD}")
+    _standing, found = _asked(place, "check")
+    click.echo(f"{place.shown} has schema {found}")
 
 
 @command.command(name="check")
@@ -45,7 +46,7 @@ def check(*, config_file: str | None, assignments: tuple[str, ...], database: st
     standing, found = (Standing.EMPTY, None) if place.is_missing else _asked(place, "check")
     number = "" if found is None else f", schema {found}"
     click.echo(f"{place.shown}: {standing.value}{number}; this version needs schema {HEAD}")
-    if standing is not Standing.CURRENT:
+    if not standing.is_usable:
         raise SystemExit(1)
 
 

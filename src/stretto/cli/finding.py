@@ -36,8 +36,10 @@ async def _missing(store: Store, place: Place, address: Address) -> NotFound:
         return NotFound(message, hint=f"the newest of this workflow: {_names(own.elements)}")
     known = [row.workflow_id for row in (await store.workflows(Cut(), WorkflowFilter())).elements]
     newest = await store.all_runs(Cut(most=SOME), RunFilter())
+    if not newest.elements:
+        return NotFound(message, hint="nothing was run there yet; `stretto run FILE` makes one")
     hint = did_you_mean(address.workflow_id, known)
-    return NotFound(message, hint=hint or f"the newest runs there: {_names(newest.elements) or 'none'}")
+    return NotFound(message, hint=hint or f"the newest runs there: {_names(newest.elements)}")
 
 
 def _names(rows: tuple[RunRow, ...]) -> str:

@@ -51,6 +51,7 @@ def command(
     \b
     Examples:
       stretto graph etl.yaml
+      stretto graph flows.py:etl
       stretto graph etl.yaml --format svg -o etl.svg
       stretto graph etl.yaml --format mermaid
     """

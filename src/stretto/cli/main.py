@@ -13,6 +13,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "config": ("stretto.cli.config", "Show the settings, and where each came from."),
     "convert": ("stretto.cli.convert", "Write a definition as JSON or YAML, whatever form it has."),
     "db": ("stretto.cli.db", "Upgrade, check or vacuum a database."),
+    "dev": ("stretto.cli.dev", "Check, draw and run a workflow whenever its file changes."),
     "graph": ("stretto.cli.graph", "Draw a workflow's steps: a tree, Mermaid, DOT, SVG or JSON."),
     "run": ("stretto.cli.run", "Run a workflow in this process, and show how it goes."),
     "runs": ("stretto.cli.runs", "List the runs in a database."),

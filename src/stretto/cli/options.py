@@ -27,7 +27,13 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def made_options(templates: tuple[str, ...], *, maestro_limits: bool, form: Format | None = None) -> Options:
+def made_options(
+    templates: tuple[str, ...],
+    *,
+    maestro_limits: bool,
+    form: Format | None = None,
+    limits: Limits = DEFAULT_OPTIONS.limits,
+) -> Options:
     """The options of the parser from those of the command line."""
     known: dict[str, str] = {}
     for each in templates:
@@ -37,5 +43,4 @@ def made_options(templates: tuple[str, ...], *, maestro_limits: bool, form: Form
                 f"`{each}` is not NAME=TYPE, such as spark=Notebook", param_hint="--template"
             )
         known[name] = kind
-    limits: Limits = MAESTRO_LIMITS if maestro_limits else DEFAULT_OPTIONS.limits
-    return Options(form=form, limits=limits, templates=known)
+    return Options(form=form, limits=MAESTRO_LIMITS if maestro_limits else limits, templates=known)

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
-from stretto.cli.files import format_of, read_file, shown
-from stretto.definition import check
+from stretto.cli.definitions import checked
+from stretto.cli.files import shown
 from stretto.definition.parse import Options
-from stretto.model.problem import Problem
 from stretto.model.workflow import Definition
 
 
@@ -25,10 +23,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def valid_definitions(file: str, options: Options, wanted: str | None) -> tuple[Definition, ...]:
     """The definitions of a file, or one of them; with problems the command ends here."""
-    data = read_file(file, options.limits)
-    problems: tuple[Problem, ...]
-    options = msgspec.structs.replace(options, form=format_of(file))
-    definitions, problems = ((), (data,)) if isinstance(data, Problem) else check(data, options)
+    definitions, problems = checked(file, options)
     if problems:
         for problem in problems:
             click.echo(f"{shown(file)}:{problem}", err=True)

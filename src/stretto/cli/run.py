@@ -49,6 +49,8 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Run a workflow in this process and show how it goes; `-` reads the definition from standard input.
 
+    FILE is a definition in YAML or JSON, or a workflow in Python: flows.py:etl, or package.module:etl.
+
     Everything is kept in a database, by default .stretto/stretto.db in the current folder, so nothing is lost
     if the machine or the process dies: --resume goes on. `--db memory:` keeps nothing. All workflows of the
     file are published, as new versions where they are new, so that one can run another.
@@ -60,6 +62,7 @@ def command(  # noqa: PLR0913 - one for each option
     Examples:
       stretto run etl.yaml
       stretto run etl.yaml -p table=orders -p 'days=1,2,3'
+      stretto run flows.py:etl -p day=2026-11-15
       stretto run etl.yaml --resume
       stretto run etl.yaml --db memory: --json | jq .status
     """
@@ -68,7 +71,8 @@ def command(  # noqa: PLR0913 - one for each option
     place = place_of(config_file, assignments, database)
     if resume and place.in_memory:
         raise click.UsageError("a database in memory has no earlier runs: --resume needs one that is kept")
-    wanted = read_wanted(file, made_options(templates, maestro_limits=maestro_limits), workflow_id, params)
+    options = made_options(templates, maestro_limits=maestro_limits, limits=place.config.limits)
+    wanted = read_wanted(file, options, workflow_id, params, anew=not resume)
     prepare(place)
     order = Order(
         wanted=wanted,

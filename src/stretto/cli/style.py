@@ -110,13 +110,11 @@ def cut(text: str, width: int) -> str:
     """As much of a text as fits, with a mark where something is missing."""
     if width_of(text) <= width:
         return text
-    room, kept = width - width_of(plain("…")), ""
-    for character in text:
-        room -= _cells(character)
-        if room < 0:
-            break
-        kept += character
-    return kept + plain("…")
+    room, kept = width - width_of(plain("…")), 0
+    while room >= _cells(text[kept]):
+        room -= _cells(text[kept])
+        kept += 1
+    return text[:kept] + plain("…")
 
 
 def _cells(character: str) -> int:

@@ -6,11 +6,11 @@ from typing import Any
 import click
 import msgspec
 
-from stretto.cli.files import format_of, read_file, shown
+from stretto.cli.definitions import checked
+from stretto.cli.files import shown
 from stretto.cli.options import made_options, reading_options
-from stretto.definition import Checked, check
+from stretto.definition import Checked
 from stretto.definition.drawing import count_steps
-from stretto.definition.parse import Options
 from stretto.model.problem import Problem
 
 
@@ -29,7 +29,7 @@ def command(
     templates: tuple[str, ...],
     maestro_limits: bool,
 ) -> None:
-    """Check definitions in JSON or YAML; `-` reads standard input.
+    """Check definitions in JSON, YAML or Python; `-` reads standard input.
 
     Every error is reported at once with its place, a stable code and, if there is one, the way out.
     Exit code 0: all files are valid; 2: at least one is not.
@@ -37,44 +37,38 @@ def command(
     \b
     Examples:
       stretto validate etl.yaml
+      stretto validate flows.py
       stretto validate --json flows/*.json | jq '.files[].problems'
       stretto validate --template spark=Notebook maestro.yaml
     """
     options = made_options(templates, maestro_limits=maestro_limits)
     options = msgspec.structs.replace(options, first_version=first_version)
-    results = [(shown(name), _checked(name, options)) for name in files]
+    results = [(shown(name), checked(name, options)) for name in files]
     if as_json:
         click.echo(msgspec.json.encode({"files": [_as_json(*result) for result in results]}))
     else:
-        for name, checked in results:
-            _print(name, checked)
-    if any(checked.problems for _, checked in results):
+        for name, found in results:
+            _print(name, found)
+    if any(found.problems for _, found in results):
         raise SystemExit(2)
 
 
-def _checked(name: str, options: Options) -> Checked:
-    data = read_file(name, options.limits)
-    if isinstance(data, Problem):
-        return Checked((), (data,))
-    return check(data, msgspec.structs.replace(options, form=format_of(name)))
-
-
-def _as_json(name: str, checked: Checked) -> dict[str, Any]:
+def _as_json(name: str, found: Checked) -> dict[str, Any]:
     return {
         "file": name,
-        "valid": not checked.problems,
-        "workflows": [definition.workflow.id for definition in checked.definitions],
-        "problems": checked.problems,
+        "valid": not found.problems,
+        "workflows": [definition.workflow.id for definition in found.definitions],
+        "problems": found.problems,
     }
 
 
-def _print(name: str, checked: Checked) -> None:
-    if not checked.problems:
-        for definition in checked.definitions:
+def _print(name: str, found: Checked) -> None:
+    if not found.problems:
+        for definition in found.definitions:
             count = count_steps(definition.workflow.steps)
             click.echo(f"{name}: valid: {definition.workflow.id} ({count} step{'' if count == 1 else 's'})")
         return
-    print_problems(name, checked.problems)
+    print_problems(name, found.problems)
 
 
 def print_problems(name: str, problems: Sequence[Problem]) -> None:

@@ -4,6 +4,7 @@ The defaults are not here: they are those of the records. A test holds that no f
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +13,8 @@ from stretto.config.database_url import DatabaseUrl
 from stretto.config.kinds import Choice, Count, Kind, OrNone, Switch
 from stretto.config.settings import Config, FieldPath, value_at
 from stretto.config.units import DAY, HOUR, KB, SECOND, Duration, Size
+from stretto.params import ParamLimits
+from stretto.sel import Limits as ExpressionLimits
 from stretto.store.settings import Synchronous
 from stretto.store.sql.codec.document import MOST_CHARACTERS
 from stretto.store.sql.lengths import ID_LENGTH, NAME_LENGTH
@@ -216,4 +219,9 @@ VARIABLES: Final[Mapping[str, Setting]] = {setting.variable: setting for setting
 # Fields that nobody sets, and why.
 NOT_SET: Final[Mapping[FieldPath, str]] = {
     ("limits", "step_types"): "the step types are those that runtimes are registered for",
+    **{
+        ("node", "engine", part, field.name): f"what `{part}` says is handed down: see `Config.for_node`"
+        for part, record in (("expressions", ExpressionLimits), ("params", ParamLimits))
+        for field in fields(record)
+    },
 }

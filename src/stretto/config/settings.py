@@ -43,6 +43,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """The engine's own part of a node's settings."""
         return self.node.engine
 
+    @property
+    def for_node(self) -> NodeSettings:
+        """The node's part, with the limits that its engine obeys."""
+        engine = msgspec.structs.replace(
+            self.node.engine, expressions=self.expressions.limits, params=self.params
+        )
+        return msgspec.structs.replace(self.node, engine=engine)
+
 
 def value_at(record: object, path: FieldPath) -> Any:
     """What stands at the end of a path."""

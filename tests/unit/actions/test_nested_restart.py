@@ -7,12 +7,11 @@ from tests.unit.actions.test_restart import LOOP, SUB, again, inline_of, step_ag
 from tests.unit.actions.world import ANN, WORK, World, failing, flow, going_on
 
 from stretto.actions.parts.new_run import Sender
-from stretto.actions.reading import earlier
-from stretto.actions.reading.earlier import earlier_loop, earlier_run
 from stretto.actions.restart import restart
 from stretto.actions.restart_step import restart_step
 from stretto.actions.start_child import start_child
 from stretto.actions.stop import stop
+from stretto.engine.earlier import EarlierRun
 from stretto.engine.effects import ChildRestart, StartChild, StartWork
 from stretto.engine.events import ResultState
 from stretto.engine.records import AttemptKey, RunKey
@@ -23,6 +22,7 @@ from stretto.model.request import InstanceRestartRequest, StepRestartRequest
 from stretto.model.response import StartStatus
 from stretto.model.run_config import RestartConfig, RestartNode, RunPolicy
 from stretto.model.status import RunStatus, StepStatus
+from stretto.node.perform.earlier import Earlier
 
 INCOMPLETE, BEGINNING = RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING
 TWO = (
@@ -324,9 +324,17 @@ def test_on_the_path_the_config_goes_on() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- the rows
+async def earlier_run(
+    world: World, workflow_id: str, instance_id: int, below: int | None = None
+) -> EarlierRun | None:
+    version = await world.store.version(workflow_id, 1)
+    assert version is not None
+    return await Earlier(world.store).run(version.workflow, workflow_id, instance_id, below)
+
+
 def test_an_instance_over_its_runs() -> None:
     world = with_child(failing("b"))
-    first = world.do(earlier_run(world.store, "flow", 1))
+    first = world.do(earlier_run(world, "flow", 1))
     assert first is not None
     assert dict(first.children) == {"sub": RunKey("child", 1, 1)}
     assert dict(first.statuses) == {"sub": StepStatus.FATALLY_FAILED}
@@ -335,35 +343,36 @@ def test_an_instance_over_its_runs() -> None:
         RunStatus.FAILED,
         {StepStatus.FATALLY_FAILED: 1},
     )
-    assert world.do(earlier_run(world.store, "flow", 1, 1)) is None
-    assert world.do(earlier_run(world.store, "flow", 9)) is None
-    child = world.do(earlier_run(world.store, "child", 1))
+    assert world.do(earlier_run(world, "flow", 1, 1)) is None
+    assert world.do(earlier_run(world, "flow", 9)) is None
+    child = world.do(earlier_run(world, "child", 1))
     assert child is not None
     assert list(child.steps) == ["a"]
     world.runtime = failing("a")
     again(world, BEGINNING)
     world.settle()
-    child = world.do(earlier_run(world.store, "child", 1))
+    child = world.do(earlier_run(world, "child", 1))
     assert child is not None
     assert (child.run_id, list(child.steps)) == (2, [])  # what the newer run covers begins anew
     assert dict(child.statuses) == {"a": StepStatus.FATALLY_FAILED, "b": StepStatus.NOT_CREATED}
-    before = world.do(earlier_run(world.store, "child", 1, 2))
+    before = world.do(earlier_run(world, "child", 1, 2))
     assert before is not None
     assert list(before.steps) == ["a"]
 
 
-def test_the_iterations_of_a_loop_are_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_iterations_of_a_loop_are_read_in_pages() -> None:
     world = looping((2, "g"))
     world.do(stop(world.store, ANN, "flow", 1))
     world.settle()
-    monkeypatch.setattr(earlier, "PAGE", 1)
-    found = world.do(earlier_loop(world.store, inline_of(world)))
+    earlier = Earlier(world.store, page=1)
+    found = world.do(earlier.loop(inline_of(world)))
+    assert found is not None
     assert dict(found.rows) == {
         RunStatus.STOPPED: ((1, 1),),
         RunStatus.FAILED: ((2, 2),),
         RunStatus.SUCCEEDED: ((3, 3),),
     }
-    assert world.do(earlier_loop(world.store, "nobody")).rows == {}
+    assert world.do(earlier.loop("nobody")) is None
 
 
 def test_steps_of_work_that_was_added_are_restarted_with_the_step() -> None:
@@ -371,6 +380,6 @@ def test_steps_of_work_that_was_added_are_restarted_with_the_step() -> None:
     world.publish(flow(LOOP, WORK))
     world.start()
     world.settle()
-    found = world.do(earlier_run(world.store, "flow", 1))
+    found = world.do(earlier_run(world, "flow", 1))
     assert found is not None
     assert dict(found.loop_runs) == {"f": 1}

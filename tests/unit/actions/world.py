@@ -12,7 +12,6 @@ from stretto.actions.parts.new_run import Sender
 from stretto.actions.publish import publish
 from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.definitions import definition_of
-from stretto.actions.reading.earlier import earlier_loop, earlier_run
 from stretto.actions.start import start
 from stretto.actions.start_child import start_child
 from stretto.definition import load
@@ -34,6 +33,7 @@ from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse
 from stretto.model.user import User
 from stretto.model.workflow import Criticality, WorkflowVersion
+from stretto.node.perform.earlier import Earlier
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided, GroupPart, PermitAsk
 from stretto.ports.paging import Cut
@@ -294,7 +294,7 @@ class World:
             case todo.StartChild():
                 await self._start_child(root, flow, effect)
             case todo.Fetch(attempt=attempt, keys=keys):
-                values = {key: await self._fetch(key) for key in keys}
+                values = {key: await self._fetch(key, flow) for key in keys}
                 self.events.append((root, happened.Fetched(attempt=attempt, values=values)))
             case _:
                 pass
@@ -308,12 +308,12 @@ class World:
         else:
             self.timers.append((due, root, happened.Woken(attempt=attempt, reason=reason, due=due)))
 
-    async def _fetch(self, key: Any) -> Any:
+    async def _fetch(self, key: Any, flow: Flow) -> Any:
         match key:
             case ("earlier", workflow_id, instance_id, below):
-                return await earlier_run(self.store, workflow_id, instance_id, below)
+                return await Earlier(self.store).run(flow.tree.workflow, workflow_id, instance_id, below)
             case ("iterations", inline_id, _):
-                return await earlier_loop(self.store, inline_id)
+                return await Earlier(self.store).loop(inline_id)
             case _:
                 raise AssertionError(key)
 

@@ -185,12 +185,12 @@ def test_which_workflow(folder: Path) -> None:
 
 
 def test_a_type_that_nothing_here_can_run(folder: Path) -> None:
-    loop = "{foreach: {id: f, ranges: {i: {to: 2}}, jobs: [{job: {id: a, type: Python}}]}}"
+    loop = "{foreach: {id: f, ranges: {i: {to: 2}}, jobs: [{job: {id: a, type: Notebook}}]}}"
     (folder / "h.yaml").write_text(f"workflow: {{id: h, jobs: [{loop}]}}")
     result = stretto("run", "h.yaml", *QUIET)
     assert result.exit_code == 2
-    assert "step `a` of workflow `h` has the type Python" in result.stderr
-    assert "types that can be run here: NoOp, Shell, Sleep, Wait" in result.stderr
+    assert "step `a` of workflow `h` has the type Notebook" in result.stderr
+    assert "types that can be run here: NoOp, Python, Shell, Sleep, Wait" in result.stderr
 
 
 # -------------------------------------------------------------------------------------------------- versions

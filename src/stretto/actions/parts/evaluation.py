@@ -1,7 +1,7 @@
 """The parameters of a run, evaluated before it is made: outside of any lock."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 from uuid import NAMESPACE_OID, uuid5
 
@@ -10,9 +10,11 @@ from stretto.model.param import ParamDefinition, Parameter
 from stretto.model.run_config import RunPolicy
 from stretto.model.trigger import IntervalTrigger
 from stretto.model.workflow import Workflow
-from stretto.params import Evaluated, Moment, RunFacts, Scope, evaluate
+from stretto.params import Evaluated, Moment, ParamLimits, RunFacts, Scope, evaluate
 from stretto.params.context import Alone
+from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.store import Store
+from stretto.sel import Limits
 
 SignalValues = Mapping[tuple[str, str], str | int]  # signal and parameter -> value
 
@@ -81,9 +83,9 @@ def question_of(
     return RunQuestion(params=params, scope=Scope(context=context, moment=Moment(now, seed)))
 
 
-def answer_to(question: RunQuestion) -> Evaluated:
+def answer_to(question: RunQuestion, limits: ParamLimits = DEFAULT_LIMITS) -> Evaluated:
     """The parameters with their results, within the full limits of expressions."""
-    found = evaluate(question.params, question.scope)
+    found = evaluate(question.params, question.scope, limits)
     assert isinstance(found, Evaluated)  # noqa: S101 - a new run has a value at hand, or none at all
     return found
 
@@ -99,6 +101,17 @@ class Evaluator(Protocol):
 async def evaluate_here(question: RunQuestion, /) -> Mapping[str, Parameter]:
     """At once, in this process: everything else waits meanwhile, a few seconds at the most."""
     return answer_to(question)
+
+
+def evaluator_within(expressions: Limits, params: ParamLimits) -> Evaluator:
+    """The same, with other limits than ours."""
+
+    async def evaluate_within(question: RunQuestion, /) -> Mapping[str, Parameter]:
+        scope = question.scope
+        bounded = replace(scope, moment=replace(scope.moment, limits=expressions))
+        return answer_to(RunQuestion(params=question.params, scope=bounded), params)
+
+    return evaluate_within
 
 
 def evaluate_run(

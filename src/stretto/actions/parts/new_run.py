@@ -25,7 +25,8 @@ from stretto.model.run_config import RunPolicy
 from stretto.model.tag import Tag
 from stretto.model.timeline import LogEvent
 from stretto.model.workflow import Workflow
-from stretto.params import ParamError, check_request, workflow_params
+from stretto.params import ParamError, ParamLimits, check_request, workflow_params
+from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.rows import Lease, Parent
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
@@ -60,6 +61,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     overrides: Mapping[str, Params] = {}  # parameters of single steps
     sender: Sender | None = None
     evaluate: Evaluator = evaluate_here
+    limits: ParamLimits = DEFAULT_LIMITS
 
 
 async def candidate_of(store: Store, wanted: Wanted) -> Candidate:
@@ -101,7 +103,7 @@ async def _evaluated(store: Store, wanted: Wanted) -> Mapping[str, Parameter]:
     given = wanted.request.run_params or {}
     source = ParamSource.LAUNCH
     if wanted.sender is None:
-        check_request(given)
+        check_request(given, wanted.limits)
     else:
         source = ParamSource.SUBWORKFLOW
     facts = facts_of(wanted.workflow, wanted.initiator, _owner(wanted.row), RunPolicy.START_FRESH_NEW_RUN)

@@ -40,7 +40,7 @@ async def why_run(store: Store, caller: Caller, workflow_id: str, instance_id: i
     if row.phase is Phase.QUEUED:
         text = await _why_queued(store, row.key)
     elif row.phase is Phase.ENDED:
-        text = f"run {row.key} has ended {row.record.status}"
+        text = f"run {row.key} has ended {row.record.status}{_cause(row)}"
     else:
         flow = await _flow(store, row)
         answers = (why(flow, step.id) for step in flow.plan.steps)
@@ -54,6 +54,16 @@ async def why_run(store: Store, caller: Caller, workflow_id: str, instance_id: i
         text=text,
         steps=steps,
     )
+
+
+def _cause(row: RunRow) -> str:
+    """What made a run end badly: the step that failed first, or whoever asked for it."""
+    error = row.summary.first_error
+    if row.record.status is RunStatus.SUCCEEDED:
+        return ""
+    if error is not None:
+        return f": step [{error.step_id}] is {error.status}" + (f": {error.text}" if error.text else "")
+    return f": {row.record.ended_by}" if row.record.ended_by else ""
 
 
 async def why_step(store: Store, caller: Caller, workflow_id: str, instance_id: int, step_id: str) -> Why:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.evaluation import evaluator_within
 from stretto.actions.pause import resume
+from stretto.actions.publish_if_new import publish_if_new
 from stretto.actions.start import start
 from stretto.actions.stop import stop
 from stretto.cli.address import run_text
-from stretto.cli.running.publishing import published
 from stretto.cli.running.wanted import Wanted
-from stretto.definition import Limits
+from stretto.config import Config
 from stretto.engine.records import RunKey
 from stretto.model.errors import NotFound
 from stretto.model.initiator import ManualInitiator
@@ -37,11 +38,11 @@ class Begun(NamedTuple):
 class Beginning:
     """Publishes and starts, or finds, on a store."""
 
-    def __init__(self, store: Store, caller: Caller, hints: Hints, limits: Limits) -> None:
+    def __init__(self, store: Store, caller: Caller, hints: Hints, config: Config) -> None:
         self._store = store
         self._caller = caller
         self._hints = hints
-        self._limits = limits
+        self._config = config
 
     async def anew(self, wanted: Wanted) -> Begun:
         """A new instance of the chosen workflow, of the version that the file holds."""
@@ -50,7 +51,17 @@ class Beginning:
         notes += await self._make_room(wanted.workflow_id)
         request = StartRequest(initiator=ManualInitiator(), run_params=wanted.params or None)
         version = str(versions[wanted.workflow_id])
-        made = await start(self._store, self._caller, wanted.workflow_id, version, request, hints=self._hints)
+        params = self._config.params
+        made = await start(
+            self._store,
+            self._caller,
+            wanted.workflow_id,
+            version,
+            request,
+            hints=self._hints,
+            evaluate=evaluator_within(self._config.expressions.limits, params),
+            limits=params,
+        )
         return Begun(RunKey(wanted.workflow_id, made.workflow_instance_id, made.workflow_run_id), notes)
 
     async def again(self, wanted: Wanted) -> Begun:
@@ -75,7 +86,9 @@ class Beginning:
         workflow = definition.workflow
         if workflow.time_triggers or workflow.signal_triggers:
             notes.append(f"the triggers of `{workflow.id}` are not switched on: this runs it once")
-        return await published(self._store, self._caller, definition, limits=self._limits, hints=self._hints)
+        return await publish_if_new(
+            self._store, self._caller, definition, limits=self._config.limits, hints=self._hints
+        )
 
     async def _make_room(self, workflow_id: str) -> list[str]:
         """A run that this user interrupted, and does not go on with, would keep the new one waiting."""

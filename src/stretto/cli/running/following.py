@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from stretto.actions.caller import Caller
@@ -11,7 +12,7 @@ from stretto.cli.address import readable
 from stretto.cli.running.progress import Progress, Step
 from stretto.cli.why_text import why_text
 from stretto.engine.records import AttemptKey, RunKey
-from stretto.model.errors import StrettoError
+from stretto.model.errors import StrettoError, Unavailable
 from stretto.model.status import RunStatus
 from stretto.ports.events import LogRow, Trimmed
 from stretto.ports.observer import Observer
@@ -20,10 +21,12 @@ from stretto.ports.store import Store
 
 LOOK_EVERY: Final = 0.2  # seconds: what another process writes is not told to this one
 REST: Final = 0.05  # seconds between two looks
+TRY_EVERY: Final = 0.5  # seconds between two tries while the database does not answer
 ASK_EVERY: Final = 1.0  # seconds between two questions why something waits
 MOST_STEPS: Final = 1_000  # of a run that is loaded to be asked
 
 Show = Callable[[Sequence[Step]], None]  # the steps that have moved
+Note = Callable[[str], None]
 
 
 class Bell(Observer):
@@ -70,14 +73,27 @@ class Follower:
                     good = ended.get(RunStatus.SUCCEEDED, 0)
                     self.progress.fill_loop(loop, sum(ended.values()), sum(ended.values()) - good)
 
-    async def follow(self, show: Show) -> Progress:
-        """Until the run has ended."""
+    async def follow(self, show: Show, note: Note) -> Progress:
+        """Until the run has ended. A database that does not answer is waited for, as the run itself does."""
         while not self.progress.status.is_terminal:
             await self._wait()
-            moved = await self._read()
-            await self._ask_why()
+            try:
+                moved = await self._read()
+                await self._ask_why()
+            except Unavailable as error:
+                note(f"{error.message}; waiting for it")
+                await self._wait_for_database()
+                note("the database answers again")
+                moved = list(self.progress.steps.values())
             show(moved)
         return self.progress
+
+    async def _wait_for_database(self) -> None:
+        """Then everything is read again: of what was read last, a part may be missing."""
+        while True:
+            await asyncio.sleep(TRY_EVERY)
+            with suppress(Unavailable):
+                return await self.look()
 
     async def _row(self) -> RunRow:
         row = await self._store.run(self._key)
@@ -132,6 +148,8 @@ class Follower:
         self._asked_at = loop.time()
         try:
             found = await why_run(self._store, self._caller, *self._key[:2])
+        except Unavailable:
+            raise
         except StrettoError:  # it has moved on meanwhile, or others keep its workflow busy: later
             return
         if progress.began is None and not found.steps:

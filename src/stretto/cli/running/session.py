@@ -23,15 +23,16 @@ from stretto.cli.address import run_text
 from stretto.cli.database import Place
 from stretto.cli.running.beginning import Beginning, Begun
 from stretto.cli.running.following import Bell, Follower
+from stretto.cli.running.functions import Functions
 from stretto.cli.running.progress import Progress, Step
 from stretto.cli.running.views import Ending, View
 from stretto.cli.running.wanted import Wanted, check_runnable
 from stretto.cli.style import duration
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import AttemptKey
-from stretto.model.errors import StrettoError
+from stretto.model.errors import StrettoError, Unavailable
 from stretto.model.status import RunStatus
-from stretto.ports.rows import RunRow
+from stretto.ports.rows import AttemptRow, RunRow
 
 SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 SOME: Final = 3  # names in a message
@@ -123,28 +124,32 @@ async def session(order: Order, view: View) -> tuple[Ending, int]:
     interrupts, bell = Interrupts(), Bell()
     careful = Careful(view, lambda: interrupts.come(BROKEN_PIPE))
     with interrupts.heard():
-        async with running(order.place.config, order.place.url, (bell,)) as app:
-            check_runnable(order.wanted.definitions, app.runtimes.by_type)
+        functions = Functions(order.wanted.flows)
+        async with running(
+            order.place.config, order.place.url, (bell, functions), functions.runtimes, functions.record
+        ) as app:
+            check_runnable(order.wanted.definitions, app.by_type)
             begun = await app.watch(_begun(app, order))
             follower = Follower(app.store, order.caller, begun.key, bell)
             progress = await follower.begin()
             careful.begin(progress, order.place)
             for note in begun.notes:
                 careful.note(note)
-            await app.watch(_first(follower.follow(careful.show), interrupts.first.wait()))
+            await app.watch(_first(follower.follow(careful.show, careful.note), interrupts.first.wait()))
             if interrupts.first.is_set() and not progress.status.is_terminal:
                 await _first(_pause(app, order, follower), interrupts.second.wait())
             ending = await _ending(app, order, follower, interrupted=interrupts.first.is_set())
             _tell_wait(app, careful)
             cutting = asyncio.create_task(_cut_short(app, interrupts.second))
         cutting.cancel()
+        await functions.finish()
         careful.end(ending)
     outcome = 0 if ending.progress.status is RunStatus.SUCCEEDED else 1
     return ending, outcome if ending.progress.status.is_terminal else interrupts.code
 
 
 async def _begun(app: App, order: Order) -> Begun:
-    beginning = Beginning(app.store, order.caller, app.hints, app.config.limits)
+    beginning = Beginning(app.store, order.caller, app.hints, app.config)
     return await (beginning.again(order.wanted) if order.resume else beginning.anew(order.wanted))
 
 
@@ -169,7 +174,8 @@ async def _pause(app: App, order: Order, follower: Follower) -> None:
             # Whoever owns the run may be another process: nobody tells us.
             while not _rests(await app.store.run(follower.progress.key)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
-    await follower.look()
+    with suppress(Unavailable):
+        await follower.look()
 
 
 async def _cut_short(app: App, again: asyncio.Event) -> None:
@@ -183,11 +189,13 @@ def _rests(row: RunRow | None) -> bool:
 
 
 async def _ending(app: App, order: Order, follower: Follower, *, interrupted: bool) -> Ending:
-    progress = follower.progress
+    progress, attempts = follower.progress, tuple[AttemptRow, ...]()
+    with suppress(Unavailable):
+        attempts = tuple(await app.store.newest_attempts(progress.key))
     return Ending(
         progress=progress,
         place=order.place,
-        attempts=tuple(await app.store.newest_attempts(progress.key)),
+        attempts=attempts,
         interrupted=interrupted and not progress.status.is_terminal,
         again=order.again,
     )
@@ -195,7 +203,7 @@ async def _ending(app: App, order: Order, follower: Follower, *, interrupted: bo
 
 def _tell_wait(app: App, view: View) -> None:
     """Work that goes on has its time."""
-    names = sorted({_name(launch.attempt) for launch in app.runtimes.at_work})
+    names = sorted({_name(launch.attempt) for launch in app.at_work})
     if names:
         most = duration(app.config.node.stop_within)
         shown = ", ".join(names[:SOME]) + (f" and {len(names) - SOME} more" if len(names) > SOME else "")

@@ -1,18 +1,18 @@
 """What a user asks `stretto run` for: definitions from a file, parameters from the command line."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import click
 import msgspec
 
-from stretto.cli.files import format_of, read_file, shown
+from stretto.cli.definitions import checked, is_python
+from stretto.cli.files import shown
 from stretto.cli.validate import print_problems
-from stretto.definition import check
 from stretto.definition.parse import Options
 from stretto.engine.plan import Kind, kind_of
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import ParamDefinition, Params
-from stretto.model.problem import Problem
 from stretto.model.step import AnyStep, ForeachStep, TypedStep, WhileStep
 from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Definition, Workflow
@@ -26,24 +26,41 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     definitions: tuple[Definition, ...]
     chosen: Definition
     params: Params
+    flows: tuple[Any, ...] = ()  # workflows that are written in Python
 
     @property
     def workflow_id(self) -> str:
         return self.chosen.workflow.id
 
 
-def read_wanted(file: str, options: Options, workflow_id: str | None, given: Iterable[str]) -> Wanted:
-    """Everything from the command line, checked; what is wrong ends the command."""
-    data = read_file(file, options.limits)
-    options = msgspec.structs.replace(options, form=format_of(file))
-    definitions, problems = ((), (data,)) if isinstance(data, Problem) else check(data, options)
+def read_wanted(
+    file: str, options: Options, workflow_id: str | None, given: Iterable[str], *, anew: bool = True
+) -> Wanted:
+    """Everything from the command line, checked; what is wrong ends the command. A run that is not started
+    `anew` has its parameters.
+    """
+    definitions, problems = checked(file, options)
     if problems:
         print_problems(shown(file), problems)
         raise SystemExit(2)
     chosen = _chosen(definitions, workflow_id)
+    if is_python(file):
+        return _of_python(file, definitions, chosen, given if anew else None)
     return Wanted(
         definitions=definitions, chosen=chosen, params=params_of(chosen.workflow, map(_taken_apart, given))
     )
+
+
+def _of_python(
+    file: str, definitions: tuple[Definition, ...], chosen: Definition, given: Iterable[str] | None
+) -> Wanted:
+    from stretto.cli.python_files import flows_of, params_of_flow  # noqa: PLC0415 - other files need no Python
+
+    flows = {each.id: each for flow in flows_of(file).flows for each in (flow, *flow.subflows)}
+    params: Params = {}
+    if given is not None:
+        params = params_of_flow(flows[chosen.workflow.id], map(_taken_apart, given))
+    return Wanted(definitions=definitions, chosen=chosen, params=params, flows=tuple(flows.values()))
 
 
 def _chosen(definitions: tuple[Definition, ...], workflow_id: str | None) -> Definition:

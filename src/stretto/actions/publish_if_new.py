@@ -1,38 +1,50 @@
-"""Versions of what a user runs: made where something is new, found where it is not."""
+"""Versions of what a program or a person runs: made where something is new, found where it is not."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
+from stretto.actions.activate import activate
 from stretto.actions.caller import Caller
 from stretto.actions.parts.property_rules import pushed
 from stretto.actions.publish import publish
 from stretto.definition import Limits
 from stretto.model.properties import Properties, PropertiesSnapshot
 from stretto.model.workflow import Definition
-from stretto.ports.hints import Hints
+from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
 
+DEFAULT_LIMITS: Final = Limits()
 
-async def published(
-    store: Store, caller: Caller, definition: Definition, *, limits: Limits, hints: Hints
+
+async def publish_if_new(
+    store: Store,
+    caller: Caller,
+    definition: Definition,
+    *,
+    triggers: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    hints: Hints = SILENT,
 ) -> int:
     """The number of the version that has this content: the newest one, or a new one.
 
-    A version with triggers is not switched on: whoever runs a workflow once did not ask for more runs later.
-    A workflow that nobody owns yet becomes the caller's.
+    A version with triggers is switched on only if `triggers` says so: whoever runs a workflow once did not
+    ask for more runs later. A workflow that nobody owns yet becomes the caller's.
     """
     workflow = definition.workflow
     row = await store.workflow(workflow.id)
     if row is not None and await _is_there(store, row, definition):
+        if triggers and row.active_version != row.latest_version:
+            await activate(store, caller, workflow.id, str(row.latest_version), hints=hints)
         return row.latest_version
     if row is None and (definition.properties is None or definition.properties.owner is None):
         given = definition.properties or Properties()
         definition = msgspec.structs.replace(
             definition, properties=msgspec.structs.replace(given, owner=caller.user)
         )
-    if workflow.time_triggers or workflow.signal_triggers:
+    if not triggers and (workflow.time_triggers or workflow.signal_triggers):
         definition = msgspec.structs.replace(definition, is_active=False)
     made = await publish(store, caller, definition, limits=limits, hints=hints)
     metadata = made.workflow_definition.metadata

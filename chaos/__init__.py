@@ -1,0 +1,13 @@
+"""Proof by force: real processes on real databases, killed, frozen, cut off and filled up.
+
+python -m chaos --store sqlite --kills 20
+
+plays       workflows of every construct, and how their runs must end
+ledger      what the work of steps did outside: it refuses who is late
+effects     step kinds that write to the ledger
+node        a node process                   witness     what it was told to be stored
+nodes       starts and ends such processes   databases   starts and ends servers
+feeding     users who start, stop, answer and announce
+scenarios   the trouble; `mixed`: all at once  takeover    the measurement
+judging     what must hold in the end        report      what came of it
+"""

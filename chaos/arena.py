@@ -1,0 +1,142 @@
+"""One campaign: a database, nodes on it, users, trouble, and the judgement."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+from time import monotonic
+
+from chaos.databases import Database
+from chaos.feeding import Feeder, insist
+from chaos.judging import Judge, resumed
+from chaos.ledger import Ledger
+from chaos.nodes import Nodes
+from chaos.plays import all_plays
+from chaos.records import read_records
+from chaos.report import Report
+from chaos.settings import LEASES, Campaign
+from chaos.witness import notes_in
+from stretto.ports.groups import NodeState
+from stretto.ports.places import GROUPS
+from stretto.ports.store import Store
+from stretto.store.memory.hints import MemoryHints
+from stretto.store.opening import open_store
+
+
+class Arena:
+    """What a scenario works with."""
+
+    def __init__(self, folder: Path, database: Database, store: Store, campaign: Campaign) -> None:
+        self.folder = folder
+        self.database = database
+        self.store = store
+        self.campaign = campaign
+        self.leases = campaign.leases
+        self.dice = Random(campaign.seed)  # noqa: S311 - some mix of times and choices
+        self.troubles: Counter[str] = Counter()
+        self.ledger = Ledger(folder / "ledger.db")
+        self.commands = folder / "commands.txt"
+        self.plays = all_plays(str(self.commands))
+        self.nodes = Nodes(folder, database.url, campaign.leases, campaign.program)
+        users = Random(campaign.seed)  # noqa: S311 - some mix of wishes
+        self.feeder = Feeder(store, MemoryHints(), self.plays, users, campaign.going)
+
+    @property
+    def lease(self) -> float:
+        """Seconds after which a silent node may be buried."""
+        return LEASES[self.leases].database.beat_lasts / 1_000
+
+    def rounds(self, times: int) -> Iterator[int]:
+        """So many, as long as there is time."""
+        end = monotonic() + self.campaign.seconds
+        for place in range(times):
+            if monotonic() < end:
+                yield place
+
+    async def begin(self, nodes: int) -> None:
+        for _ in range(nodes):
+            self.nodes.start()
+        await self.nodes.until_running()
+        await self.until_owned()
+        await self.feeder.publish()
+
+    async def until_owned(self, within: float = 60.0) -> None:
+        """Until somebody who lives owns each group."""
+        async with asyncio.timeout(within):
+            while True:
+                rows = await insist(self.store.nodes)
+                alive = {row.node for row in rows if row.state is NodeState.ALIVE}
+                owners = [row.owner for row in await insist(self.store.groups)]
+                if len(owners) == GROUPS and alive.issuperset(owners):
+                    return
+                await asyncio.sleep(0.05)
+
+    async def play(self, name: str, scenario: Callable[["Arena"], Awaitable[None]], nodes: int) -> Report:
+        """The trouble, with users all the while; then everything must come to its end."""
+        begun = monotonic()
+        await self.begin(nodes)
+        enough = asyncio.Event()
+        users = asyncio.create_task(self.feeder.feed(enough))
+        try:
+            await scenario(self)
+        finally:
+            enough.set()
+            while len(self.nodes.alive) < 1:
+                self.nodes.start()
+            waiting = asyncio.create_task(self.feeder.until_all_ended(self.campaign.patience))
+            await asyncio.wait({waiting})
+            users.cancel()
+            await asyncio.wait({users})
+        if not users.cancelled() and users.exception() is not None:
+            raise users.exception()  # type: ignore[misc]
+        left = [f"run {row.key} has not ended: {row.record.status}" for row in waiting.result()]
+        await self.nodes.until_running()
+        await self.nodes.leave()
+        return await self._judged(name, monotonic() - begun, left)
+
+    async def _judged(self, name: str, seconds: float, left: list[str]) -> Report:
+        self.ledger.replay(self.commands)
+        records, effects = await read_records(self.store), self.ledger.effects()
+        notes, feeder = notes_in(self.folder), self.feeder
+        judge = Judge(self.plays, feeder.started, feeder.storms, records, effects)
+        violations = [*left, *judge.violations(notes, self.nodes.deaths)]
+        launches = Counter(effect.attempt for effect in effects)
+        said = Counter(note.what for note in notes)
+        times = resumed(effects, self.nodes.deaths)
+        return Report(
+            store=self.database.url.partition(":")[0],
+            scenario=name,
+            leases=self.leases,
+            seed=self.campaign.seed,
+            seconds=seconds,
+            troubles=dict(self.troubles),
+            runs=len(records.rows),
+            attempts=len(records.attempts),
+            commits=len(records.stored),
+            launches=len(effects),
+            relaunched=sum(number > 1 for number in launches.values()),
+            late=self.ledger.late(),
+            lost=sum(each.startswith("lost") for each in violations),
+            doubled=sum(each.startswith("doubled") for each in violations),
+            buried=said["buried"],
+            released=dict(feeder.released),
+            store_failures=said["store failed"],
+            resumed=times.alone,
+            disturbed=times.disturbed,
+            violations=violations,
+            fallen=self.nodes.fallen,
+        )
+
+
+@asynccontextmanager
+async def arena(folder: Path, database: Database, campaign: Campaign) -> AsyncIterator[Arena]:
+    """An arena on a new database. Whatever happens, no process is left."""
+    store = await open_store(database.url, LEASES[campaign.leases].database)
+    made = Arena(folder, database, store, campaign)
+    try:
+        yield made
+    finally:
+        made.nodes.end()
+        await store.close()

@@ -1,0 +1,70 @@
+"""A campaign from its settings: the database, the disk below it, the scenario, the report."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from chaos.arena import arena
+from chaos.databases import Database, database
+from chaos.disk import Disk, mounted
+from chaos.report import Report
+from chaos.scenarios import Scenario, changes, freezes, full_disks, kills, mixed, outages
+from chaos.settings import Campaign
+from chaos.takeover import TakeOver, take_over
+
+STORES: Final = ("sqlite", "postgresql", "mariadb")
+SCENARIOS: Final = ("kills", "freezes", "outages", "changes", "mixed", "disk", "takeover")
+DISK_SIZES: Final = {"sqlite": 64, "postgresql": 512, "mariadb": 512}  # MiB
+
+
+def fitting(store: str) -> list[str]:
+    """The scenarios that a store can be put through; a file can not be stopped."""
+    return [each for each in SCENARIOS if each != "outages" or store != "sqlite"]
+
+
+def play(campaign: Campaign) -> Report | TakeOver:
+    """Do it, in a folder of its own, and leave nothing behind."""
+    with TemporaryDirectory(prefix="stretto-chaos-") as folder, _disk(campaign) as disk:
+        place = disk.folder if disk is not None else Path(folder)
+        made = database(campaign.store, place)
+        try:
+            return asyncio.run(_played(campaign, Path(folder), made, disk))
+        finally:
+            made.close()
+
+
+async def _played(campaign: Campaign, folder: Path, made: Database, disk: Disk | None) -> Report | TakeOver:
+    async with arena(folder, made, campaign) as scene:
+        if campaign.scenario == "takeover":
+            return await take_over(scene, campaign.waiting, campaign.working)
+        return await scene.play(campaign.scenario, _scenario(campaign, disk), campaign.nodes)
+
+
+def _scenario(campaign: Campaign, disk: Disk | None) -> Scenario:
+    match campaign.scenario:
+        case "kills":
+            return kills(campaign.times, campaign.nodes)
+        case "freezes":
+            return freezes(campaign.times)
+        case "outages":
+            return outages(campaign.times)
+        case "changes":
+            return changes(campaign.times)
+        case "mixed":
+            return mixed(campaign.times, campaign.nodes)
+        case "disk" if disk is not None:
+            return full_disks(campaign.times, disk)
+        case _:
+            raise ValueError(f"there is no scenario {campaign.scenario}")
+
+
+@contextmanager
+def _disk(campaign: Campaign) -> Iterator[Disk | None]:
+    if campaign.scenario != "disk":
+        yield None
+        return
+    with mounted(DISK_SIZES[campaign.store]) as disk:
+        yield disk

@@ -1,0 +1,136 @@
+"""Step kinds whose work leaves a mark in the ledger.
+
+WORK      a coroutine of this process; it dies with it
+WATCHED   the same, but it reports by itself when it is done
+REMOTE    a job outside, looked at now and then; another node finds it again
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from chaos.ledger import Ledger, wall
+from stretto.model.step import AnyStep
+from stretto.ports.runtime import (
+    Continue,
+    Done,
+    Injected,
+    Launch,
+    PlatformError,
+    StepContext,
+    StepResult,
+    StepRuntime,
+    Stopped,
+    UserError,
+)
+
+WORK, WATCHED, REMOTE = "Effect", "Watched", "Remote"
+LOOK_AGAIN: Final = 100  # milliseconds
+LATE: Final = "refused: a later launch of this attempt was here"
+
+
+def _number(ctx: StepContext, name: str) -> int:
+    value = ctx.params.get(name)
+    return 0 if value is None else int(value.evaluated_result)
+
+
+class Marking:
+    """What all of them do: a mark at the beginning, some time, a mark at the end."""
+
+    outside = False
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._tasks: dict[Launch, asyncio.Task[StepResult]] = {}
+
+    def params(self, step: AnyStep) -> Injected:  # noqa: ARG002 - they bring nothing along
+        return Injected()
+
+    async def terminate(self, ctx: StepContext) -> StepResult:
+        task = self._tasks.get(ctx.launch)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+        return Stopped()
+
+    async def _begin(self, ctx: StepContext) -> bool:
+        return await asyncio.to_thread(
+            self._ledger.begin, str(ctx.launch.attempt), ctx.launch.generation, os.getpid()
+        )
+
+    async def _end(self, ctx: StepContext) -> StepResult:
+        """The first `fails` attempts fail, as a user's code does; after that there is an effect."""
+        attempt = ctx.launch.attempt
+        if attempt.number <= _number(ctx, "fails"):
+            return UserError(message="on purpose")
+        taken = await asyncio.to_thread(self._ledger.end, str(attempt), ctx.launch.generation, os.getpid())
+        return Done() if taken else PlatformError(message=LATE)
+
+    async def _do(self, ctx: StepContext) -> StepResult:
+        if not await self._begin(ctx):
+            return PlatformError(message=LATE)
+        await asyncio.sleep(_number(ctx, "millis") / 1_000)
+        return await self._end(ctx)
+
+    def _task(self, ctx: StepContext) -> asyncio.Task[StepResult]:
+        task = self._tasks[ctx.launch] = asyncio.create_task(self._do(ctx))
+        task.add_done_callback(lambda _: self._tasks.pop(ctx.launch, None))
+        return task
+
+
+class EffectRuntime(Marking):
+    """The call lasts as long as the work."""
+
+    async def start(self, ctx: StepContext) -> StepResult:
+        task = self._task(ctx)
+        await asyncio.wait({task})
+        return Stopped() if task.cancelled() else task.result()
+
+    async def execute(self, ctx: StepContext) -> StepResult:  # noqa: ARG002 - `start` has an end for it
+        return Continue()
+
+
+class WatchedRuntime(Marking):
+    """The call returns at once."""
+
+    async def start(self, ctx: StepContext) -> StepResult:
+        task = self._task(ctx)
+        task.add_done_callback(lambda done: self._tell(ctx, done))
+        return Continue()
+
+    async def execute(self, ctx: StepContext) -> StepResult:  # noqa: ARG002 - it will be told
+        return Continue()
+
+    def _tell(self, ctx: StepContext, done: asyncio.Task[StepResult]) -> None:
+        if not done.cancelled():
+            told = asyncio.ensure_future(ctx.report(done.result()))
+            told.add_done_callback(lambda _: None)
+
+
+class RemoteRuntime(Marking):
+    """The job is the line in the ledger."""
+
+    outside = True
+
+    async def start(self, ctx: StepContext) -> StepResult:
+        if not await self._begin(ctx):
+            return PlatformError(message=LATE)
+        return Continue(after=LOOK_AGAIN)
+
+    async def execute(self, ctx: StepContext) -> StepResult:
+        begun = await asyncio.to_thread(self._ledger.begun_at, str(ctx.launch.attempt), ctx.launch.generation)
+        if begun is None:
+            return await self.start(ctx)
+        if wall() < begun + _number(ctx, "millis") / 1_000:
+            return Continue(after=LOOK_AGAIN)
+        return await self._end(ctx)
+
+
+def runtimes(ledger: Ledger) -> Mapping[str, StepRuntime]:
+    """By the type of their steps."""
+    return {
+        WORK: EffectRuntime(ledger),
+        WATCHED: WatchedRuntime(ledger),
+        REMOTE: RemoteRuntime(ledger),
+    }

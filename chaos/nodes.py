@@ -1,0 +1,153 @@
+"""Node processes: started, killed, frozen, told to leave."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from chaos.ledger import wall
+
+ROOT: Final = Path(__file__).parents[1]
+LEAVE_WITHIN: Final = 60.0
+
+
+class Death(NamedTuple):
+    """Which process was killed, or frozen, and when."""
+
+    pid: int
+    at: float
+
+
+class NodeProcess:
+    """One of them. It ends with the process that started it, however that ends."""
+
+    def __init__(self, folder: Path, words: Sequence[str], number: int) -> None:
+        self._log = folder / f"node-{number}.log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own
+                [sys.executable, "-m", *words],
+                cwd=ROOT,
+                env=_environment(),
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.frozen = False
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def code(self) -> int | None:
+        """How it has ended; None: it has not."""
+        return self._process.poll()
+
+    @property
+    def said(self) -> str:
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def is_running(self) -> bool:
+        return self.code is None and "running" in self.said
+
+    def kill(self) -> Death:
+        """As by a loss of power, as far as a process can tell."""
+        at = wall()
+        self._process.kill()
+        self._process.wait()
+        self._close()
+        return Death(self.pid, at)
+
+    def freeze(self) -> Death:
+        self.frozen = True
+        at = wall()
+        self._process.send_signal(signal.SIGSTOP)
+        return Death(self.pid, at)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+        self.frozen = False
+
+    async def leave(self) -> int:
+        """Ask it to hand over and go."""
+        if self.frozen:
+            self.thaw()
+        if self.code is None:
+            self._process.send_signal(signal.SIGTERM)
+        code = await asyncio.to_thread(self._process.wait, LEAVE_WITHIN)
+        self._close()
+        return code
+
+    def _close(self) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+
+class Nodes:
+    """All of them. One that ends by itself is an error, unless its database was away."""
+
+    def __init__(self, folder: Path, url: str, leases: str, program: Sequence[str]) -> None:
+        self._folder = folder
+        self._words = [*program, str(folder), url, leases]
+        self._number = 0
+        self.alive: list[NodeProcess] = []
+        self.deaths: list[Death] = []
+        self.fallen: list[str] = []  # last words of those that ended by themselves
+
+    def start(self) -> NodeProcess:
+        self._number += 1
+        node = NodeProcess(self._folder, self._words, self._number)
+        self.alive.append(node)
+        return node
+
+    def kill(self, node: NodeProcess) -> None:
+        self.alive.remove(node)
+        self.deaths.append(node.kill())
+
+    def bury(self) -> int:
+        """Take away those that ended by themselves; their number."""
+        gone = [node for node in self.alive if node.code is not None]
+        for node in gone:
+            self.alive.remove(node)
+            self.fallen.append(node.said[-2_000:])
+        return len(gone)
+
+    def forget(self) -> None:
+        """Take away those that ended by themselves, and think nothing of it."""
+        self.alive = [node for node in self.alive if node.code is None]
+
+    async def until_running(self, within: float = 60.0) -> None:
+        """Until each of them has opened the database."""
+        async with asyncio.timeout(within):
+            while not all(node.is_running for node in self.alive):
+                if self.bury():
+                    raise RuntimeError(f"a node does not start: {self.fallen[-1]}")
+                await asyncio.sleep(0.05)
+
+    async def leave(self, *nodes: NodeProcess) -> None:
+        """Gracefully, all at once; without names everybody."""
+        going = nodes or tuple(self.alive)
+        codes = await asyncio.gather(*(node.leave() for node in going))
+        for node, code in zip(going, codes, strict=True):
+            self.alive.remove(node)
+            if code:
+                self.fallen.append(f"exit code {code}: {node.said[-2_000:]}")
+
+    def end(self) -> None:
+        """Whatever is left."""
+        for node in self.alive:
+            node.kill()
+        self.alive.clear()
+
+
+def _environment() -> dict[str, str]:
+    """Ours, where modules are found in the clone, and compiled once for all nodes."""
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    return env

@@ -1,0 +1,67 @@
+"""How a campaign is set, and its nodes.
+
+default   as they come
+short     leases so short that many deaths fit into minutes. Owners that die all the time are no reason for
+          suspicion then
+careful   the same, but with suspicion: what was about to be touched at a death is set aside, until an
+          operator lets it go on
+"""
+
+from math import inf
+from typing import Final
+
+import msgspec
+
+from stretto.config.settings import Config
+from stretto.node.settings import NodeSettings
+from stretto.store.settings import DatabaseSettings
+
+DEFAULT: Final = Config()
+CAREFUL: Final = Config(
+    database=DatabaseSettings(beat_lasts=2_000, lock_within=1_500, idle_in_transaction=1_500),
+    node=NodeSettings(
+        beat_every=400,
+        trust=1_600,
+        watch=800,
+        watch_longer=4_000,
+        claim_every=2_000,
+        fetch_late=500,
+        sweep_every=2_000,
+        ask_every=5_000,
+        calm_after=5_000,
+        retry_most=1_000,
+        park_after=1_000,
+        stop_within=10_000,
+    ),
+)
+SHORT: Final = msgspec.structs.replace(
+    CAREFUL, node=msgspec.structs.replace(CAREFUL.node, falls_to_be_careful=1_000_000)
+)
+LEASES: Final = {"default": DEFAULT, "short": SHORT, "careful": CAREFUL}
+
+NODE: Final = ("chaos.node",)
+
+
+class Campaign(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be done.
+
+    times     how often: kills, freezes, outages ...
+    seconds   that the trouble may last; what has not been done by then is left out
+    going     how many runs are kept under way
+    waiting   runs that wait, and `working` steps that work, when the take-over is measured
+    patience  seconds from the end of the trouble until all runs must have ended
+    program   the module that is run as a node, and words before its own
+    """
+
+    store: str = "sqlite"
+    scenario: str = "kills"
+    times: int = 20
+    seconds: float = inf
+    nodes: int = 3
+    going: int = 30
+    leases: str = "short"
+    seed: int = 1
+    waiting: int = 20_000
+    working: int = 500
+    patience: float = 180.0
+    program: tuple[str, ...] = NODE

@@ -1,0 +1,189 @@
+"""Workflows in Python files and modules, for the command line."""
+
+import importlib
+import importlib.util
+import json
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import click
+
+from stretto.cli.definitions import PYTHON
+from stretto.definition import Checked, validate
+from stretto.definition.parse import Options
+from stretto.flow.errors import TraceError
+from stretto.flow.workflow import Flow
+from stretto.model.errors import InvalidRequest, StrettoError
+from stretto.model.param import Params
+from stretto.model.problem import Code, Problem
+from stretto.model.suggest import did_you_mean
+from stretto.params.text import read_value
+
+
+class Flows(NamedTuple):
+    """The workflows that a name stands for, the chosen one first; or what keeps us from reading them."""
+
+    flows: Sequence[Flow[..., Any]]
+    problem: Problem | None = None
+
+
+@lru_cache
+def flows_of(name: str) -> Flows:
+    """Import the file or module that a name stands for, once, and take its workflows."""
+    found = PYTHON.fullmatch(name)
+    assert found is not None  # noqa: S101 - or nobody would ask here
+    try:
+        module = _of_file(found["file"]) if found["file"] else _of_module(found["module"])
+    except _Unusable as error:
+        return Flows((), error.problem)
+    known = _known_in(module)
+    wanted = found["flow"] or found["name"]
+    if wanted is None:
+        return Flows(known) if known else Flows((), _none_in(module, name))
+    by_name = {**{flow.id: flow for flow in known}, **_by_variable(module)}
+    chosen = by_name.get(wanted)
+    if chosen is None:
+        hint = did_you_mean(wanted, by_name) or (f"it has {', '.join(by_name)}" if by_name else None)
+        message = f"there is no workflow `{wanted}` in it"
+        return Flows((), Problem(code=Code.UNKNOWN_VALUE, path="", message=message, hint=hint))
+    return Flows((chosen, *(each for each in known if each is not chosen)))
+
+
+def checked_flows(name: str, options: Options) -> Checked:
+    """The definitions of the workflows that a name stands for: of one that is chosen with those that it runs,
+    of a whole file all.
+    """
+    flows, problem = flows_of(name)
+    if problem is not None:
+        return Checked((), (problem,))
+    if ":" in name:
+        flows = flows[:1]
+    problems: list[Problem] = []
+    definitions = {}
+    for flow in flows:
+        try:
+            for each in (flow, *flow.subflows):
+                definitions[each.id] = each.definition
+                problems += validate(each.definition, options.limits, first_version=options.first_version)
+        except StrettoError as error:
+            problems.append(_problem_of(error))
+    return Checked(tuple(definitions.values()), tuple(problems))
+
+
+def params_of_flow(flow: Flow[..., Any], given: Iterable[tuple[str, str]]) -> Params:
+    """Parameters from texts, each of the type that the function declares; all mistakes at once."""
+    found: dict[str, Any] = {}
+    wrong: list[str] = []
+    for name, text in given:
+        declared = flow.params.get(name)
+        if name in found:
+            wrong.append(f"`{name}` is given twice")
+        elif declared is None or declared.kind.json:
+            found[name] = _json(text)
+        else:
+            try:
+                found[name] = read_value(name, declared.kind.type, text)
+            except InvalidRequest as error:
+                wrong.append(error.message)
+    if not wrong:
+        try:
+            return dict(flow.encode(found))
+        except InvalidRequest as error:
+            wrong.append(error.message)
+    raise click.BadParameter("\n  ".join(["", *wrong] if len(wrong) > 1 else wrong), param_hint="--param")
+
+
+def _json(text: str) -> Any:
+    """JSON, or a text that needs no quotes."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# ----------------------------------------------------------------------------------------------- import
+class _Unusable(Exception):
+    """A file or module that can not be imported."""
+
+    def __init__(self, message: str, line: int | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        column = None if line is None else 1
+        self.problem = Problem(
+            code=Code.UNREADABLE, path="", message=message, line=line, column=column, hint=hint
+        )
+
+
+def _of_file(name: str) -> ModuleType:
+    """A file as the module that it would be for its neighbours: its functions have the same names then,
+    however it is run.
+    """
+    path = Path(name).resolve()
+    if not path.is_file():
+        raise _Unusable("there is no such file")
+    _add_path(path.parent)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None  # noqa: S101 - of a name that ends with .py there is one
+    assert spec.loader is not None  # noqa: S101 - see above
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    _imported(lambda: spec.loader.exec_module(module), str(path))
+    return module
+
+
+def _of_module(name: str) -> ModuleType:
+    _add_path(Path.cwd())
+    module: ModuleType = _imported(lambda: importlib.import_module(name), name)
+    return module
+
+
+def _add_path(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def _imported(load: Any, name: str) -> Any:
+    try:
+        return load()
+    except StrettoError as error:
+        raise _Unusable(str(error), _line_in(error, name), error.hint) from None
+    except SyntaxError as error:
+        raise _Unusable(f"{type(error).__name__}: {error.msg}", error.lineno) from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a module may do anything
+        text = f"it can not be imported: {type(error).__name__}: {error}"
+        raise _Unusable(text, _line_in(error, name)) from None
+
+
+def _line_in(error: BaseException, name: str) -> int | None:
+    """The last line of the file itself that leads to an error."""
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == name]
+    return lines[-1] if lines else None
+
+
+def _problem_of(error: StrettoError) -> Problem:
+    """A mistake in a workflow function: where, and what to write instead."""
+    line = error.place.line if isinstance(error, TraceError) else None
+    column = None if line is None else 1
+    hint = error.hint if error.hint is None or error.hint not in error.message else None
+    return Problem(code=Code.SYNTAX, path="", message=error.message, line=line, column=column, hint=hint)
+
+
+# ----------------------------------------------------------------------------------------------- finding
+def _by_variable(module: ModuleType) -> dict[str, Flow[..., Any]]:
+    return {name: each for name, each in vars(module).items() if isinstance(each, Flow)}
+
+
+def _known_in(module: ModuleType) -> list[Flow[..., Any]]:
+    """Its own workflows, in the order in which they are written; those that it imports are elsewhere."""
+    found = dict.fromkeys(_by_variable(module).values())
+    return [flow for flow in found if flow.fn.__module__ == module.__name__]
+
+
+def _none_in(module: ModuleType, name: str) -> Problem:
+    imported = _by_variable(module)
+    hint = f"name one that it imports: {name}:{next(iter(imported))}" if imported else "write @workflow"
+    return Problem(code=Code.EMPTY, path="", message="there is no workflow in it", hint=hint)

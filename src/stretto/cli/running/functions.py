@@ -1,0 +1,45 @@
+"""Steps and handlers that are written in Python, for a session on the command line."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from stretto.flow.engine.finding import ProgramRegistry
+from stretto.flow.engine.handlers import Handlers
+from stretto.flow.engine.starting import record_functions
+from stretto.model.event import InstanceStatusChanged
+from stretto.ports.clock import Clock
+from stretto.ports.events import LogRow
+from stretto.ports.observer import Observer
+from stretto.ports.runtime import StepRuntime
+from stretto.ports.store import Store
+from stretto.runtimes.python.own_params import TYPE
+from stretto.runtimes.python.runtime import PythonRuntime
+
+
+class Functions(Observer):
+    """Those of some workflows. Steps of a definition may also name a function to import."""
+
+    def __init__(self, flows: Iterable[Any]) -> None:
+        self._registry = ProgramRegistry()
+        self._handlers = Handlers()
+        for flow in flows:
+            self._registry.register(*flow.functions)
+            self._handlers.of_workflow(flow.id, flow.handlers)
+
+    def runtimes(self, store: Store, clock: Clock) -> Mapping[str, StepRuntime]:
+        """See `app.MakeRuntimes`."""
+        return {TYPE: PythonRuntime(self._registry, now=clock.now, store=store)}
+
+    async def record(self, store: Store) -> None:
+        """Tell the store of them, before anything runs."""
+        await record_functions(store, self._registry)
+
+    def committed(self, rows: Sequence[LogRow]) -> None:
+        for row in rows:
+            for event in row.events:
+                if isinstance(event, InstanceStatusChanged):
+                    self._handlers.changed(event)
+
+    async def finish(self) -> None:
+        """Until all handlers that were called have returned."""
+        await self._handlers.finish()

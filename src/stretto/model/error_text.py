@@ -1,0 +1,28 @@
+"""Errors and odd values as texts that every database takes."""
+
+from typing import Final
+
+MOST_CHARACTERS: Final = 4_000
+
+
+def text_of_error(error: BaseException) -> str:
+    """Type and text of an error, fit to be stored; no traceback."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - whoever wrote the error wrote this, too
+        text = "its text can not be shown"
+    return storable(f"{type(error).__name__}: {text}" if text else type(error).__name__)
+
+
+def text_of_value(value: object) -> str:
+    """A value as its class shows it, fit to be stored."""
+    try:
+        return storable(repr(value))
+    except Exception:  # noqa: BLE001 - see above
+        return f"a {type(value).__name__}"
+
+
+def storable(text: str, most: int = MOST_CHARACTERS) -> str:
+    """A text of bounded length, without NUL and halves of characters."""
+    cut = text if len(text) <= most else f"{text[:most]} ..."
+    return cut.replace("\0", "\\0").encode(errors="backslashreplace").decode()

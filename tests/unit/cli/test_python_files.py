@@ -1,0 +1,164 @@
+"""Workflows in Python on the command line."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from stretto.cli.main import cli
+from stretto.cli.python_files import flows_of
+
+FLOWS = """
+from datetime import date
+from stretto import step, workflow
+
+TOLD = []
+
+@step
+async def extract(day: date) -> list[int]:
+    return [day.day]
+
+@step
+def load(rows: list[int], factor: int) -> int:
+    return sum(rows) * factor
+
+@workflow(on_status={"succeeded": lambda change: print("told", change.id)})
+def etl(day: date, factor: int = 2) -> int:
+    return load(extract(day), factor)
+
+@workflow
+def whole(names: dict[str, int] | None = None) -> int:
+    return etl(day=date(2026, 11, 15))
+"""
+USER = """
+from flows import etl
+"""
+WRONG = """
+from stretto import step, workflow
+
+@step
+def one() -> int:
+    return 1
+
+@workflow
+def branching() -> None:
+    if one() > 1:
+        one()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "flows.py").write_text(FLOWS)
+    (tmp_path / "user.py").write_text(USER)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    before = set(sys.modules)
+    flows_of.cache_clear()
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name in {"flows", "user", "wrong", "bad", "package", "package.flows"}:
+            del sys.modules[name]
+    flows_of.cache_clear()
+
+
+def stretto(*words: str) -> Result:
+    return CliRunner().invoke(cli, words)
+
+
+def result_of(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    return found
+
+
+def outputs(found: dict[str, Any]) -> dict[str, Any]:
+    return {step["step_id"]: step.get("outputs", {}).get("result") for step in found["steps"]}
+
+
+@pytest.mark.parametrize("name", ["flows.py:etl", "flows:etl", "user.py:etl"])
+def test_a_workflow_is_run(folder: Path, name: str) -> None:
+    del folder
+    found = result_of(stretto("run", name, "-p", "day=2026-11-15", "--db", "memory:", "--json"))
+    assert outputs(found) == {"extract": [15], "load": 30}
+
+
+def test_with_those_that_it_runs(folder: Path) -> None:
+    found = result_of(stretto("run", str(folder / "flows.py:whole"), "--db", "memory:", "--json"))
+    assert found["status"] == "SUCCEEDED"
+    result = stretto("run", "flows.py", "--workflow", "whole", "-p", 'names={"a": 1}', "--db", "memory:")
+    assert result.exit_code == 0
+    assert "told etl/1" in result.stdout
+
+
+def test_functions_are_remembered_and_runs_go_on(folder: Path) -> None:
+    del folder
+    assert stretto("run", "flows.py:etl", "-p", "day=2026-11-15").exit_code == 0
+    result = stretto("run", "flows.py:etl", "--resume")
+    assert result.exit_code == 2
+    assert "no unfinished run" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (["-p", "day=2026-11-15", "-p", "factor=two"], "factor"),
+        (["-p", "day=2026-11-15", "-p", "day=2026-11-16"], "`day` is given twice"),
+        (["-p", "factor=two", "-p", "factor=3", "-p", "factor=4"], "`factor` is given twice"),
+        ([], "the workflow `etl` needs `day`"),
+        (["-p", "days=1"], "has no parameter `days`"),
+    ],
+)
+def test_bad_parameters(folder: Path, given: list[str], text: str) -> None:
+    del folder
+    result = stretto("run", "flows.py:etl", *given, "--db", "memory:")
+    assert result.exit_code == 2
+    assert text in result.stderr
+
+
+def test_validate_and_graph(folder: Path) -> None:
+    result = stretto("validate", "flows.py", "flows.py:whole")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "flows.py: valid: etl (2 steps)",
+        "flows.py: valid: whole (2 steps)",
+        "flows.py:whole: valid: whole (2 steps)",
+        "flows.py:whole: valid: etl (2 steps)",
+    ]
+    assert "extract [Python]" in stretto("graph", "flows.py:etl").stdout
+    assert "id: etl" in stretto("convert", "flows.py:etl", "--to", "yaml").stdout
+    (folder / "a:b").write_text("workflow: {id: plain, jobs: []}")  # a file that only looks like Python
+    assert "plain" in stretto("validate", "a:b").output
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("nowhere.py", "there is no such file"),
+        ("nowhere:etl", "it can not be imported: ModuleNotFoundError"),
+        ("flows.py:elt", "there is no workflow `elt` in it [unknown-value]\n    hint: did you mean `etl`?"),
+        ("flows.py:zzzzzz", "hint: it has etl, whole"),
+        ("user.py", "there is no workflow in it [empty]\n    hint: name one that it imports: user.py:etl"),
+        ("empty.py", "hint: write @workflow"),
+        ("empty.py:etl", "there is no workflow `etl` in it [unknown-value]"),
+        ("wrong.py", "wrong.py:10:1: "),
+        ("syntax.py", "syntax.py:2:1: SyntaxError"),
+        ("raising.py", "raising.py:3:1: it can not be imported: ZeroDivisionError"),
+        ("leaving.py", "it can not be imported: SystemExit"),
+        ("lambdas.py", "lambdas.py:3:1: "),
+    ],
+)
+def test_what_can_not_be_used(folder: Path, name: str, text: str) -> None:
+    (folder / "empty.py").write_text("")
+    (folder / "syntax.py").write_text("x = 1\ndef f(:\n")
+    (folder / "raising.py").write_text("x = 1\n\n1 / 0\n")
+    (folder / "leaving.py").write_text("exit(3)\n")
+    (folder / "lambdas.py").write_text("from stretto import step\n\nstep(lambda: 1)\n")
+    result = stretto("validate", name)
+    assert result.exit_code == 2
+    assert text in result.stderr
