@@ -45,7 +45,7 @@ def flows_of(name: str) -> list[Flow[..., Any]]:
 @pytest.mark.parametrize("name", PRINTED)
 def test_it_prints_what_it_promises(name: str, tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLES / f"{name}.py")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=110)  # noqa: S603
     assert (done.stdout, done.returncode) == (PRINTED[name], 0), done.stderr
 
 

@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from stretto.flow.engine import Engine, RunChange
 from stretto.flow.steps import step
 from stretto.flow.workflow import workflow
 
@@ -28,6 +29,15 @@ async def seen(wanted: Any, count: int = 1) -> None:
     """Until a function has been called."""
     while CALLS.count(wanted) < count:  # noqa: ASYNC110 - functions in threads can not set events
         await asyncio.sleep(0.005)
+
+
+def opens_when_paused(engine: Engine, workflow_id: str | None = None) -> None:
+    """The gate opens once a run is paused: what is held then ends, and nothing new begins."""
+
+    @engine.on("paused")
+    async def paused(change: RunChange) -> None:
+        if workflow_id in {None, change.key.workflow_id}:
+            GATES["gate"].set()
 
 
 @dataclass

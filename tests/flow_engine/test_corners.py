@@ -6,7 +6,18 @@ import pickle
 from typing import Any
 
 import pytest
-from tests.flow_engine.flows import CALLS, GATES, broken, etl, finish, named, say, seen, talk
+from tests.flow_engine.flows import (
+    CALLS,
+    GATES,
+    broken,
+    etl,
+    finish,
+    named,
+    opens_when_paused,
+    say,
+    seen,
+    talk,
+)
 from tests.flow_engine.test_take_over import database
 from tests.ports.postgresql_server import PostgresServer
 
@@ -258,8 +269,8 @@ def test_a_function_with_a_name_of_its_own_is_found_where_it_was(url: str) -> No
     async def work() -> None:
         async with Engine(url) as engine:
             await engine.submit(named)
+            opens_when_paused(engine)
             await seen("begin gate")
-            asyncio.get_running_loop().call_later(0.1, GATES["gate"].set)
         async with Engine(url) as engine:
             assert await (await engine.get("named", 1)).result(30) == "mine"
 
@@ -283,8 +294,8 @@ def test_a_run_that_another_process_has_resumed(
     async def work() -> None:
         async with Engine(url) as engine:
             await engine.submit(talk)
+            opens_when_paused(engine)
             await seen("begin gate")
-            asyncio.get_running_loop().call_later(0.1, GATES["gate"].set)
         monkeypatch.setattr(starting, "resume", refused)
         async with Engine(url, on_stop="hand_over"):
             pass
@@ -302,8 +313,8 @@ def test_runs_that_go_on_starting_others_are_not_followed_for_ever(
     async def work() -> None:
         async with Engine(url) as engine:
             await engine.submit(talk)
+            opens_when_paused(engine)
             await seen("begin gate")
-            asyncio.get_running_loop().call_later(0.1, GATES["gate"].set)
 
     finish(work())
     assert CALLS[-1] == "end gate"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pytest
-from tests.flow_engine.flows import CALLS, GATES, broken, finish, held, say, seen
+from tests.flow_engine.flows import CALLS, GATES, broken, finish, held, opens_when_paused, say, seen
 
 from stretto.definition import parse_all
 from stretto.flow.builder import WorkflowBuilder
@@ -96,7 +96,7 @@ def test_row_42_functions_are_found_again_and_a_missing_one_fails_its_step_alone
         async with Engine(url) as engine:
             await engine.submit(made(changed=False)[0])
             await seen("begin gate")
-            asyncio.get_running_loop().call_later(0.2, GATES["gate"].set)
+            opens_when_paused(engine)
             before = {each.name: each.source_hash for each in await engine.functions()}
         async with Engine(url, recover="manual") as engine:
             engine.register(rewritten())
@@ -203,7 +203,7 @@ def test_row_49_sub_steps_are_listed_run_and_survive_a_restart(url: str) -> None
         async with Engine(url) as engine:
             await engine.submit(dynamic)
             await seen("begin gate")
-            asyncio.get_running_loop().call_later(0.2, GATES["gate"].set)
+            opens_when_paused(engine)
         assert "later" not in CALLS
         async with Engine(url) as engine:
             run = await engine.get("dynamic", 1)

@@ -6,7 +6,7 @@ import signal
 from time import monotonic
 
 import pytest
-from tests.flow_engine.flows import BLOCKS, CALLS, GATES, finish, seen, talk, threaded
+from tests.flow_engine.flows import BLOCKS, CALLS, GATES, finish, opens_when_paused, seen, talk, threaded
 
 from stretto.flow.engine import Engine, stopping
 from stretto.flow.engine.starting import paused_by_stop
@@ -32,7 +32,10 @@ async def interrupted(url: str, **options: object) -> None:
     async with Engine(url, **options) as engine:  # type: ignore[arg-type]
         await engine.submit(talk, request_id="it")
         await seen("begin gate")
-        asyncio.get_running_loop().call_later(0.2, GATES["gate"].set)
+        if "on_stop" in options:
+            asyncio.get_running_loop().call_later(0.2, GATES["gate"].set)
+        else:
+            opens_when_paused(engine)
 
 
 def test_a_stop_pauses_and_the_next_engine_goes_on(url: str) -> None:
@@ -157,7 +160,7 @@ def test_who_leaves_by_an_interrupt_stops_gracefully(url: str) -> None:
             run = await engine.submit(talk)
             await seen("begin gate")
             asyncio.get_running_loop().call_later(0.1, os.kill, os.getpid(), signal.SIGINT)
-            asyncio.get_running_loop().call_later(0.3, GATES["gate"].set)
+            opens_when_paused(engine)
             await run.result()
 
     with pytest.raises(KeyboardInterrupt):
@@ -192,7 +195,7 @@ def test_runs_that_are_not_paused_in_time_go_on_later(
     monkeypatch.setattr(stopping, "PAUSE_WITHIN", 0.0)
 
     async def work() -> None:
-        await interrupted(url)
+        await interrupted(url, on_stop="pause")
         async with Engine(url) as engine:
             assert await (await engine.get("talk", 1)).result(30) == "three"
 
@@ -209,7 +212,7 @@ def test_children_are_paused_with_their_parents(url: str) -> None:
         async with Engine(url) as engine:
             await engine.submit(parent)
             await seen("begin gate")
-            asyncio.get_running_loop().call_later(0.2, GATES["gate"].set)
+            opens_when_paused(engine, "talk")
         for name in ("parent", "talk"):
             assert paused_by_stop(await row_of(url, name))
         async with Engine(url) as engine:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.flow_engine.flows import CALLS, GATES, Counts, etl, failing, talk
+from tests.flow_engine.flows import CALLS, GATES, Counts, etl, failing, opens_when_paused, talk
 from tests.flow_engine.test_acting import WAITING
 from tests.flow_engine.test_stopping import row_of
 
@@ -132,7 +132,7 @@ def test_an_interrupt_stops_gracefully(url: str) -> None:
             run = engine.submit(talk)
             until("begin gate")
             threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-            threading.Timer(0.4, gate(engine)).start()
+            opens_when_paused(engine._engine)
             run.result()
 
     with pytest.raises(KeyboardInterrupt):

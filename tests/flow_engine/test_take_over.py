@@ -34,6 +34,7 @@ from stretto.store.postgresql.hints import PostgresHints
 ANN = Caller(user=User(name="root"))
 ROOT = Path(__file__).parents[2]
 WITHIN = 15.0  # seconds from the kill until another process has finished everything
+PATIENCE = 120.0  # seconds: a machine that is busy with other things proves the rest all the same
 
 
 class Worker:
@@ -141,7 +142,7 @@ async def kills(url: str, folder: Path, rounds: int, runs: int) -> list[tuple[fl
                 await asyncio.sleep(dice.uniform(0.0, 0.3))
                 victim = dice.randrange(2)
                 workers[victim].kill()
-                took = await ended(store, keys, WITHIN + 15)
+                took = await ended(store, keys, PATIENCE)
                 found.append((took, await check(store, keys, ledger)))
                 print(f"kill {number + 1}: {took:.1f} s, {found[-1][1]} begun again", flush=True)  # noqa: T201
                 workers[victim] = Worker(url)

@@ -11,10 +11,13 @@ from stretto.engine import events as happened
 from stretto.engine.decide import decide
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.node import deciding
-from stretto.node.asks import Carry
+from stretto.node.asks import Ask, Carry, Commit, Deal
 from stretto.node.committing import MOST_BLAME
 from stretto.node.entry import Item
+from stretto.ports.failures import Stale
+from stretto.ports.messages import Letter, Log
 from stretto.ports.paging import Cut
+from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId
 from stretto.ports.runtime import Continue, Done, Stopped
 from stretto.testing.faults import Moment, interfered
@@ -194,3 +197,91 @@ def test_who_waits_for_its_child_waits_for_the_end_of_it(monkeypatch: pytest.Mon
     tank.advance(5_000)
     assert tank.steps(run) == {"s": "STOPPED"}
     assert tank.status(child) == "SUCCEEDED"
+
+
+@pytest.mark.parametrize("always", [True, False])
+@pytest.mark.parametrize("kind", [happened.ChildStarted, happened.ChildEnded])
+@pytest.mark.parametrize("sync", ["true", "false"])
+def test_news_of_a_child_that_can_not_be_decided_end_its_step(
+    monkeypatch: pytest.MonkeyPatch, sync: str, kind: type, always: bool
+) -> None:
+    """They come once: what the end of the step waits for is in them."""
+    tank = Tank()
+    tank.fish()
+    tank.settle().start(flow(work("a"), name="kid"))
+    tank.settle()
+    times = [99 if always else 1]
+
+    def bad(event: Any) -> bool:
+        times[0] -= isinstance(event, kind)
+        return isinstance(event, kind) and times[0] >= 0
+
+    broken_for(monkeypatch, bad)
+    run = tank.start(PARENT.replace("sync: false", f"sync: {sync}"))
+    tank.advance(5_000)
+    heard = sync == "true" or kind is happened.ChildStarted
+    assert tank.steps(run) == {"s": "INTERNALLY_FAILED" if heard else "SUCCEEDED"}
+    assert tank.status(RunKey("kid", 2, 1)) in {"SUCCEEDED", "STOPPED"}
+
+
+@pytest.mark.parametrize("sync", ["true", "false"])
+def test_a_start_that_goes_wrong_while_its_step_is_being_ended_leaves_no_orphan(sync: str) -> None:
+    tank = Tank()
+    broken: list[str] = []
+
+    async def interfere(call: str, when: Moment) -> None:
+        if call == "transact" and when is Moment.AFTER and broken:
+            raise RuntimeError(broken.pop())
+
+    fish = tank.fish(interfered(tank.store, interfere))
+    fish.runtime.answers["start a"] = [GOING_ON]
+    tank.settle().start(flow(work("a"), name="kid"))
+    tank.settle()
+    fish.held = lambda ask: isinstance(ask, Carry)
+    run = tank.start(PARENT.replace("sync: false", f"sync: {sync}"))
+    tank.settle()
+    act(tank, run, happened.RunAction.STOP)
+    broken.append("broken")
+    fish.let_go()
+    tank.advance(5_000)
+    assert not broken
+    assert tank.steps(run) == {"s": "STOPPED"}
+    assert tank.status(RunKey("kid", 2, 1)) == ("STOPPED" if sync == "true" else "IN_PROGRESS")
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_line_for_the_log_keeps_its_place_when_a_run_beside_it_is_stale(beside: bool) -> None:
+    """It is sent again as it is; only if nothing else can be to blame, it is fetched again."""
+    tank = Tank()
+    stale: list[str] = []
+
+    async def interfere(call: str, when: Moment) -> None:
+        if call == "commit" and when is Moment.BEFORE and stale:
+            raise Stale(stale.pop())
+
+    fish = tank.fish(interfered(tank.store, interfere))
+    fish.runtime.answers["start a"] = [GOING_ON]
+    run = tank.settle().start(ONE)
+    tank.settle()
+    asked: list[Ask] = []
+    group = tank.row(run).group
+
+    def line(ref: str) -> None:
+        tank.do(tank.store.send(Letter(ref=ref, to_group=group, body=Log(run=run, status=None, at=1))))
+        tank.hint([group])
+        tank.settle()
+
+    fish.held = lambda ask: isinstance(ask, Commit)
+    line("first")  # while it is on its way, what follows gathers
+    line("second")
+    if beside:
+        fish.report(run, "a", Done())
+        tank.settle()
+    fish.let_go()
+    fish.held = lambda ask: bool(asked.append(ask))  # type: ignore[func-returns-value]
+    stale.append("moved on")
+    tank.advance(3_000)
+    assert not stale
+    assert len([ask for ask in asked if isinstance(ask, Deal)]) == (0 if beside else 1)
+    assert not tank.do(tank.store.fetch(fish.node.id, range(GROUPS))).messages
+    assert (tank.status(run) == "SUCCEEDED") is beside

@@ -16,7 +16,9 @@ from stretto.definition import parse_all
 from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest
 from stretto.model.user import User
+from stretto.node.group import GroupState
 from stretto.node.settings import NodeSettings
+from stretto.ports.places import GROUPS
 from stretto.store.settings import DatabaseSettings
 
 ANN = Caller(user=User(name="ann"))
@@ -49,6 +51,16 @@ def database(request: pytest.FixtureRequest) -> Iterator[Counted]:
         yield made
 
 
+async def settled(app: App) -> None:
+    """Until all groups are claimed and loaded."""
+    async with asyncio.timeout(90):
+        while True:
+            ready = [group for group in app._node.groups.values() if group.state is GroupState.READY]
+            if len(ready) == GROUPS:
+                return
+            await asyncio.sleep(0.05)
+
+
 async def asleep(app: App) -> None:
     """A hundred runs that sleep, until none of them is in memory."""
     (definition,) = parse_all(WORKFLOW)
@@ -68,7 +80,8 @@ def rate(database: Counted, *, sleepers: bool, times: int) -> float:
 
     async def work() -> float:
         async with running(hastened(times), database.url) as app:
-            await app.watch(asyncio.sleep(10 / times))  # groups are claimed and loaded
+            await app.watch(settled(app))
+            await app.watch(asyncio.sleep(10 / times))
             if sleepers:
                 await app.watch(asleep(app))
                 await app.watch(asyncio.sleep(5 / times))

@@ -6,6 +6,7 @@ schema that code must know from then on, and raises the floor of the database to
 
 import re
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from importlib import import_module
 from itertools import pairwise
@@ -129,13 +130,13 @@ def test_statements_that_are_kept_are_many() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- schemas
-def migrated(path: Path, number: str) -> None:
+def migrated(path: Path, number: str, go: Callable[[Config, str], None] = command.upgrade) -> None:
     engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
     config = Config()
     config.set_main_option("script_location", "stretto.store.sql:migrations")
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, number)
+        go(config, number)
 
 
 def schema_of(path: Path) -> dict[str, dict[str, Any]]:
@@ -180,3 +181,11 @@ def test_step_by_step_leads_where_a_new_file_begins(tmp_path: Path) -> None:
         connection.executescript(SCHEMA.read_text(encoding="utf-8"))
     assert schema_of(tmp_path / "old.db") == schema_of(tmp_path / "new.db")
     assert indexes_of(tmp_path / "old.db") == indexes_of(tmp_path / "new.db")
+
+
+@pytest.mark.parametrize(("before", "after"), PAIRS)
+def test_what_was_added_can_be_taken_away_again(before: str, after: str, tmp_path: Path) -> None:
+    migrated(tmp_path / "once.db", before)
+    migrated(tmp_path / "back.db", after)
+    migrated(tmp_path / "back.db", before, command.downgrade)
+    assert schema_of(tmp_path / "back.db") == schema_of(tmp_path / "once.db")

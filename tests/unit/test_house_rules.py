@@ -89,7 +89,7 @@ def repository_files() -> list[Path]:
 
 
 # Written in pieces, so that this file does not break its own rule.
-MACHINE_PATHS = re.compile(r"(?<![\w.$}*<])/(?:" + "|".join(["wo" + "rk", "ro" + "ot"]) + r")(?:/|\b)")
+MACHINE_PATHS = re.compile(r"(?<![\w.$}*</])/(?:" + "|".join(["wo" + "rk", "ro" + "ot"]) + r")(?:/|\b)")
 REGISTRIES = re.compile(
     "|".join(
         [

@@ -116,9 +116,7 @@ class Acting:
                 entry.asked += 1
                 self._desk.after(self._desk.back_off(tries), again)
             else:
-                text = f"internal error: {type(error).__name__}: {error}"
-                group.put(entry, Item(happened.Faulted(attempt=attempt, message=text)))
-                self._ask_for_child(group, entry, ask)
+                self._went_wrong(group, entry, ask, attempt, error)
 
         def again() -> None:
             entry.asked -= 1
@@ -132,12 +130,22 @@ class Acting:
         self._mark(entry, ask, attempt)
         self._ready.append(go)
 
-    def _ask_for_child(self, group: Group, entry: Entry, ask: Ask) -> None:
-        """Its start went wrong. A step that lets its child alone ends as soon as it is known whether there is
-        one; for others the core asks by itself, because the child must be stopped.
+    def _went_wrong(
+        self, group: Group, entry: Entry, ask: Ask, attempt: AttemptKey, error: Exception
+    ) -> None:
+        """The step fails. One that is being ended waits for an answer, and only a look for its child is one.
+
+        If it was the start of a child that went wrong, there may be one: a step that lets its child alone, or
+        is being ended, must know that; for others the core asks by itself.
         """
-        if isinstance(ask, Carry) and isinstance(ask.effect, todo.StartChild) and not ask.effect.sync:
-            self._carry(group, entry, todo.StopChild(attempt=ask.effect.attempt, child=None, user=""))
+        effect = ask.effect if isinstance(ask, Carry) else None
+        record = entry.attempt(attempt)
+        ending = record is not None and record.ending is not None
+        if not ending or isinstance(effect, todo.StopChild):
+            text = f"internal error: {type(error).__name__}: {error}"
+            group.put(entry, Item(happened.Faulted(attempt=attempt, message=text)))
+        if isinstance(effect, todo.StartChild) and (ending or not effect.sync):
+            self._carry(group, entry, todo.StopChild(attempt=attempt, child=None, user=""))
 
     def _mark(self, entry: Entry, ask: Ask, attempt: AttemptKey) -> None:
         if isinstance(ask, Carry) and isinstance(ask.effect, todo.StartChild):

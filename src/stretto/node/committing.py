@@ -178,10 +178,12 @@ class Committing:
     def _stale(self, batch: Batch, error: Stale) -> None:
         """Rows have moved on that it relied on: these runs are loaded anew; the others are sent again."""
         named = error.groups or frozenset(batch.groups)
-        kept = [pair for pair in batch.drafts if pair[0].number not in named]
-        for group, draft in batch.drafts:
-            if group.number in named:
-                self._undo(group, draft)
+        undone = [pair for pair in batch.drafts if pair[0].number in named]
+        # Messages about no run are in order, and rely on nothing: they are to blame only if nobody else is.
+        undone = [pair for pair in undone if pair[1].entry is not None] or undone
+        kept = [pair for pair in batch.drafts if pair not in undone]
+        for group, draft in undone:
+            self._undo(group, draft)
         self._next(batch.groups, Batch(kept, batch.rest) if kept else batch.rest)
 
     def _poisoned(self, batch: Batch, error: Exception) -> None:
@@ -252,8 +254,8 @@ def _is_hopeless(entry: Entry, attempt: AttemptKey) -> bool:
     """A step may survive its fault, because others go on when it ends, and then it is theirs that can not be
     stored: it would be blamed for ever.
     """
-    entry.blamed[attempt] = entry.blamed.get(attempt, 0) + 1
-    return entry.blamed[attempt] > MOST_BLAME
+    times = entry.blamed[attempt] = entry.blamed.get(attempt, 0) + 1
+    return times % (MOST_BLAME + 1) == 0  # and then again: what is being ended waits for its fault
 
 
 def _harmless(error: Exception) -> str:

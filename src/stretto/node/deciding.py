@@ -25,6 +25,7 @@ from stretto.ports.commit import PermitAsk
 from stretto.ports.places import group_of_run
 from stretto.ports.signals import SignalWait
 
+_OF_CHILD: Final = (happened.ChildStarted, happened.ChildRefused, happened.ChildEnded)
 _ANSWERS: Final = (happened.WorkLost, happened.ChildRefused, happened.ChildEnded, happened.Faulted)
 Outside = Callable[[AnyStep], bool]  # whether the work of a step lives outside of our processes
 
@@ -228,6 +229,9 @@ class Deciding:
             event = happened.Faulted(attempt=attempt, message=text)
         if not isinstance(item.event, happened.RunFaulted):  # with the message that goes, or not at all
             self._apply(group, entry, draft, Item(event), event)
+        record = None if attempt is None else entry.attempt(attempt)
+        if isinstance(item.event, _OF_CHILD) and record is not None and record.ending is not None:
+            self._apply(group, entry, draft, Item(item.event), item.event)  # it is what the end waits for
 
     # -------------------------------------------------------------------------------------------- decisions
     def _take(self, group: Group, entry: Entry, draft: Draft, decision: Decision) -> None:

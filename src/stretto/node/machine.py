@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from stretto.engine.events import Reported
+from stretto.model.errors import Unavailable
 from stretto.node.acting import Acting
 from stretto.node.asks import Ask, FetchMail, Leave, StartLeaving
 from stretto.node.book import Book
@@ -114,7 +115,7 @@ class Node:
         times = [self._desk.next_alarm, self._book.next_due, self._book.next_idle]
         if not self._fetching and self._desk.trusted:  # a beat that is heard wakes, too
             times.append(self._fetch_at)
-        if self._stopping is not None:
+        if self._stopping is not None and not self._left:
             times.append(self._stopping)
         return min(times)
 
@@ -222,8 +223,18 @@ class Node:
             return
         self._left = True
         self._acting.jobs.abandon_all()
+        self._say_goodbye(self._stopping + self._desk.settings.trust / 1_000)
+
+    def _say_goodbye(self, until: float, tries: int = 0) -> None:
+        """Who is not heard goes all the same, after a while: the others bury it."""
 
         def over(_answer: object) -> None:
             self.gone = True
 
-        self._desk.insist(Leave(node=self._desk.node), over, over)
+        def otherwise(error: Exception) -> None:
+            if not isinstance(error, Unavailable) or self._desk.steady() >= until:
+                self.gone = True
+            else:
+                self._desk.after(self._desk.back_off(tries), lambda: self._say_goodbye(until, tries + 1))
+
+        self._desk.ask(Leave(node=self._desk.node), over, otherwise)

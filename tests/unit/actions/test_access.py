@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.unit.actions.test_lists import SEEN_BY_VIEWERS
 from tests.unit.actions.test_page import answers_in_the_code
 from tests.unit.actions.world import ANN, WORK, World, failing, flow, going_on
@@ -22,6 +23,7 @@ from stretto.actions import (
     job_templates,
     pause,
     publish,
+    publish_if_new,
     remove_tag,
     report_output,
     restart,
@@ -30,6 +32,7 @@ from stretto.actions import (
     set_breakpoint,
     skip_step,
     start,
+    start_many,
     stop,
     stop_workflow,
     tag_permits,
@@ -149,6 +152,11 @@ def definition() -> Any:
     return found
 
 
+def changed() -> Any:
+    made = definition()
+    return replace(made, workflow=replace(made.workflow, description="another version"))
+
+
 def template() -> JobTemplateRequest:
     made = JobTemplateDefinition(job_type="copy", step_type="NoOp", version="default")
     return JobTemplateRequest(owner=OWNER, status="ok", support="none", definition=made)
@@ -161,6 +169,10 @@ PAGE = PageRequest(first=5)
 
 ON_WORKFLOWS: dict[str, tuple[Right, Work]] = {
     "publish.publish": (CHANGE, lambda w, c: publish.publish(w.store, c, definition())),
+    "publish_if_new.publish_if_new": (
+        CHANGE,
+        lambda w, c: publish_if_new.publish_if_new(w.store, c, changed()),
+    ),
     "activate.activate": (CHANGE, lambda w, c: activate.activate(w.store, c, "flow", "1")),
     "deactivate.deactivate": (CHANGE, lambda w, c: deactivate.deactivate(w.store, c, "flow")),
     "update_properties.update_properties": (
@@ -178,6 +190,10 @@ ON_WORKFLOWS: dict[str, tuple[Right, Work]] = {
         lambda w, c: delete_workflow.delete_workflow(w.store, c, "flow"),
     ),
     "start.start": (RUN, lambda w, c: start.start(w.store, c, "flow", "1", START)),
+    "start_many.start_many": (
+        RUN,
+        lambda w, c: start_many.start_many(w.store, c, "flow", "latest", [start.Asked(START)]),
+    ),
     "stop.stop": (RUN, lambda w, c: stop.stop(w.store, c, "flow", 1)),
     "stop.kill": (RUN, lambda w, c: stop.kill(w.store, c, "flow", 1)),
     "pause.pause": (RUN, lambda w, c: pause.pause(w.store, c, "flow", 1)),

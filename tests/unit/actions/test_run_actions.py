@@ -20,7 +20,7 @@ LOOP = (
     "foreach: {id: f, params: {loop_params: {value: {i: {value: [1, 2], type: LONG_ARRAY}}, type: MAP}},"
     " steps: [{step: {id: g, type: Python}}]}"
 )
-ACTIONS = {"stop": stop, "kill": kill, "pause": pause, "resume": resume, "unblock": unblock}
+ACTIONS: dict[str, Any] = {"stop": stop, "kill": kill, "pause": pause, "resume": resume, "unblock": unblock}
 
 
 def made(text: str = "", runtime: Any = going_on) -> World:

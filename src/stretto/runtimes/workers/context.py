@@ -29,6 +29,7 @@ from stretto.runtimes.workers.messages import MOST_TEXT, Beat, Line, Logged, Mes
 from stretto.runtimes.workers.values import value_of
 
 MOST_IN_A_SECOND: Final = 100  # heartbeats and progress: who tells more is heard a little later
+LOOK_EVERY: Final = 0.05  # seconds; for threads of a function, which no signal interrupts
 
 Tell = Callable[[Message], None]
 
@@ -89,7 +90,6 @@ class FarBackstage:
         self.cancelled = False
         self._is_async = is_async
         self._home = threading.get_ident()
-        self._event = threading.Event()
         self._waiting: list[asyncio.Future[None]] = []
 
     @property
@@ -104,14 +104,15 @@ class FarBackstage:
         self.telling.beat()
 
     def cancel(self) -> None:
-        """Called by a signal."""
+        """Called by a signal, wherever the main thread is: nothing here may wait for a lock."""
         self.cancelled = True
-        self._event.set()
         for future in self._waiting:
             future.get_loop().call_soon_threadsafe(_settle, future)
 
     def wait(self, seconds: float) -> None:
-        self._event.wait(seconds)
+        until = time.monotonic() + seconds
+        while not self.cancelled and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, LOOK_EVERY))
 
     async def wait_cancelled(self) -> None:
         if not self.cancelled:

@@ -60,9 +60,13 @@ class Pool:
         worker = await self._taken()
         if isinstance(worker, Raised):
             return worker
-        worker.begin(job, self._sink)
         try:
-            return await asyncio.shield(job.answer)
+            worker.begin(job, self._sink)
+            answer = await asyncio.shield(job.answer)
+            if answer.left:  # what it left behind must not meet what comes next
+                worker.kill()
+                await worker.ended.wait()
+            return answer
         except asyncio.CancelledError:
             await self._end(worker, job, grace())
             raise

@@ -79,8 +79,7 @@ class Sky:
 
     def some_groups(self, commit: "Call") -> frozenset[int]:
         """Whose part of a batch is to blame; nobody says whose, sometimes."""
-        groups = [part.lease.group for part in commit.arguments[1]]
-        return frozenset(group for group in groups if self.dice.random() < 0.5)
+        return frozenset(group for group in _with_runs(commit) if self.dice.random() < 0.5)
 
     def trouble(self) -> Trouble | None:
         """What befalls a call, if anything does."""
@@ -98,6 +97,12 @@ class Sky:
                 return kind
             chance -= share
         return None
+
+
+def _with_runs(call: Call) -> list[int]:
+    """The groups of a commit whose part relies on rows of runs."""
+    parts = call.arguments[1] if call.name == "commit" else ()
+    return [part.lease.group for part in parts if any(each.root is not None for each in part.decisions)]
 
 
 class Client(Protocol):
@@ -171,7 +176,7 @@ class Handle:
             trouble = Trouble.REFUSED
         if trouble is Trouble.TWICE and call.name not in REPEATED:
             trouble = None
-        if trouble is Trouble.STALE and call.name != "commit":
+        if trouble is Trouble.STALE and not _with_runs(call):
             trouble = None
         if trouble is not None:
             self._sky.count(f"{trouble.value} in {call.name}")

@@ -221,13 +221,7 @@ class Oracle:
             return {S.FATALLY_FAILED}
         if not step.sync:
             return {DONE}
-        definition = self._definitions[child]
-        found = self.level(definition.workflow.steps, 1)
-        runs = set(found.runs)
-        if definition.workflow.timeout is not None:
-            runs.add(R.TIMED_OUT)
-        if self._is_replaced(definition):
-            runs.add(R.STOPPED)
+        runs = self.run(child, has_parent=False).runs
         return {STEP_OF[status] for status in runs}
 
 

@@ -113,7 +113,9 @@ def make_poison(dice: Random, step_ids: list[str]) -> Poison | None:
     if not step_ids or dice.random() >= 0.07:
         return None
     early = dice.random() < 0.3
-    return Poison(step_id=dice.choice(step_ids), early=early, signals=dice.random() < 0.15)
+    step_id = dice.choice(step_ids)
+    undoes = step_id.endswith("u")  # nothing could end a run whose undoing can not begin
+    return Poison(step_id=step_id, early=early and not undoes, signals=dice.random() < 0.15)
 
 
 def make_faults(dice: Random, slots: int, horizon: int, *, restless: bool) -> tuple[Fault, ...]:

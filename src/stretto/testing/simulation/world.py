@@ -49,7 +49,7 @@ from stretto.testing.simulation.users import CALLER, Users
 from stretto.testing.simulation.watch import Touched, Watch, WatchedDatabase
 
 LOOK_EVERY: Final = 3_000  # milliseconds between two looks whether everything has ended
-PATIENCE: Final = 900_000  # milliseconds after the trouble: by then every run must have ended
+PATIENCE: Final = 3_600_000  # milliseconds after the trouble: by then every run must have ended
 MOST_STEPS: Final = 400_000
 IMPATIENT: Final = NodeSettings(
     engine=EngineSettings(records_per_decision=3, expression_visits=60),

@@ -247,6 +247,7 @@ def test_a_backstage_without_a_loop() -> None:
     assert FarBackstage(SCENE, said.append, is_async=True).is_at_home
     backstage.at_home(said.append, Beat())
     backstage.wait(0.0)
+    backstage.wait(0.06)
     backstage.cancel()
     backstage.wait(60.0)
     asyncio.run(backstage.told.report(None))  # type: ignore[arg-type]

@@ -35,6 +35,7 @@ def test_a_process_that_can_not_be_forked(monkeypatch: pytest.MonkeyPatch) -> No
             os.close(file)
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # whoever runs the tests may have threads
 def test_a_worker_that_does_not_start(capfd: pytest.CaptureFixture[str]) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:

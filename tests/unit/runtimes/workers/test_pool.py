@@ -454,6 +454,7 @@ def test_processes_that_are_left_behind_are_ended(name: str, left: int, tmp_path
         assert value_of(answer) == "done"
         assert answer.left == left
         pids = await pids_in(file)
+        assert not lives(pids[0]) or name == "leaves_daemon"
         wait_until(lambda: not any(map(lives, pids)))
         assert value_of(await pool.call(job("pid"))) not in pids
 

@@ -162,7 +162,7 @@ def test_a_step_that_is_stopped_is_gone(tmp_path: Path) -> None:
             pids = await pids_in(file)
             assert await terminated(stand, step) == Stopped()
             assert not lives(pids[0])
-            wait_until(lambda pids=pids: not in_group(pids[0]) and not any(map(lives, pids)), 2.0)  # type: ignore[misc]
+            wait_until(lambda pids=pids: not in_group(pids[0]) and not any(map(lives, pids)), 20.0)  # type: ignore[misc]
         assert stand.runtime.at_work == []
 
     playing(body, *given.values(), grace=1.0)

@@ -24,7 +24,7 @@ class History:
     def rule(self, touched: Touched, complain: Complain) -> None:
         for _, before, after in touched.of("messages"):
             if before is not None and after is not None and isinstance(after.body, Log):
-                self._late.add(after.body.run)
+                self.excuse(after.body.run)  # it was postponed
         for (group, seq), before, after in touched.of("log"):
             if before is not None or after is None:
                 complain(f"I14: the row {seq} of the log of group {group} changed")
@@ -34,6 +34,10 @@ class History:
             self._last[group] = seq
             for event in after.events:
                 self._hear(event, complain)
+
+    def excuse(self, run: RunKey | None) -> None:
+        """A line about a run could not be written in its turn."""
+        self._late.add(run)
 
     def _hear(self, event: Any, complain: Complain) -> None:
         if isinstance(event, InstanceStatusChanged):
