@@ -1,6 +1,7 @@
 """What holds for all tests: without the corpora the conformance tests are left out, and one line says so."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ MISSING = not DATA.is_dir()
 
 
 def pytest_configure() -> None:
+    # A shell without job control starts what is in the background deaf to Ctrl-C, which some tests send.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if MISSING and os.environ.get("CI"):
         message = (
             "../shared/data is not beside the repository; in CI the conformance tests can not be left out"

@@ -350,7 +350,7 @@ def test_what_is_refused_without_a_place_inside() -> None:
     with pytest.raises(Unserialisable, match="`result` can not be written as JSON: RuntimeError: json"):
         json_text(Moody(), "result")
     with pytest.raises(Unserialisable, match="is nested too deeply"):
-        json_text(deep(5_000), "result")
+        json_text(deep(100_000), "result")
 
 
 def deep(levels: int) -> Any:

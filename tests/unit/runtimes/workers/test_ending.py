@@ -171,4 +171,6 @@ def test_nothing_ever_outlives_an_engine_that_is_killed(tmp_path: Path) -> None:
     for number in range(50):
         folder = tmp_path / str(number)
         folder.mkdir()
-        assert killed(ALL, folder, forks=number % 2 == 1) < 2.0
+        # Where many wait for each processor, a kill has to wait for one, too.
+        is_busy = os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
+        assert killed(ALL, folder, forks=number % 2 == 1) < 2.0 + is_busy * SLACK / 4
