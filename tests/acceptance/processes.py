@@ -1,5 +1,6 @@
 """`stretto run` as a process of its own: started, watched, interrupted, killed."""
 
+import os
 import resource
 import signal
 import subprocess
@@ -11,6 +12,13 @@ from typing import Final
 from tests.acceptance.command import STRETTO
 
 PATIENCE: Final = 60.0  # seconds: the machine may be busy
+
+
+def unmeasured() -> dict[str, str]:
+    """The environment, without what makes a process note at its end which lines it ran: one whose disk is full,
+    or that is interrupted over and over, can not.
+    """
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
 
 
 class Running:
@@ -29,6 +37,7 @@ class Running:
             start_new_session=True,
             text=True,
             preexec_fn=limit,  # noqa: PLW1509 - nothing else happens in it
+            env=None if most_bytes is None else unmeasured(),
         )
 
     def __enter__(self) -> "Running":

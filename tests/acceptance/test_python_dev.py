@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.acceptance.command import STRETTO
-from tests.acceptance.processes import PATIENCE, until
+from tests.acceptance.processes import PATIENCE, unmeasured, until
 
 FLOW = """
 import asyncio
@@ -35,6 +35,7 @@ def test_a_change_begins_another_round(tmp_path: Path) -> None:
             stdout=shown,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            env=unmeasured(),
         ) as process,
     ):
         try:
