@@ -15,8 +15,8 @@ PATIENCE: Final = 60.0  # seconds: the machine may be busy
 
 
 def unmeasured() -> dict[str, str]:
-    """The environment, without what makes a process note at its end which lines it ran: one whose disk is full,
-    or that is interrupted over and over, can not.
+    """The environment, without what makes a process note at its end which lines it ran: one whose disk is
+    full, or that is interrupted over and over, can not.
     """
     return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
 
