@@ -116,6 +116,7 @@ def finished_steps(folder: Path) -> set[str]:
     return {each["step_id"] for each in steps if each["runtime_state"]["status"] == "SUCCEEDED"}
 
 
+@pytest.mark.timeout(600)  # eleven starts, on a machine that may be busy
 def test_row_145_killed_at_ten_random_moments(tmp_path: Path) -> None:
     (tmp_path / "long.yaml").write_text(LONG)
     log, dice = tmp_path / "log.txt", random.Random(145)  # noqa: S311 - not for secrets

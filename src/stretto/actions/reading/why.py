@@ -58,12 +58,10 @@ async def why_run(store: Store, caller: Caller, workflow_id: str, instance_id: i
 
 def _cause(row: RunRow) -> str:
     """What made a run end badly: the step that failed first, or whoever asked for it."""
-    error = row.summary.first_error
-    if row.record.status is RunStatus.SUCCEEDED:
-        return ""
+    error, said = row.summary.first_error, row.record.ended_by
     if error is not None:
-        return f": step [{error.step_id}] is {error.status}" + (f": {error.text}" if error.text else "")
-    return f": {row.record.ended_by}" if row.record.ended_by else ""
+        said = ": ".join(filter(None, (f"step [{error.step_id}] is {error.status}", error.text)))
+    return f": {said}" if said and row.record.status is not RunStatus.SUCCEEDED else ""
 
 
 async def why_step(store: Store, caller: Caller, workflow_id: str, instance_id: int, step_id: str) -> Why:

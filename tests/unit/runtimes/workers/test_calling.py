@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.unit.runtimes.workers import functions
 from tests.unit.runtimes.workers.stand import MODULE, SCENE, failure_of, target, value_of
 
@@ -357,7 +358,9 @@ def test_a_worker_serves_until_its_socket_closes() -> None:
         ours.shutdown(socket.SHUT_WR)
         Worker(theirs).serve()
         found = heard_from(ours, 5)
-    assert found == [Found(), Returned("2"), Found(), Line("from a thread", "INFO"), Returned("null")]
+    # In a process of tests other tests may have left children, which a worker of its own does not have.
+    said = [replace(each, left=0) if isinstance(each, Returned) else each for each in found]
+    assert said == [Found(), Returned("2"), Found(), Line("from a thread", "INFO"), Returned("null")]
 
 
 def test_a_child_that_a_function_forks_says_nothing() -> None:
