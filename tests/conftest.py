@@ -12,6 +12,9 @@ MISSING = not DATA.is_dir()
 
 
 def pytest_configure() -> None:
+    # What a person has set for their own use is no part of any test, nor of the programs that tests start.
+    for name in [each for each in os.environ if each.startswith("STRETTO_")]:
+        del os.environ[name]
     # A shell without job control starts what is in the background deaf to Ctrl-C, which some tests send.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

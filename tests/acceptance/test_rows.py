@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tests.acceptance import started_by_code
-from tests.acceptance.processes import Running
+from tests.acceptance.processes import Running, until
 from tests.acceptance.test_run_on_servers import mariadb, postgresql, stretto
 
 from stretto.actions.caller import Caller
@@ -125,8 +125,7 @@ def test_row_145_killed_at_ten_random_moments(tmp_path: Path) -> None:
     for _ in range(10):
         with Running("run", "long.yaml", *resume, folder=tmp_path) as command:
             if not resume:
-                while not log.exists():
-                    time.sleep(0.01)
+                until(log.exists, "the beginning of the first step")
             time.sleep(dice.uniform(0, 1.2))
             command.killed()
         resume = ["--resume"]

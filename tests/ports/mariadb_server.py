@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import pytest
 from tests.ports.postgresql_server import KEEPER, Missing, missing, with_query
 
-NAMED = os.environ.get("STRETTO_TEST_MARIADB_URL")
+NAMED = os.environ.get("TEST_MARIADB_URL")
 PLACES = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"])
 QUICK = [  # nothing here outlives the tests
     "--innodb-flush-log-at-trx-commit=0",
@@ -40,7 +40,7 @@ def program(*names: str) -> str:
         found = shutil.which(name, path=PLACES)
         if found is not None:
             return found
-    raise Missing(f"no MariaDB server ({names[0]}): install mariadb-server, or set STRETTO_TEST_MARIADB_URL")
+    raise Missing(f"no MariaDB server ({names[0]}): install mariadb-server, or set TEST_MARIADB_URL")
 
 
 class MariadbServer:

