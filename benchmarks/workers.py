@@ -8,10 +8,14 @@ import resource
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Final
 
+from benchmarks.far import double
 from benchmarks.row import Row
+from stretto import Engine, step, workflow
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.model.step import TypedStep
@@ -19,7 +23,7 @@ from stretto.ports.runtime import Continue, Done, Launch, StepContext, StepResul
 from stretto.runtimes.python import PythonRuntime, Registry, function_of
 from stretto.runtimes.workers.calls import WorkerProcesses
 from stretto.runtimes.workers.job import Job
-from stretto.runtimes.workers.limits import Limits
+from stretto.runtimes.workers.limits import WorkerLimits
 from stretto.runtimes.workers.messages import Call, Returned, Target
 from stretto.runtimes.workers.pool import Workers
 from stretto.runtimes.workers.targets import target_of
@@ -28,12 +32,8 @@ SIZE: Final = 2
 CALLS: Final = 10_000
 STEPS: Final = 3_000
 AT_ONCE: Final = 8
+WIDE: Final = 1_000
 KB: Final = 1024
-
-
-def double(n: int) -> int:
-    """The work of a step that does next to nothing."""
-    return 2 * n
 
 
 ADD: Final = function_of(double, isolation="process")
@@ -60,7 +60,7 @@ def weight(pid: int, what: str) -> int:
 
 async def round_trips() -> list[Row]:
     """Calls through the pool alone."""
-    workers = Workers({"default": Limits(size=SIZE, calls=None)})
+    workers = Workers({"default": WorkerLimits(size=SIZE, calls=None)})
     pool = workers.of(None)
     launch = Launch(AttemptKey(RunKey("bench", 1, 1), "step", 1), 1)
     target: Target = target_of(ADD)
@@ -79,7 +79,7 @@ async def round_trips() -> list[Row]:
     alone = max(weight(pid, "Private_Dirty") for pid in pool.pids)
     whole = max(weight(pid, "Rss") for pid in pool.pids)
     begun = perf_counter()
-    fresh = Workers({"default": Limits(size=1, calls=1)})
+    fresh = Workers({"default": WorkerLimits(size=1, calls=1)})
     await fresh.of(None).call(Job(launch, Call(target, b'{"n": 1}')))
     first = perf_counter() - begun
     begun = perf_counter()
@@ -119,17 +119,17 @@ def executor() -> float:
 
 async def steps() -> list[Row]:
     """Steps through the Python runtime."""
-    processes = WorkerProcesses(Workers({"default": Limits(size=SIZE)}))
+    processes = WorkerProcesses(Workers({"default": WorkerLimits(size=SIZE)}))
     runtime = PythonRuntime(Registry(ADD), now=lambda: 1_000, processes=processes)
     declared = ParamDefinition(type=ParamType.LONG, value=0)
-    step = TypedStep(id="step", type="Python", params={"result": declared})
+    typed = TypedStep(id="step", type="Python", params={"result": declared})
     name = Parameter(type=ParamType.STRING, evaluated_result=ADD.name)
 
     async def work(number: int) -> None:
         said: asyncio.Queue[StepResult] = asyncio.Queue()
         key = AttemptKey(RunKey("bench", number, 1), "step", 1)
         params = {"function": name, "n": Parameter(type=ParamType.LONG, evaluated_result=number)}
-        told = StepContext(launch=Launch(key, 1), step=step, params=params, report=said.put)
+        told = StepContext(launch=Launch(key, 1), step=typed, params=params, report=said.put)
         result = await runtime.start(told)
         while isinstance(result, Continue):
             result = await said.get()
@@ -142,6 +142,34 @@ async def steps() -> list[Row]:
     return [Row(f"Python steps in {SIZE} workers", STEPS / took, "1/s", 500, 1.0)]
 
 
+DOUBLE: Final = step(isolation="process")(double)
+
+
+@workflow
+def wide() -> None:
+    """Steps beside each other."""
+    for number in range(WIDE):
+        DOUBLE(number)
+
+
+async def engine(url: str) -> Row:
+    """Steps of a workflow, through everything."""
+    async with Engine(url, workers=SIZE) as opened:
+        await opened.run(wide)
+        times = []
+        for _ in range(3):
+            begun = perf_counter()
+            await opened.run(wide)
+            times.append(perf_counter() - begun)
+    name = url.partition(":")[0]
+    return Row(f"{WIDE:,} steps of a workflow, {SIZE} workers, {name}", WIDE / median(times), "1/s", 500, 1.0)
+
+
+def engines() -> list[Row]:
+    with TemporaryDirectory() as folder:
+        return [asyncio.run(engine(url)) for url in ("memory:", f"sqlite:///{folder}/work.db")]
+
+
 def run() -> list[Row]:
     """All measurements."""
-    return [*asyncio.run(round_trips()), *asyncio.run(steps())]
+    return [*asyncio.run(round_trips()), *asyncio.run(steps()), *engines()]

@@ -33,7 +33,7 @@ LOCAL: Final = frozenset({WORK, WATCHED})
 NARROW: Final = 2  # how many may hold the permit
 READY, STORM = "ready", "storm"  # signals
 COMMAND: Final = """
-mark() { echo "$STRETTO_LAUNCH $PPID $1 $(date +%s.%N)" >> "$EFFECTS"; }
+mark() { echo "$STRETTO_LAUNCH $STRETTO_ENGINE $1 $(date +%s.%N)" >> "$EFFECTS"; }
 mark begin
 sleep 0.1
 mark end

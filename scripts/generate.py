@@ -18,6 +18,7 @@ from stretto.model.moves import INSTANCE_MOVES, RUN_MOVES, STEP_MOVES, Moves, S,
 from stretto.model.status import InstanceStatus, StepFlag, StepStatus
 from stretto.model.vocabulary import CONCEPTS, VOCABULARY, System
 from stretto.model.words import Word
+from stretto.runtimes.listing import built_in_schemas
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -113,8 +114,8 @@ def _concept_rows() -> list[list[str]]:
 
 
 def schema() -> str:
-    """The JSON Schema of definitions, as `stretto schema` prints it."""
-    return json.dumps(definition_schema(), indent=2, ensure_ascii=False) + "\n"
+    """The JSON Schema of definitions, as `stretto schema` prints it where no packages bring step types."""
+    return json.dumps(definition_schema(built_in_schemas()), indent=2, ensure_ascii=False) + "\n"
 
 
 # Path from the root of the repository -> what makes it.

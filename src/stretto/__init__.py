@@ -49,6 +49,7 @@ _HOMES = {
         ),
         "stretto.flow.engine",
     ),
+    "WorkerLimits": "stretto.runtimes.workers.limits",
     "StepContext": "stretto.runtimes.python.context",
     "INJECTED": "stretto.runtimes.python.roles",
     "Service": "stretto.runtimes.python.roles",
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from stretto.runtimes.python.roles import INJECTED as INJECTED
     from stretto.runtimes.python.roles import Service as Service
     from stretto.runtimes.python.roles import service as service
+    from stretto.runtimes.workers.limits import WorkerLimits as WorkerLimits
 
 
 def __getattr__(name: str) -> Any:

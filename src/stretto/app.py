@@ -9,28 +9,35 @@ to end, no process is left.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from typing import Any, Final, Protocol, TypeVar, runtime_checkable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, TypeVar
 from uuid import uuid4
 
+from stretto.config.folders import data_folder, surroundings
 from stretto.config.settings import Config
 from stretto.model.errors import Internal
 from stretto.node.address import is_gone, own_address
 from stretto.node.clock import SystemClock
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
-from stretto.node.perform.evaluation_pool import Pool
 from stretto.node.performer import Performer
 from stretto.node.retention import forget_now_and_then
-from stretto.ports.clock import Clock
 from stretto.ports.groups import NodeState
 from stretto.ports.hints import Hints
+from stretto.ports.logs import NOWHERE
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId
-from stretto.ports.runtime import Launch, StepRuntime
+from stretto.ports.runtime import Launch
 from stretto.ports.store import Store
-from stretto.runtimes.built_in import BuiltIn
+from stretto.runtimes.built_in import Runtimes
+from stretto.runtimes.expressions.pool import Pool
+from stretto.runtimes.logs.files import LogFiles
+from stretto.runtimes.logs.folder import folder_of
+from stretto.runtimes.logs.retention import forget_old_output
+from stretto.runtimes.surroundings import MakeRuntimes, Surroundings, no_runtimes
 from stretto.store.memory.hints import MemoryHints
 from stretto.store.opening import module_of, open_store
 
@@ -38,33 +45,6 @@ T = TypeVar("T")
 
 FIRST_GROUP: Final = 0  # whose owner does what one node does for all
 LEAVE_WITHIN: Final = 5.0  # seconds for the last word of a node that was cut short
-
-
-@runtime_checkable
-class OwnWork(Protocol):
-    """A runtime whose work goes on in this process, and must end with its node."""
-
-    @property
-    def at_work(self) -> Sequence[Launch]:
-        """What has not ended."""
-        ...
-
-    def kill_all(self) -> None:
-        """Nobody has time any more. `close` follows, or is under way."""
-        ...
-
-    async def close(self) -> None:
-        """End all work that goes on. Idempotent."""
-        ...
-
-
-MakeRuntimes = Callable[[Store, Clock], Mapping[str, StepRuntime]]
-"""Step kinds of the caller's own, by their type, for a node on this store."""
-
-
-def no_runtimes(_store: Store, _clock: Clock) -> Mapping[str, StepRuntime]:
-    """Nothing but what comes with the product."""
-    return {}
 
 
 class App:
@@ -77,21 +57,21 @@ class App:
         hints: Hints,
         observers: Sequence[Observer] = (),
         runtimes: MakeRuntimes = no_runtimes,
+        logs: LogFiles | None = None,
     ) -> None:
         self.config = config
         self.store = store
         self.hints = hints
+        self.logs = logs
         self.clock = SystemClock()
-        self.runtimes = BuiltIn(self.clock.now)
-        own = runtimes(store, self.clock)
-        self.by_type = {**self.runtimes.by_type, **own}
-        self._working = [each for each in own.values() if isinstance(each, OwnWork)]
+        around = Surroundings(store=store, clock=self.clock, settings=config.runtimes, sink=logs or NOWHERE)
+        self.runtimes = Runtimes(around, runtimes)
         expressions = config.expressions
         self._evaluator = Pool(workers=expressions.workers, seconds=expressions.within / 1_000)
         performer = Performer(
             store,
             hints,
-            self.by_type,
+            self.runtimes.by_type,
             self._evaluator,
             settings=config.for_node,
             address=own_address(),
@@ -103,7 +83,7 @@ class App:
         self._driver = Driver(self._node, performer, self.clock, hints)
         self._observers = observers
         self._task: asyncio.Task[None]
-        self._forgetting: asyncio.Task[None]
+        self._forgetting: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Begin to look after what is in the store."""
@@ -112,7 +92,11 @@ class App:
         forgetting = forget_now_and_then(
             self.store, self.config.retention, lambda: FIRST_GROUP in self._node.groups, self._observers
         )
-        self._forgetting = asyncio.create_task(forgetting)
+        self._forgetting.append(asyncio.create_task(forgetting))
+        if self.logs is not None:
+            kept = self.config.retention
+            cleaning = forget_old_output(self.logs, self.clock.now, kept.runs, kept.every)
+            self._forgetting.append(asyncio.create_task(cleaning))
 
     @property
     def groups(self) -> Collection[int]:
@@ -122,7 +106,7 @@ class App:
     @property
     def at_work(self) -> list[Launch]:
         """Work in this process that has not ended."""
-        return [*self.runtimes.at_work, *(each for runtime in self._working for each in runtime.at_work)]
+        return self.runtimes.at_work
 
     async def ended(self) -> None:
         """Returns, or raises, when the node has."""
@@ -145,13 +129,12 @@ class App:
     async def stop(self) -> None:
         """Hand everything over, let work end for a while, and go. `hurry` makes it short. Idempotent."""
         self._driver.stop()
-        self._forgetting.cancel()
+        for task in self._forgetting:
+            task.cancel()
         try:
-            await asyncio.wait({self._task, self._forgetting})
+            await asyncio.wait({self._task, *self._forgetting})
         finally:
             await self.runtimes.close()
-            for runtime in self._working:
-                await runtime.close()
             await asyncio.to_thread(self._evaluator.close)
         if self._task.cancelled():
             with suppress(Exception):  # then it is buried, a little later
@@ -162,8 +145,6 @@ class App:
         """End all work now. What was not committed is done again, by whoever comes next."""
         self._task.cancel()
         self.runtimes.kill_all()
-        for runtime in self._working:
-            runtime.kill_all()
 
     async def _bury_the_dead(self) -> None:
         """Nodes whose process is gone, as can be seen here: nobody need wait until their leases run out."""
@@ -186,8 +167,8 @@ async def running(
     try:
         if before is not None:
             await before(store)
-        async with _hinting(config, url) as hints:
-            app = App(config, store, hints, observers, runtimes)
+        async with _hinting(config, url) as hints, _keeping(config, url) as logs:
+            app = App(config, store, hints, observers, runtimes, logs)
             await app.start()
             try:
                 yield app
@@ -195,6 +176,26 @@ async def running(
                 await app.stop()
     finally:
         await store.close()
+
+
+def logs_of(config: Config, url: str) -> LogFiles | None:
+    """Where the output of steps on a database is kept; None: nowhere, as the database is not."""
+    folder = folder_of(url, config.runtimes, data_folder(surroundings()) or Path().absolute())
+    return None if folder is None else LogFiles(folder, config.runtimes.log_size, SystemClock().now)
+
+
+@asynccontextmanager
+async def _keeping(config: Config, url: str) -> AsyncIterator[LogFiles]:
+    """What is printed beside a database in memory ends with it."""
+    with ExitStack() as stack:
+        logs = logs_of(config, url)
+        if logs is None:
+            folder = Path(
+                stack.enter_context(TemporaryDirectory(prefix="stretto-", ignore_cleanup_errors=True))
+            )
+            logs = LogFiles(folder, config.runtimes.log_size, SystemClock().now)
+        stack.callback(logs.close)
+        yield logs
 
 
 @asynccontextmanager

@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import pickle
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -347,3 +349,28 @@ def test_the_tables_of_an_empty_database_are_made(own_postgresql: PostgresServer
 @workflow
 def say_it() -> str:
     return say("it")
+
+
+@pytest.mark.parametrize("way", ["submit", "resume"])
+def test_a_run_that_was_set_aside_goes_on_when_it_is_asked_for(url: str, way: str) -> None:
+    """Processes died at it again and again: nobody goes on with it by himself."""
+
+    async def work() -> None:
+        async with Engine(url, on_stop="hand_over", stop_within=2) as engine:
+            first = await engine.submit(talk, request_id="once")
+            await seen("begin gate")
+            await first.pause()
+        CALLS.clear()
+        with closing(sqlite3.connect(path_of(url))) as database:
+            database.execute("UPDATE run SET aside = 1, quarantined = 'owners died'")
+            database.commit()
+        async with Engine(url, recover="manual") as engine:
+            run = await engine.get("talk", 1)
+            assert (await engine._opened().row(run.key)).quarantined is not None
+            GATES["gate"].set()
+            if way == "submit":
+                run = await engine.submit(talk, request_id="once")
+            await run.resume()
+            assert (await run.wait(30)).succeeded
+
+    finish(work())

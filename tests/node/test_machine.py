@@ -2,8 +2,9 @@
 
 from typing import Any
 
+import msgspec
 import pytest
-from tests.node.tank import GOING_ON, Fish, Tank, flow, work
+from tests.node.tank import GOING_ON, Fish, Tank, finished, flow, work
 
 from stretto.actions.parts.messages import act_on
 from stretto.engine.events import RunActed, RunAction, StepActed
@@ -448,6 +449,62 @@ def test_what_kills_its_owners_is_set_aside() -> None:
     assert tank.status(bad) == "SUCCEEDED"
     assert len(last.node.groups) == GROUPS
     assert not tank.group_of(last, bad).careful
+
+
+def test_what_does_no_harm_for_a_while_is_not_set_aside() -> None:
+    """Owners are killed from outside, again and again; the run was touched, and nothing came of it."""
+    tank = Tank()
+    first = tank.fish()
+    run = tank.settle().start(
+        flow("{id: nap, type: Sleep, params: {sleep_seconds: {value: 600, type: LONG}}}")
+    )
+    tank.settle()
+    tank.crash(first)
+    for number in range(5):
+        victim = tank.fish()
+        tank.advance(20_000)
+        assert tank.group_of(victim, run).careful is (number >= 2)
+        tank.do(
+            tank.store.send(
+                Letter(
+                    ref=f"look {number}",
+                    to_group=tank.row(run).group,
+                    body=Log(run=run, status=tank.row(run).record.status, at=1),
+                )
+            )
+        )
+        tank.advance(5_000)
+        tank.crash(victim)
+    tank.fish()
+    tank.advance(700_000)
+    assert tank.row(run).quarantined is None
+    assert tank.status(run) == "SUCCEEDED"
+
+
+def test_a_run_that_is_let_out_while_it_is_read() -> None:
+    """What was read still says that it is set aside; it goes on all the same, with what came for it."""
+    tank = Tank(park_after=1_000)
+    fish = tank.fish()
+    run = tank.settle().start(
+        flow("{id: nap, type: Sleep, params: {sleep_seconds: {value: 600, type: LONG}}}")
+    )
+    tank.settle().advance(60_000)
+    assert run in tank.group_of(fish, run).parked
+    with tank.database.transaction():
+        tank.database.runs.put(run, msgspec.structs.replace(tank.row(run), quarantined="owners died"))
+    fish.held = lambda ask: isinstance(ask, LoadRuns)
+    number = act(tank, run, RunAction.PAUSE)
+    tank.advance(5_000)
+    (ask,) = fish.holding
+    stale = finished(fish.performer.answer(ask))
+    fish.held, fish.holding = lambda _ask: False, []
+    assert tank.do(tank.store.release_run(run))
+    tank.advance(5_000)
+    fish.node.answered(ask, stale)
+    tank.advance(5_000)
+    assert outcome(tank, number) is not None
+    assert tank.row(run).record.paused
+    assert not tank.group_of(fish, run).aside
 
 
 def test_without_trust_nothing_is_committed() -> None:

@@ -79,7 +79,7 @@ async def _check(
     if problems:
         raise InvalidDefinition(problems)
     now = await store.now()
-    await dry_run(store, workflow, caller.user, now, evaluate)
+    await dry_run(store, workflow, caller.user, now, evaluate, limits.step_types)
     return now
 
 

@@ -8,6 +8,7 @@ import click
 from stretto.definition import MAESTRO_LIMITS, Limits
 from stretto.definition.parse import DEFAULT_OPTIONS, Options
 from stretto.definition.reading.read import Format
+from stretto.runtimes.types import with_installed
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,4 +44,5 @@ def made_options(
                 f"`{each}` is not NAME=TYPE, such as spark=Notebook", param_hint="--template"
             )
         known[name] = kind
-    return Options(form=form, limits=MAESTRO_LIMITS if maestro_limits else limits, templates=known)
+    chosen = MAESTRO_LIMITS if maestro_limits else limits
+    return Options(form=form, limits=with_installed(chosen), templates=known)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from stretto.cli.definitions import PYTHON
+from stretto.cli.import_path import add_path
 from stretto.definition import Checked, validate
 from stretto.definition.parse import Options
 from stretto.flow.errors import TraceError
@@ -125,7 +126,7 @@ def _of_file(name: str) -> ModuleType:
     path = Path(name).resolve()
     if not path.is_file():
         raise _Unusable("there is no such file")
-    _add_path(path.parent)
+    add_path(path.parent)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None  # noqa: S101 - of a name that ends with .py there is one
     assert spec.loader is not None  # noqa: S101 - see above
@@ -136,14 +137,9 @@ def _of_file(name: str) -> ModuleType:
 
 
 def _of_module(name: str) -> ModuleType:
-    _add_path(Path.cwd())
+    add_path(Path.cwd())
     module: ModuleType = _imported(lambda: importlib.import_module(name), name)
     return module
-
-
-def _add_path(folder: Path) -> None:
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
 
 
 def _imported(load: Any, name: str) -> Any:

@@ -10,10 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from stretto.config.database_url import DatabaseUrl
-from stretto.config.kinds import Choice, Count, Kind, OrNone, Switch
+from stretto.config.kinds import Choice, Count, Folder, Kind, Modules, OrNone, Switch
 from stretto.config.settings import Config, FieldPath, value_at
-from stretto.config.units import DAY, HOUR, KB, SECOND, Duration, Size
+from stretto.config.units import DAY, HOUR, KB, MB, SECOND, Duration, Size
 from stretto.params import ParamLimits
+from stretto.runtimes.settings import Isolation
 from stretto.sel import Limits as ExpressionLimits
 from stretto.store.settings import Synchronous
 from stretto.store.sql.codec.document import MOST_CHARACTERS
@@ -30,6 +31,7 @@ SECTIONS: Final[Mapping[str, str]] = {
     "params": "How much requests and runs may carry.",
     "expressions": "How much an expression may use. A limit is exclusive: who reaches the number is stopped.",
     "retention": "How long ended things are kept. Nothing unfinished is ever deleted.",
+    "runtimes": "How the commands and functions of steps are run, and what is kept of what they print.",
 }
 
 
@@ -184,6 +186,28 @@ _RETENTION: Final[_Rows] = {
     "every": (_DURATION, "between two looks for what may be deleted"),
     "rows_at_once": (Count(most=100_000), "rows that one transaction deletes"),
 }
+_RUNTIMES: Final[_Rows] = {
+    "grace": (_DURATION, "for work to end by itself, once it is told to; then it is ended by force"),
+    "commands": (Count(most=10_000), "Shell steps at once"),
+    "workers": (Count(most=1_000), "processes in which functions run"),
+    "worker_memory": (
+        OrNone(Size(least=128 * MB)),
+        "that a worker may use, with the processes that it starts",
+    ),
+    "worker_calls": (OrNone(_COUNT), "calls after which a worker makes room for a new one"),
+    "worker_lifetime": (OrNone(_DURATION), "after which a worker makes room for a new one"),
+    "import_within": (_DURATION, "how long the import of a function's module may take"),
+    "isolation": (
+        Choice(Isolation),
+        "where functions of Python steps run that say nothing about it; a process can be ended, a thread not",
+    ),
+    "modules": (OrNone(Modules()), "modules that an `entrypoint` may name, with what is inside; none: any"),
+    "logs": (
+        OrNone(Folder()),
+        "where the output of steps is kept; none: beside the database, as `work.logs` of `work.db`",
+    ),
+    "log_size": (Size(least=64 * KB), "output that is kept of one launch: its beginning and its end"),
+}
 _RECORDS: Final[Mapping[str, tuple[FieldPath, _Rows]]] = {
     "database": (("database",), _DATABASE),
     "node": (("node",), _NODE),
@@ -192,6 +216,7 @@ _RECORDS: Final[Mapping[str, tuple[FieldPath, _Rows]]] = {
     "params": (("params",), _PARAMS),
     "expressions": (("expressions",), _EXPRESSIONS),
     "retention": (("retention",), _RETENTION),
+    "runtimes": (("runtimes",), _RUNTIMES),
 }
 # The lease is the node's affair, but it is the store that writes it.
 _EXPIRY: Final = Setting(

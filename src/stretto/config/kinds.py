@@ -18,6 +18,7 @@ from stretto.model.suggest import did_you_mean
 MOST: Final = 2**31 - 1
 MOST_SHOWN: Final = 40  # characters of a value in a message
 NONE: Final = "none"
+_MODULES_HINT: Final = 'write ["shop.jobs", "shop.reports"], or shop.jobs,shop.reports'
 _WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")
 
 
@@ -156,6 +157,48 @@ class Choice(msgspec.Struct, frozen=True):
 
     def show(self, value: StrEnum) -> str:
         return str(value)
+
+
+class Folder(msgspec.Struct, frozen=True):
+    """A folder, which need not be there yet; a relative one is taken from where the program is started."""
+
+    name: str = "folder"
+
+    def read(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise BadValue(Code.WRONG_TYPE, f"{shown(value)} is not the name of a folder")
+        return self.parse(value)
+
+    def parse(self, text: str) -> str:
+        if not text or not text.isprintable():
+            raise BadValue(Code.WRONG_TYPE, f"{shown(text)} is not the name of a folder")
+        return text
+
+    def show(self, value: str) -> str:
+        return value
+
+
+class Modules(msgspec.Struct, frozen=True):
+    """Names of Python modules: a list in a file, with commas between them in a text."""
+
+    name: str = "names of modules"
+
+    def read(self, value: object) -> tuple[str, ...]:
+        if isinstance(value, str):
+            return self.parse(value)
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise BadValue(Code.WRONG_TYPE, f"{shown(value)} is no list of modules", _MODULES_HINT)
+        return self.parse(",".join(value))
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        names = tuple(each.strip() for each in text.split(",") if each.strip())
+        for each in names:
+            if not all(part.isidentifier() for part in each.split(".")):
+                raise BadValue(Code.WRONG_TYPE, f"{shown(each)} is not the name of a module", _MODULES_HINT)
+        return names
+
+    def show(self, value: tuple[str, ...]) -> str:
+        return ",".join(value)
 
 
 class OrNone(msgspec.Struct, frozen=True):

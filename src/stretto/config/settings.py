@@ -8,10 +8,11 @@ import msgspec
 
 from stretto.definition.limits import Limits
 from stretto.engine.settings import EngineSettings
-from stretto.node.perform.evaluation_pool import SECONDS, WORKERS
 from stretto.node.retention_settings import RetentionSettings
 from stretto.node.settings import NodeSettings
 from stretto.params import ParamLimits
+from stretto.runtimes.expressions.pool import SECONDS, WORKERS
+from stretto.runtimes.settings import RuntimeSettings
 from stretto.sel import Limits as ExpressionLimits
 from stretto.store.settings import DatabaseSettings
 
@@ -37,6 +38,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     params: ParamLimits = ParamLimits()
     expressions: ExpressionSettings = ExpressionSettings()
     retention: RetentionSettings = RetentionSettings()
+    runtimes: RuntimeSettings = RuntimeSettings()
 
     @property
     def engine(self) -> EngineSettings:

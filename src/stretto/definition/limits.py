@@ -1,5 +1,6 @@
 """How large and how odd a definition may be. Every number is a setting; the defaults are ours."""
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import msgspec
@@ -30,7 +31,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     timeout_days: int = 120
     fire_gap_millis: int = 1_000  # the least time between two fires of a trigger
     empty_workflow: bool = True  # may `steps` be empty? Maestro's API says no
-    step_types: frozenset[str] = frozenset(STEP_TYPES)
+    step_types: AbstractSet[str] = frozenset(STEP_TYPES)  # names alone, or `StepTypes` that can say more
 
 
 MAESTRO_LIMITS: Final = Limits(

@@ -114,7 +114,7 @@ class _Document:
         found = Findings(limit)
         raws: list[dict[str, Any]] = []
         with suppress(Enough):
-            raws = normalise(document, options.templates, found)
+            raws = normalise(document, options.templates, found, options.limits.step_types)
         self.problems = _placed(found, document, start)
         for index, raw in enumerate(raws):
             problems = _placed(self._read(raw), raw, start)

@@ -12,6 +12,7 @@ from stretto.definition.rules.kinds import check_kinds, check_owner
 from stretto.definition.rules.loops import check_loops
 from stretto.definition.rules.names import check_names
 from stretto.definition.rules.numbers import check_numbers
+from stretto.definition.rules.own_params import check_own_params
 from stretto.definition.rules.shape import check_shape
 from stretto.definition.rules.signals import check_signals
 from stretto.definition.rules.triggers import check_triggers
@@ -24,6 +25,7 @@ RULES: Final[tuple[Callable[[Scene], None], ...]] = (
     check_names,
     check_shape,
     check_kinds,
+    check_own_params,
     check_numbers,
     check_loops,
     check_triggers,

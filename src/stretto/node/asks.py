@@ -89,7 +89,7 @@ class NoteSuspect(Ask, frozen=True, kw_only=True, eq=False):
     """Answer: None."""
 
     lease: Lease
-    suspect: Suspect
+    suspect: Suspect | None
 
 
 class Calm(Ask, frozen=True, kw_only=True, eq=False):

@@ -40,6 +40,7 @@ class Group:
         self.careful = False  # owners kept dying here: one run at a time, and it is noted which
         self.suspect: Suspect | None = None
         self.noting = False
+        self.touched = 0.0  # when the suspect was last
 
     @property
     def number(self) -> int:

@@ -36,12 +36,14 @@ class Loading:
         self._wanted: dict[int, deque[Entry]] = {}
         self._tries: dict[RunKey, int] = {}
         self._awaiting: list[tuple[Group, Entry]] = []
+        self._let_out: set[RunKey] = set()
         self._under_way = 0
 
     def clear(self) -> None:
         self._wanted.clear()
         self._awaiting.clear()
         self._tries.clear()
+        self._let_out.clear()
         self._under_way = 0
 
     # ----------------------------------------------------------------------------------------------- wanting
@@ -85,8 +87,8 @@ class Loading:
     def let_out(self, group: Group, run: RunKey) -> None:
         """A run that was set aside is looked at again; what came for it meanwhile is fetched again."""
         group.known.difference_update(group.aside.pop(run, ()))
-        if run not in group.parked:
-            self.want(group, run)
+        if run not in group.parked and self.want(group, run).loading:
+            self._let_out.add(run)  # a read that is under way may find it as it was before
         self._book.hurry = True
 
     def _read(self, entry: Entry) -> None:
@@ -142,9 +144,13 @@ class Loading:
             if not self._book.holds(group, entry):
                 continue
             self._tries.pop(entry.key, None)
+            let_out = entry.key in self._let_out
+            self._let_out.discard(entry.key)
             loaded = by_key.get(entry.key)
             if loaded is None:
                 self._gone(group, entry)
+            elif loaded.row.quarantined is not None and let_out:
+                self._read(entry)
             elif loaded.row.quarantined is not None:
                 self.set_aside(group, entry, loaded.row.quarantined)
             else:

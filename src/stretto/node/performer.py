@@ -14,7 +14,6 @@ from stretto.node.perform.children import Children
 from stretto.node.perform.dealing import Dealing
 from stretto.node.perform.definitions import Definitions
 from stretto.node.perform.earlier import Earlier
-from stretto.node.perform.evaluating import Evaluator
 from stretto.node.perform.fetching import Fetching
 from stretto.node.perform.loading import GroupLoading, RunLoading
 from stretto.node.perform.looking import Looking
@@ -22,6 +21,7 @@ from stretto.node.perform.runtimes import Runtimes
 from stretto.node.perform.signals import Signals
 from stretto.node.settings import NodeSettings
 from stretto.ports.commit import Committed
+from stretto.ports.evaluator import Evaluator
 from stretto.ports.groups import Burial, NodeState
 from stretto.ports.hints import Hints
 from stretto.ports.rows import Lease, NodeId

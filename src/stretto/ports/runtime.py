@@ -113,9 +113,13 @@ class StepRuntime(Protocol):
     Calls for one attempt never overlap; `terminate` may follow a `start` whose answer was lost.
     """
 
-    outside: bool
-    """Whether the work lives outside of our processes (a cluster, a service). After a take-over such work is
-    asked for again under the same launch; work of our own is launched anew, because it died with its node."""
+    @property
+    def outside(self) -> bool:
+        """Whether the work lives outside of our processes (a cluster, a service). After a take-over such work
+        is asked for again under the same launch; work of our own is launched anew, because it died with its
+        node.
+        """
+        ...
 
     def params(self, step: AnyStep) -> Injected:
         """What this kind of step brings along. Pure; asked when a step is made and when one is validated."""

@@ -1,27 +1,82 @@
-"""The runtimes that come with the product, by the type of their steps."""
+"""The runtimes of a node, by the type of their steps: those of the product, and those of its caller."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 from stretto.ports.runtime import Launch, StepRuntime
+from stretto.runtimes import plugins
+from stretto.runtimes.python.own_params import TYPE
+from stretto.runtimes.python.registry import Registry
+from stretto.runtimes.python.runtime import PythonRuntime
 from stretto.runtimes.shell import ShellRuntime
+from stretto.runtimes.surroundings import MakeRuntimes, Surroundings, no_runtimes
+from stretto.runtimes.workers.calls import worker_processes
 
 
-class BuiltIn:
+@runtime_checkable
+class OwnWork(Protocol):
+    """A runtime whose work goes on in this process or below it, and must end with its node."""
+
+    @property
+    def at_work(self) -> Sequence[Launch]:
+        """What has not ended."""
+        ...
+
+    def kill_all(self) -> None:
+        """Nobody has time any more. `close` follows, or is under way."""
+        ...
+
+    async def close(self) -> None:
+        """End all work that goes on. Idempotent."""
+        ...
+
+
+def built_in(around: Surroundings) -> Mapping[str, StepRuntime]:
+    """What comes with the product. Nothing is started before the first step needs it."""
+    settings = around.settings
+    shell = ShellRuntime(
+        around.clock.now, at_once=settings.commands, grace=settings.grace / 1_000, sink=around.sink
+    )
+    return {"Shell": shell, TYPE: python_runtime(around, Registry())}
+
+
+def python_runtime(around: Surroundings, registry: Registry) -> PythonRuntime:
+    """For functions that a program has, and those that steps name or hold."""
+    settings = around.settings
+    return PythonRuntime(
+        registry,
+        now=around.clock.now,
+        store=around.store,
+        modules=settings.modules,
+        grace=settings.grace / 1_000,
+        processes=worker_processes(settings, around.sink),
+        isolation=settings.isolation.value,
+        sink=around.sink,
+    )
+
+
+class Runtimes:
     """All of them, for one node. Made in its event loop; whoever makes it closes it."""
 
-    def __init__(self, now: Callable[[], int]) -> None:
-        self._shell = ShellRuntime(now)
-        self.by_type: Mapping[str, StepRuntime] = {"Shell": self._shell}
+    def __init__(self, around: Surroundings, own: MakeRuntimes = no_runtimes) -> None:
+        self.by_type: Mapping[str, StepRuntime] = {
+            **plugins.by_type(around),
+            **built_in(around),
+            **own(around),
+        }
+        self._working = [each for each in self.by_type.values() if isinstance(each, OwnWork)]
 
     @property
     def at_work(self) -> list[Launch]:
         """What has not ended."""
-        return self._shell.at_work
+        return [each for runtime in self._working for each in runtime.at_work]
 
     def kill_all(self) -> None:
         """Nobody has time any more. `close` must follow."""
-        self._shell.kill_all()
+        for runtime in self._working:
+            runtime.kill_all()
 
     async def close(self) -> None:
         """End all work that goes on. Idempotent."""
-        await self._shell.close()
+        for runtime in self._working:
+            await runtime.close()

@@ -1,4 +1,4 @@
-"""The output file of a step: `name=value` lines, which become output parameters.
+"""The outputs of a step: `name=value` lines, in its output file or marked in what it prints.
 
 rows=42
 summary<<END
@@ -17,6 +17,7 @@ from stretto.params.text import read_value
 from stretto.runtimes.variables import OUTPUT as VARIABLE
 
 MOST_BYTES: Final = 1024 * 1024
+MARK: Final = "::output"  # before the same, at the beginning of a line of standard output
 _LINE: Final = re.compile(r"\s*(?P<name>[^\s=<]+)(?:<<(?P<mark>\S+)|=(?P<value>.*))")
 
 
@@ -24,28 +25,59 @@ class BadOutput(Exception):
     """An output file that can not be understood, or that names what the step does not have."""
 
 
-def read_outputs(data: bytes, declared: Mapping[str, Parameter], now: int) -> dict[str, Parameter]:
-    """The output parameters that a file holds, each of the type that the step declares. Raises BadOutput."""
+def read_outputs(
+    data: bytes, declared: Mapping[str, Parameter], now: int, marked: bytes = b""
+) -> dict[str, Parameter]:
+    """The output parameters that a file holds, and those of marked lines that it does not have; each of the
+    type that the step declares. Raises BadOutput.
+    """
+    return {
+        **_parameters(MARK, _marked(marked), declared, now),
+        **_parameters(f"${VARIABLE}", _written(data), declared, now),
+    }
+
+
+def _written(data: bytes) -> dict[str, str]:
     if len(data) > MOST_BYTES:
         raise BadOutput(f"${VARIABLE} holds more than {MOST_BYTES // 1024} KB; write large things elsewhere")
+    return _texts(_decoded(f"${VARIABLE}", data))
+
+
+def _marked(data: bytes) -> dict[str, str]:
+    """Each line by itself: there is no text of several lines."""
+    found: dict[str, str] = {}
+    for line in _decoded(MARK, data).split("\n")[:-1]:
+        match = _LINE.fullmatch(line.removesuffix("\r"))
+        if match is None or match["mark"] is not None:
+            raise BadOutput(f"{MARK} is followed by `name=value`, and not by `{line[:60]}`")
+        found[match["name"]] = match["value"]
+    return found
+
+
+def _decoded(place: str, data: bytes) -> str:
     try:
-        texts = _texts(data.decode())
+        return data.decode()
     except UnicodeDecodeError as error:
-        raise BadOutput(f"${VARIABLE} is no UTF-8 at byte {error.start}") from None
+        raise BadOutput(f"{place} is no UTF-8 at byte {error.start}") from None
+
+
+def _parameters(
+    place: str, texts: Mapping[str, str], declared: Mapping[str, Parameter], now: int
+) -> dict[str, Parameter]:
     unknown = [name for name in texts if name not in declared]
     if unknown:
         names = ", ".join(f"`{name}`" for name in unknown)
         raise BadOutput(
-            f"${VARIABLE} sets {names}, which is no parameter of the step: declare it there, with a value"
+            f"{place} sets {names}, which is no parameter of the step: declare it there, with a value"
         )
-    return {name: _parameter(name, declared[name], text, now) for name, text in texts.items()}
+    return {name: _parameter(place, name, declared[name], text, now) for name, text in texts.items()}
 
 
-def _parameter(name: str, declared: Parameter, text: str, now: int) -> Parameter:
+def _parameter(place: str, name: str, declared: Parameter, text: str, now: int) -> Parameter:
     try:
         value = read_value(name, declared.type, text)
     except ParamError as error:
-        raise BadOutput(f"${VARIABLE}: {error.message}") from None
+        raise BadOutput(f"{place}: {error.message}") from None
     return Parameter(type=declared.type, evaluated_result=value, evaluated_time=now)
 
 

@@ -1,17 +1,18 @@
-"""A command as processes of the machine: one group, which is ended as a whole."""
+"""A command as processes of the machine, which are ended as a whole."""
 
 import asyncio
-import os
-import signal
+import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Final
+from contextlib import nullcontext, suppress
+from typing import IO, Final
 
+from stretto.runtimes import orders
 from stretto.runtimes.command import Command
-from stretto.runtimes.tail import Tail
+from stretto.runtimes.guards import Guard, Guards
+from stretto.runtimes.tail import Tail, Take
 
 KEPT: Final = 32 * 1024  # bytes of each output
-DRAIN: Final = 1.0  # seconds for the last output, if somebody outside the group holds the pipe
+DRAIN: Final = 1.0  # seconds for the last output, if somebody holds the pipe whom nobody can end
 
 
 class Process:
@@ -19,32 +20,32 @@ class Process:
     not reach it: who started it says when it ends.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process, out: Tail, err: Tail) -> None:
-        self._process = process
+    def __init__(self, guard: Guard, guards: Guards, out: Tail, err: Tail) -> None:
+        self._guard = guard
+        self._guards = guards
         self.out = out
         self.err = err
         self._ended = asyncio.Event()
 
-    @property
-    def group(self) -> int:
-        return self._process.pid
-
     async def wait(self) -> int:
-        """Its exit code, below 0 if a signal ended it. What it left in the background is killed."""
-        code = await self._process.wait()
-        self._signal(signal.SIGKILL)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN):
-                await self.out.ended.wait()
-                await self.err.ended.wait()
-        self.out.close()
-        self.err.close()
-        self._ended.set()
-        return code
+        """Its exit code, below 0 if a signal ended it. What it left in the background is killed.
+        Raises Lost.
+        """
+        try:
+            return await self._guard.ended()
+        finally:
+            self._guards.give_back(self._guard)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(DRAIN):
+                    await self.out.ended.wait()
+                    await self.err.ended.wait()
+            self.out.close()
+            self.err.close()
+            self._ended.set()
 
     async def end(self, grace: float) -> None:
         """Ask it to end, and kill it if it has not after so many seconds. Somebody else waits for it."""
-        self._signal(signal.SIGTERM)
+        self._guard.ask()
         with suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 await self._ended.wait()
@@ -54,31 +55,36 @@ class Process:
     def kill(self) -> None:
         """End it now."""
         if not self._ended.is_set():
-            self._signal(signal.SIGKILL)
-
-    def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # gone; or only zombies are left (macOS)
-            os.killpg(self.group, number)
+            self._guard.kill()
 
 
-async def started(command: Command, extra: Mapping[str, str]) -> Process:
-    """Start a command, with variables of ours beside its own. Raises OSError and ValueError."""
-    out, err = Tail(KEPT), Tail(KEPT)
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *command.words,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=out.write,
-            stderr=err.write,
-            cwd=command.cwd,
-            env={**command.env, **extra},
-            start_new_session=True,
-        )
-    except BaseException:
-        for tail in (out, err):
-            tail.started()
-            tail.close()
-        raise
-    out.started()
-    err.started()
-    return Process(process, out, err)
+async def started(
+    command: Command, extra: Mapping[str, str], guards: Guards, out: tuple[Take, ...], err: tuple[Take, ...]
+) -> Process:
+    """Start a command, with variables of ours beside its own; what it prints is handed to `out` and `err`.
+    Raises OSError, Refused and Lost.
+    """
+    request = orders.packed(orders.BEGIN, command.words, {**command.env, **extra}, str(command.cwd))
+    with nullcontext() if command.stdin is None else _input(command.stdin) as given:
+        guard = guards.taken()
+        tails = Tail(KEPT, *out), Tail(KEPT, *err)
+        try:
+            files = [tail.write for tail in tails]
+            await guard.begin(request, files if given is None else [*files, given.fileno()])
+        except BaseException:
+            guards.give_back(guard)
+            for tail in tails:
+                tail.started()
+                tail.close()
+            raise
+    for tail in tails:
+        tail.started()
+    return Process(guard, guards, *tails)
+
+
+def _input(text: str) -> IO[bytes]:
+    """A file, as a shell has it for a text in a script: nobody waits for a command that does not read."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
+    file.write(text.encode(errors="surrogateescape"))
+    file.seek(0)
+    return file

@@ -1,4 +1,4 @@
-"""Steps of the type Shell: a command of the machine, in a process group of its own.
+"""Steps of the type Shell: a command of the machine, which is ended with everything that it has started.
 
 Each launch has one process; a start that is repeated finds it. The runtime reports by itself when a process
 has ended, and is asked for nothing meanwhile. More commands than the machine should run at once wait in line.
@@ -6,16 +6,18 @@ has ended, and is asked for nothing meanwhile. More commands than the machine sh
 
 import asyncio
 import os
-import signal
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from stretto.engine.records import AttemptKey
+from stretto.model.artifact import Artifacts
 from stretto.model.step import AnyStep
+from stretto.ports.logs import STDERR, STDOUT, LogSink, Stream
 from stretto.ports.runtime import (
     Continue,
     Done,
@@ -31,26 +33,52 @@ from stretto.ports.runtime import (
 from stretto.runtimes import variables
 from stretto.runtimes.artifact import artifacts_of
 from stretto.runtimes.command import SCHEMA, Command, Unusable, command_of
+from stretto.runtimes.exit_codes import Verdict, told
+from stretto.runtimes.guards import Guards, Lost, Refused
+from stretto.runtimes.marks import Marks
 from stretto.runtimes.outputs import MOST_BYTES, BadOutput, read_outputs
 from stretto.runtimes.process import Process, started
-from stretto.runtimes.watchdog import Watchdog
+from stretto.runtimes.python.telling import Telling
+from stretto.runtimes.tail import Take
 
 AT_ONCE: Final = max(16, 4 * (os.cpu_count() or 1))
 GRACE: Final = 10.0  # seconds between the request to end and the end
 REMEMBERED: Final = 256  # results of launches that have ended, in case one is started again
 SAID: Final = 2_000  # characters of an output in an error message
+FAILURES: Final[Mapping[Verdict, type[UserError | PlatformError | FatalError]]] = {
+    Verdict.USER: UserError,
+    Verdict.PLATFORM: PlatformError,
+    Verdict.FATAL: FatalError,
+}
 
 
 class Work:
     """One launch, from its start to its end."""
 
-    def __init__(self, ctx: StepContext, command: Command) -> None:
+    def __init__(self, ctx: StepContext, command: Command, now: Callable[[], int]) -> None:
         self.ctx = ctx
         self.command = command
+        self.marks = Marks(self._progress)
+        self._now = now
+        self._telling: Telling | None = None
+        self._left: Artifacts | None = None
         self.begun = False  # it has left the line
         self.ending = False  # it was told to end: nobody wants to know how it would have ended
         self.process: Process | None = None
         self.task: asyncio.Task[None]
+
+    def _progress(self, fraction: float, text: str) -> None:
+        if self._telling is None:
+            self._telling = Telling(self.ctx, self._now, asyncio.get_running_loop())
+        self._telling.progress(fraction, text)
+
+    async def left(self, code: int | None = None) -> Artifacts:
+        """What it leaves behind, with what it told last. Nothing is reported afterwards."""
+        if self._left is None:
+            self._left = {} if self.process is None else artifacts_of(self.process, code)
+            if self._telling is not None:
+                self._left |= (await self._telling.rest())[0]
+        return self._left
 
 
 class ShellRuntime:
@@ -58,13 +86,21 @@ class ShellRuntime:
 
     outside = False
 
-    def __init__(self, now: Callable[[], int], *, at_once: int = AT_ONCE, grace: float = GRACE) -> None:
+    def __init__(
+        self,
+        now: Callable[[], int],
+        *,
+        at_once: int = AT_ONCE,
+        grace: float = GRACE,
+        sink: LogSink | None = None,
+    ) -> None:
         self._now = now
+        self._sink = sink
         self._grace = grace
         self._slots = asyncio.Semaphore(at_once)
         self._work: dict[AttemptKey, Work] = {}
         self._ended: OrderedDict[Launch, StepResult] = OrderedDict()
-        self._watchdog = Watchdog()
+        self._guards = Guards()
         self._folder: TemporaryDirectory[str] | None = None
         self._numbers = count(1)
 
@@ -94,7 +130,7 @@ class ShellRuntime:
             command = command_of(ctx.params, os.environ)
         except Unusable as error:
             return FatalError(message=str(error))
-        work = self._work[launch.attempt] = Work(ctx, command)
+        work = self._work[launch.attempt] = Work(ctx, command, self._now)
         work.task = asyncio.create_task(self._run(work))
         return Continue()
 
@@ -111,12 +147,12 @@ class ShellRuntime:
         if known is None or known.ctx.launch > ctx.launch:
             return Stopped()
         await self._end(known)
-        return Stopped(artifacts={} if known.process is None else artifacts_of(known.process))
+        return Stopped(artifacts=await known.left())
 
     async def close(self) -> None:
         """End everything, and say nothing of it. Idempotent."""
         await asyncio.gather(*(self._end(work) for work in list(self._work.values())))
-        self._watchdog.close()
+        await self._guards.close()
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
@@ -139,7 +175,7 @@ class ShellRuntime:
             text = f"the command could not be looked after: {type(error).__name__}: {error}"
             result = PlatformError(message=text)
         finally:
-            self._work.pop(launch.attempt)
+            self._forget(work)
         self._ended[launch] = result
         if len(self._ended) > REMEMBERED:
             self._ended.popitem(last=False)
@@ -154,30 +190,49 @@ class ShellRuntime:
         elif work.process is not None:
             await work.process.end(self._grace)
         await asyncio.wait({work.task})
+        self._forget(work)  # one that was cancelled before its first step could not do that
+
+    def _forget(self, work: Work) -> None:
+        launch = work.ctx.launch
+        if self._work.get(launch.attempt) is work:
+            del self._work[launch.attempt]
+            if self._sink is not None:
+                self._sink.end(launch)
 
     async def _result(self, work: Work) -> StepResult:
         output = self._file()
         try:
-            process = await started(work.command, _variables(work.ctx, output))
-        except (OSError, ValueError) as error:
-            return FatalError(message=_not_started(work.command, error))
-        self._watchdog.watch(process.group)
-        work.process = process
-        if work.ending:  # it was told so while it was being started
-            process.kill()
-        code = await process.wait()
-        self._watchdog.forget(process.group)
-        try:
-            return self._judged(work.ctx, process, code, output)
+            process = await started(
+                work.command,
+                _variables(work.ctx, output),
+                self._guards,
+                (*self._logged(work, STDOUT), work.marks.take),
+                self._logged(work, STDERR),
+            )
+            work.process = process
+            if work.ending:  # it was told so while it was being started
+                process.kill()
+            return await self._judged(work, await process.wait(), output)
+        except Refused as error:
+            return FatalError(message=f"`{work.command.words[0][:200]}` can not be started: {error}")
+        except Lost as error:
+            return PlatformError(message=str(error), artifacts=await work.left())
         finally:
             output.unlink(missing_ok=True)
 
-    def _judged(self, ctx: StepContext, process: Process, code: int, output: Path) -> StepResult:
-        artifacts = artifacts_of(process, code)
-        if code:
-            return UserError(message=_failed(process, code), artifacts=artifacts)
+    def _logged(self, work: Work, stream: Stream) -> tuple[Take, ...]:
+        return () if self._sink is None else (partial(self._sink.write, work.ctx.launch, stream),)
+
+    async def _judged(self, work: Work, code: int, output: Path) -> StepResult:
+        artifacts = await work.left(code)
+        verdict = work.command.exit_codes.meaning(code)
+        if verdict is not Verdict.SUCCESS:
+            assert work.process is not None  # noqa: S101 - it has ended
+            return FAILURES[verdict](message=_failed(work.process, code), artifacts=artifacts)
         try:
-            return Done(outputs=read_outputs(_read(output), ctx.params, self._now()), artifacts=artifacts)
+            marked = work.marks.outputs()
+            outputs = read_outputs(_read(output), work.ctx.params, self._now(), marked)
+            return Done(outputs=outputs, artifacts=artifacts)
         except BadOutput as error:
             return UserError(message=str(error), artifacts=artifacts)
 
@@ -199,31 +254,19 @@ def _variables(ctx: StepContext, output: Path) -> dict[str, str]:
         variables.STEP: attempt.step_id,
         variables.ATTEMPT: str(attempt.number),
         variables.LAUNCH: str(ctx.launch),
+        variables.ENGINE: str(os.getpid()),
     }
 
 
 def _read(output: Path) -> bytes:
     """A step may have removed its file, or put something else in its place: then it has no outputs."""
-    if not output.is_file():
+    if not (output.is_file() and output.stat().st_size):
         return b""
     with output.open("rb") as file:
         return file.read(MOST_BYTES + 1)
 
 
-def _not_started(command: Command, error: OSError | ValueError) -> str:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return f"`{command.words[0][:200]}` can not be started: {reason}"
-
-
 def _failed(process: Process, code: int) -> str:
-    """The exit code, and the last that it said."""
-    how = f"exit code {code}" if code > 0 else f"ended by {_name(-code)}"
+    """How it ended, and the last that it said."""
     said = (process.err.text.strip() or process.out.text.strip())[-SAID:]
-    return f"{how}: {said}" if said else how
-
-
-def _name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # one that has no name
-        return f"signal {number}"
+    return f"{told(code)}: {said}" if said else told(code)

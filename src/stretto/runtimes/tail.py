@@ -1,18 +1,23 @@
-"""The end of what a program prints: read as it comes, however much it is, and bounded."""
+"""What a program prints: handed on as it comes, however much it is; the end of it is kept."""
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
 READ_AT_ONCE: Final = 64 * 1024
+READS: Final = 64  # at the end, of what is there: somebody may go on printing
+
+Take = Callable[[bytes], None]
 
 
 class Tail:
     """A pipe into this process, of which the last bytes are kept. `write` is the end for the program."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *takers: Take) -> None:
         self._most = most
+        self._takers = takers
         self._read, self.write = os.pipe()
         os.set_blocking(self._read, False)
         self._kept = bytearray()
@@ -27,8 +32,9 @@ class Tail:
 
     def close(self) -> None:
         """Read what is there, and no more. Idempotent."""
-        while not self.ended.is_set() and self._take():
-            pass
+        reads = READS
+        while not self.ended.is_set() and reads and self._take():
+            reads -= 1
         self._end()
 
     @property
@@ -46,9 +52,12 @@ class Tail:
             data = os.read(self._read, READ_AT_ONCE)
             if not data:
                 self._end()
-        self.size += len(data)
-        self._kept += data
-        del self._kept[: -self._most]
+        if data:
+            self.size += len(data)
+            self._kept += data[-self._most :]
+            del self._kept[: -self._most]
+            for take in self._takers:
+                take(data)
         return bool(data)
 
     def _end(self) -> None:

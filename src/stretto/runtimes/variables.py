@@ -9,5 +9,6 @@ RUN: Final = f"{PREFIX}RUN"  # workflow/instance/run
 STEP: Final = f"{PREFIX}STEP"
 ATTEMPT: Final = f"{PREFIX}ATTEMPT"
 LAUNCH: Final = f"{PREFIX}LAUNCH"  # new with each launch: a key for what must not be done twice
+ENGINE: Final = f"{PREFIX}ENGINE"  # the number of the process that looks after it, which is not its parent
 
-TOLD: Final = frozenset({OUTPUT, RUN, STEP, ATTEMPT, LAUNCH})
+TOLD: Final = frozenset({OUTPUT, RUN, STEP, ATTEMPT, LAUNCH, ENGINE})

@@ -140,14 +140,21 @@ class Functions:
         self.calls.append(Call(_function_of(self._told), ctx.run, ctx.step_id, ctx.attempt, given))
 
     def _registry(self, attempt: int) -> Registry:
-        """The functions, with others in the place of those that are faked."""
+        """The functions, with others in the place of those that are faked; all of them run right here."""
         return Registry(
             *(
-                each if fake is None else _faked(each, fake, attempt)
+                _near(each if fake is None else _faked(each, fake, attempt))
                 for each in self.registry
                 for fake in (self.fakes.get(each.name),)
             )
         )
+
+
+def _near(function: Function) -> Function:
+    """A process of its own would live in real time."""
+    if function.options.isolation == "thread":
+        return function
+    return replace(function, options=replace(function.options, isolation="thread"))
 
 
 class _InlineThreads(Threads):

@@ -19,7 +19,7 @@ from stretto.actions.reading.listing import MOST_FETCHES, cursor_of, key_in
 from stretto.actions.reading.signals import list_signal_names, list_signal_waits, list_signals
 from stretto.actions.reading.steps import list_attempts
 from stretto.actions.reading.workflows import list_properties
-from stretto.actions.release import release_message, release_run
+from stretto.actions.release import release_flow, release_message, release_run
 from stretto.actions.set_breakpoint import set_breakpoint
 from stretto.actions.tag_permits import set_tag_permit
 from stretto.actions.update_properties import update_properties
@@ -34,6 +34,7 @@ from stretto.model.user import User
 from stretto.ports.commit import Decided, GroupPart
 from stretto.ports.history import RunFilter
 from stretto.ports.outbox import MOST_TRIES
+from stretto.ports.rows import Parent
 from stretto.ports.signals import SignalWait
 from stretto.ports.workflows import WorkflowFilter
 from stretto.store.memory.hints import MemoryHints
@@ -381,6 +382,40 @@ def test_a_run_in_quarantine_is_released_by_an_admin() -> None:
     for missing in (run, RunKey("flow", 9, 9)):
         with pytest.raises(NotFound, match="quarantine"):
             world.do(release_run(world.store, ANN, missing))
+
+
+def test_who_goes_on_with_a_run_releases_all_that_it_waits_for() -> None:
+    """Also over several levels, and over pages; others stay where they are."""
+    world = World(going_on)
+    world.publish(flow(WORK))
+    world.start()
+    world.start()
+    world.settle()
+    mine, other = world.row(), world.row("flow", 2)
+    below = RunKey("below", 1, 1)
+    parent = Parent(group=mine.group, attempt=AttemptKey(mine.key, "s", 1))
+    with world.store._db.transaction():
+        runs = world.store._db.runs
+        for row in (mine, other):
+            runs.put(row.key, msgspec.structs.replace(row, quarantined="died"))
+        for number in range(150):
+            key = RunKey("below", number + 1, 1)
+            record = msgspec.structs.replace(mine.record, key=key, uuid=f"u{number}")
+            above = parent if not number else Parent(group=mine.group, attempt=AttemptKey(below, "t", 1))
+            row = msgspec.structs.replace(mine, record=record, root=key, parent=above, quarantined="died")
+            runs.put(key, row)
+    with pytest.raises(Forbidden):
+        world.do(
+            release_flow(world.store, msgspec.structs.replace(EVE, roles=frozenset({Role.VIEWER})), mine.key)
+        )
+    released = world.do(release_flow(world.store, ANN, mine.key))
+    assert len(released) == 151
+    assert mine.key in released
+    left = world.do(list_quarantined(world.store, ANN, ANY)).elements
+    assert [RunKey(each.workflow_id, each.workflow_instance_id, each.workflow_run_id) for each in left] == [
+        other.key
+    ]
+    assert world.do(release_flow(world.store, ANN, mine.key)) == []
 
 
 # ---------------------------------------------------------------------------------------------------- access

@@ -10,6 +10,7 @@ from stretto.cli import graph
 from stretto.cli.main import cli
 from stretto.definition import parse
 from stretto.definition.schema import definition_schema
+from stretto.runtimes.listing import built_in_schemas
 
 TEXT = "workflow: {id: one, jobs: [job: {id: a, type: noop, transition: b}, job: {id: b, type: noop}]}\n"
 TWO = TEXT + "---\nworkflow: {id: two, jobs: [job: {id: c, type: noop}]}\n"
@@ -77,4 +78,4 @@ def test_plain_characters_where_others_can_not_be_shown(monkeypatch: pytest.Monk
 
 def test_schema() -> None:
     result = CliRunner().invoke(cli, ["schema"])
-    assert json.loads(result.stdout) == definition_schema()
+    assert json.loads(result.stdout) == definition_schema(built_in_schemas())

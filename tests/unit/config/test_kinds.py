@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stretto.config.kinds import Choice, Count, Kind, OrNone, Switch, printable, shown
+from stretto.config.kinds import Choice, Count, Folder, Kind, Modules, OrNone, Switch, printable, shown
 from stretto.config.problems import BadValue
 from stretto.model.problem import Code
 
@@ -19,6 +19,7 @@ class Colour(StrEnum):
 
 COUNT = Count(least=1, most=10)
 CHOICE = Choice(Colour)
+LIST = 'write ["shop.jobs", "shop.reports"], or shop.jobs,shop.reports'
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,10 @@ CHOICE = Choice(Colour)
         (OrNone(COUNT), 5, 5),
         (OrNone(COUNT), None, None),
         (OrNone(COUNT), "none", None),
+        (Folder(), "var/logs", "var/logs"),
+        (Modules(), ["shop.jobs", " reports "], ("shop.jobs", "reports")),
+        (Modules(), "shop", ("shop",)),
+        (Modules(), [], ()),
     ],
 )
 def test_read_from_a_file(kind: Kind, value: object, result: Any) -> None:
@@ -48,6 +53,8 @@ def test_read_from_a_file(kind: Kind, value: object, result: Any) -> None:
         (CHOICE, "green", Colour.GREEN),
         (OrNone(COUNT), "5", 5),
         (OrNone(COUNT), "none", None),
+        (Folder(), "/var/logs", "/var/logs"),
+        (Modules(), "shop.jobs, reports,", ("shop.jobs", "reports")),
     ],
 )
 def test_parsed_from_a_text(kind: Kind, text: str, result: Any) -> None:
@@ -73,6 +80,10 @@ def test_parsed_from_a_text(kind: Kind, text: str, result: Any) -> None:
         (CHOICE, "gren", Code.UNKNOWN_VALUE, '"gren" is not `red` or `green`', "did you mean `green`?"),
         (CHOICE, "RED", Code.UNKNOWN_VALUE, '"RED" is not `red` or `green`', "did you mean `red`?"),
         (OrNone(COUNT), "None", Code.WRONG_TYPE, '"None" is not a whole number', None),
+        (Folder(), 1, Code.WRONG_TYPE, "`1` is not the name of a folder", None),
+        (Modules(), 1, Code.WRONG_TYPE, "`1` is no list of modules", LIST),
+        (Modules(), [1], Code.WRONG_TYPE, "a list is no list of modules", LIST),
+        (Modules(), ["a-b"], Code.WRONG_TYPE, '"a-b" is not the name of a module', LIST),
     ],
 )
 def test_refused_in_a_file(kind: Kind, value: object, code: str, message: str, hint: str | None) -> None:
@@ -93,6 +104,9 @@ def test_refused_in_a_file(kind: Kind, value: object, code: str, message: str, h
         (Switch(), "yes", '"yes" is neither true nor false'),
         (Switch(), "True", '"True" is neither true nor false'),
         (CHOICE, "blue", '"blue" is not `red` or `green`'),
+        (Folder(), "", '"" is not the name of a folder'),
+        (Folder(), "a\nb", '"a\\x0ab" is not the name of a folder'),
+        (Modules(), "a..b", '"a..b" is not the name of a module'),
     ],
 )
 def test_refused_as_a_text(kind: Kind, text: str, message: str) -> None:

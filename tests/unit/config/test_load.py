@@ -10,7 +10,7 @@ from tests.unit.config.reading import around, loaded, problems, said
 from stretto.config import Config, Flag, InvalidConfig, Source, load
 from stretto.config.catalogue import SETTINGS, Setting
 from stretto.config.given import MOST_UNKNOWN, SET
-from stretto.config.kinds import Count, Switch
+from stretto.config.kinds import Count, OrNone, Switch
 from stretto.config.problems import BY_DEFAULT
 from stretto.model.problem import Code
 from stretto.store.settings import Synchronous
@@ -24,7 +24,12 @@ def spelled(setting: Setting) -> str:
 
 
 def in_toml(setting: Setting) -> str:
-    plain = isinstance(setting.kind, Count | Switch)
+    kind = (
+        setting.kind.inner
+        if isinstance(setting.kind, OrNone) and setting.default is not None
+        else setting.kind
+    )
+    plain = isinstance(kind, Count | Switch)
     return spelled(setting) if plain else f'"{spelled(setting)}"'
 
 

@@ -58,3 +58,23 @@ def test_when_it_was_read() -> None:
 def test_what_can_not_be_understood(data: bytes, message: str) -> None:
     with pytest.raises(BadOutput, match=message):
         values(data)
+
+
+def test_the_file_counts_more_than_marked_lines() -> None:
+    found = read_outputs(b"rows=1\n", DECLARED, 7, b"rows=2\ntext=a\ntext= b \r\n")
+    assert {name: param.evaluated_result for name, param in found.items()} == {"rows": 1, "text": " b "}
+
+
+@pytest.mark.parametrize(
+    ("marked", "message"),
+    [
+        (b"what is this\n", "::output is followed by `name=value`, and not by `what is this`"),
+        (b"text<<END\n", "::output is followed by `name=value`, and not by `text<<END`"),
+        (b"row=1\n", "::output sets `row`, which is no parameter"),
+        (b"rows=many\n", "::output: Param .rows. is a LONG"),
+        (b"text=\xff\n", "::output is no UTF-8 at byte 5"),
+    ],
+)
+def test_marked_lines_that_can_not_be_understood(marked: bytes, message: str) -> None:
+    with pytest.raises(BadOutput, match=message):
+        read_outputs(b"", DECLARED, 7, marked)

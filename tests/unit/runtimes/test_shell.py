@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.unit.runtimes.contexts import STEP, Told
+from tests.unit.runtimes.shells import result_of, shared_runtime
 
 from stretto.model.artifact import DefaultArtifact
 from stretto.ports.runtime import (
@@ -22,8 +23,9 @@ from stretto.ports.runtime import (
     UserError,
 )
 from stretto.runtimes import shell as module
-from stretto.runtimes.built_in import BuiltIn
 from stretto.runtimes.shell import ShellRuntime
+
+__all__ = ["shared_runtime"]
 
 Work = Callable[[ShellRuntime], Awaitable[Any]]
 
@@ -39,7 +41,9 @@ def with_runtime(work: Work, *, at_once: int = 8, grace: float = 5.0) -> Any:
     return asyncio.run(run())
 
 
-def result_of(**params: Any) -> StepResult:
+def own_result_of(**params: Any) -> StepResult:
+    """In a runtime of its own."""
+
     async def work(runtime: ShellRuntime) -> StepResult:
         told = Told(**params)
         said = await runtime.start(told.ctx)
@@ -96,8 +100,9 @@ def test_output_parameters() -> None:
 
 
 def test_a_command_is_told_which_step_it_is() -> None:
-    result = result_of(command='echo "$STRETTO_RUN $STRETTO_STEP $STRETTO_ATTEMPT $STRETTO_LAUNCH"')
+    result = own_result_of(command='echo "$STRETTO_RUN $STRETTO_STEP $STRETTO_ATTEMPT $STRETTO_LAUNCH"')
     assert output_of(result)["stdout"] == "etl/12/2 load 1 [etl][12][2][load][1][1][0]\n"
+    assert output_of(result_of(command="echo $STRETTO_ENGINE"))["stdout"] == f"{os.getpid()}\n"
 
 
 def test_an_exit_code_is_an_error_with_the_last_words() -> None:
@@ -116,12 +121,13 @@ def test_without_words_on_the_error_stream_the_other_one_counts() -> None:
     assert silent.message == "exit code 1"
 
 
-def test_a_signal_from_elsewhere() -> None:
-    result = result_of(command="kill -KILL $$")
-    assert isinstance(result, UserError)
-    assert result.message == "ended by SIGKILL"
+def test_a_signal_from_elsewhere_is_trouble_of_the_machine() -> None:
+    result = result_of(command="echo why; kill -KILL $$")
+    assert isinstance(result, PlatformError)
+    assert result.message == "ended by SIGKILL (somebody killed it, or the machine ran out of memory): why"
+    assert output_of(result)["exit_code"] == -9
     unnamed = result_of(command="kill -40 $$")
-    assert isinstance(unnamed, UserError)
+    assert isinstance(unnamed, PlatformError)
     assert unnamed.message == "ended by signal 40"
 
 
@@ -260,7 +266,7 @@ def test_trouble_of_the_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module, "TemporaryDirectory", full)
-    result = result_of(command="true")
+    result = own_result_of(command="true")
     assert isinstance(result, PlatformError)
     assert "No space left on device" in result.message
 
@@ -334,15 +340,14 @@ def test_terminate_while_it_is_being_started() -> None:
 
 def test_closing_ends_everything_and_says_nothing(tmp_path: Path) -> None:
     async def work() -> Told:
-        built_in = BuiltIn(lambda: 0)
-        runtime = built_in.by_type["Shell"]
+        runtime = ShellRuntime(lambda: 0)
         told = Told(command=f"echo $$ > {tmp_path}/pid; exec sleep 60")
         await runtime.start(told.ctx)
         pid = await until(tmp_path / "pid")
-        assert built_in.at_work == [told.ctx.launch]
-        built_in.kill_all()
-        await built_in.close()
-        await built_in.close()
+        assert runtime.at_work == [told.ctx.launch]
+        runtime.kill_all()
+        await runtime.close()
+        await runtime.close()
         assert not lives(pid)
         return told
 
@@ -364,7 +369,7 @@ def children() -> set[str]:
 
 def test_no_child_is_left() -> None:
     before = children()
-    result_of(command="true")
+    own_result_of(command="true")
     assert children() <= before
 
 
@@ -385,6 +390,8 @@ def test_interrupts_of_our_terminal_do_not_reach_it(tmp_path: Path) -> None:
         assert os.getpgid(pid) == pid != os.getpgid(0)
         assert os.getsid(pid) == pid
         os.kill(pid, signal.SIGTERM)
-        assert isinstance(await told.result(), UserError)
+        said = await told.result()
+        assert isinstance(said, PlatformError)
+        assert said.message == "ended by SIGTERM (it came from outside: no step was to be ended)"
 
     with_runtime(work)

@@ -48,3 +48,30 @@ def test_closing_takes_what_is_there_and_no_more() -> None:
         return tail.text
 
     assert asyncio.run(read()) == "there"
+
+
+def test_all_of_it_is_handed_on() -> None:
+    async def read() -> list[bytes]:
+        taken: list[bytes] = []
+        tail = Tail(4, taken.append, taken.append)
+        os.write(tail.write, b"0123456789")
+        tail.started()
+        async with asyncio.timeout(10):
+            await tail.ended.wait()
+        assert tail.text == "6789"
+        return taken
+
+    assert asyncio.run(read()) == [b"0123456789", b"0123456789"]
+
+
+def test_who_prints_for_ever_is_not_read_for_ever() -> None:
+    async def read() -> int:
+        tail = Tail(10)
+        source = os.open("/dev/zero", os.O_RDONLY)
+        os.dup2(source, tail._read)  # there always is something more
+        tail.close()
+        os.close(source)
+        tail.started()
+        return tail.size
+
+    assert asyncio.run(read()) == 64 * 65_536

@@ -211,3 +211,17 @@ def test_a_crash_at_any_commit_changes_nothing(stretto_crashes: object) -> None:
 
     assert stretto_crashes is crash_everywhere
     assert crash_everywhere(play) > 10
+
+
+@step(isolation="process")
+def far(n: int) -> int:
+    return n + 1
+
+
+@workflow
+def far_away(n: int) -> int:
+    return far(n)
+
+
+def test_what_has_a_process_of_its_own_runs_here_as_well(stretto: Harness) -> None:
+    assert stretto.start(far_away, n=1).result == 2

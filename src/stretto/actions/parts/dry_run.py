@@ -1,9 +1,12 @@
 """A definition is tried without a run: what can be merged and evaluated must be so before it is published."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import Final
 
 from stretto.actions.parts.evaluation import Evaluator, FreshRun, evaluate_here, facts_of, question_of
+from stretto.definition.step_types import described
 from stretto.engine.job_templates import NOTHING, TemplateKey, resolve, template_key, wanted
 from stretto.engine.timeouts import timeout_millis
 from stretto.model.initiator import ManualInitiator
@@ -27,14 +30,21 @@ from stretto.params import (
 from stretto.params.context import VALIDATION
 from stretto.ports.store import Store
 
+NO_TYPES: Final[AbstractSet[str]] = frozenset()
+
 
 async def dry_run(
-    store: Store, workflow: Workflow, user: User, now: int, evaluate: Evaluator = evaluate_here
+    store: Store,
+    workflow: Workflow,
+    user: User,
+    now: int,
+    evaluate: Evaluator = evaluate_here,
+    types: AbstractSet[str] = NO_TYPES,
 ) -> None:
     """Raise what a run of this definition would fail with before its first step begins.
 
     The parameters of the workflow are evaluated, those of its top-level steps only merged: what a step reads
-    is known when it runs.
+    is known when it runs. `types` may know of parameters that steps have by their type.
     """
     initiator = ManualInitiator(user=user)
     facts = facts_of(workflow, initiator, user.name, RunPolicy.START_FRESH_NEW_RUN)
@@ -46,15 +56,18 @@ async def dry_run(
         return str(evaluate_text("timeout", text, Scope(context=context, moment=Moment(now)), params))
 
     timeout_millis(workflow.timeout, interpolate)
-    await merged_steps(store, workflow, params)
+    await merged_steps(store, workflow, params, types)
 
 
 async def merged_steps(
-    store: Store, workflow: Workflow, params: Mapping[str, Parameter]
+    store: Store,
+    workflow: Workflow,
+    params: Mapping[str, Parameter],
+    types: AbstractSet[str] = NO_TYPES,
 ) -> dict[str, Params]:
     """The parameters of the top-level steps, merged with defaults and job templates and not evaluated."""
     templates: dict[TemplateKey, JobTemplateDefinition | None] = {}
-    return {step.id: await _merged_step(store, step, params, templates) for step in workflow.steps}
+    return {step.id: await _merged_step(store, step, params, templates, types) for step in workflow.steps}
 
 
 async def _merged_step(
@@ -62,20 +75,21 @@ async def _merged_step(
     step: AnyStep,
     params: Mapping[str, Parameter],
     templates: dict[TemplateKey, JobTemplateDefinition | None],
+    types: AbstractSet[str],
 ) -> Params:
-    kind, injected = str(type(step).__struct_config__.tag), NOTHING
+    kind, injected, own = str(type(step).__struct_config__.tag), NOTHING, Params()
     if isinstance(step, TypedStep):
         key = template_key(step, params)
         while key is not None and (missing := wanted(key, templates)):
             for each in missing:
                 found = await store.template(*each)
                 templates[each] = None if found is None else found.definition
-        kind, injected = step.type, resolve(step, key, templates)
+        kind, injected, own = step.type, resolve(step, key, templates), described(types, step).params
     return step_params(
         StepLayers(
             definition=step.params or {},
             defaults=STEP_DEFAULTS,
-            type_defaults=TYPE_DEFAULTS.get(kind, {}),
+            type_defaults={**own, **TYPE_DEFAULTS.get(kind, {})},
             template=injected.params,
             workflow=params,
         )

@@ -7,6 +7,7 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.evaluation import evaluator_within
 from stretto.actions.pause import resume
 from stretto.actions.publish_if_new import publish_if_new
+from stretto.actions.release import release_flow
 from stretto.actions.start import start
 from stretto.actions.stop import stop
 from stretto.cli.address import run_text
@@ -24,6 +25,7 @@ from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
+from stretto.runtimes.types import with_installed
 
 UNFINISHED: Final = tuple(status for status in RunStatus if not status.is_terminal)
 
@@ -43,6 +45,7 @@ class Beginning:
         self._caller = caller
         self._hints = hints
         self._config = config
+        self._limits = with_installed(config.limits)
 
     async def anew(self, wanted: Wanted) -> Begun:
         """A new instance of the chosen workflow, of the version that the file holds."""
@@ -79,6 +82,8 @@ class Beginning:
         notes += await self._differs(wanted, row)
         if row.record.status is RunStatus.PAUSED or row.record.paused:
             await resume(self._store, self._caller, *row.key, hints=self._hints)
+        for key in await release_flow(self._store, self._caller, row.key, hints=self._hints):
+            notes.append(f"{run_text(key)}, set aside because processes died at it, is tried again")
         return Begun(row.key, notes)
 
     # ------------------------------------------------------------------------------------------------ parts
@@ -87,7 +92,7 @@ class Beginning:
         if workflow.time_triggers or workflow.signal_triggers:
             notes.append(f"the triggers of `{workflow.id}` are not switched on: this runs it once")
         return await publish_if_new(
-            self._store, self._caller, definition, limits=self._config.limits, hints=self._hints
+            self._store, self._caller, definition, limits=self._limits, hints=self._hints
         )
 
     async def _make_room(self, workflow_id: str) -> list[str]:

@@ -7,13 +7,13 @@ from stretto.flow.engine.finding import ProgramRegistry
 from stretto.flow.engine.handlers import Handlers
 from stretto.flow.engine.starting import record_functions
 from stretto.model.event import InstanceStatusChanged
-from stretto.ports.clock import Clock
 from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
 from stretto.ports.runtime import StepRuntime
 from stretto.ports.store import Store
+from stretto.runtimes.built_in import python_runtime
 from stretto.runtimes.python.own_params import TYPE
-from stretto.runtimes.python.runtime import PythonRuntime
+from stretto.runtimes.surroundings import Surroundings
 
 
 class Functions(Observer):
@@ -26,9 +26,9 @@ class Functions(Observer):
             self._registry.register(*flow.functions)
             self._handlers.of_workflow(flow.id, flow.handlers)
 
-    def runtimes(self, store: Store, clock: Clock) -> Mapping[str, StepRuntime]:
-        """See `app.MakeRuntimes`."""
-        return {TYPE: PythonRuntime(self._registry, now=clock.now, store=store)}
+    def runtimes(self, around: Surroundings) -> Mapping[str, StepRuntime]:
+        """See `runtimes.surroundings.MakeRuntimes`."""
+        return {TYPE: python_runtime(around, self._registry)}
 
     async def record(self, store: Store) -> None:
         """Tell the store of them, before anything runs."""

@@ -128,7 +128,7 @@ async def session(order: Order, view: View) -> tuple[Ending, int]:
         async with running(
             order.place.config, order.place.url, (bell, functions), functions.runtimes, functions.record
         ) as app:
-            check_runnable(order.wanted.definitions, app.by_type)
+            check_runnable(order.wanted.definitions, app.runtimes.by_type)
             begun = await app.watch(_begun(app, order))
             follower = Follower(app.store, order.caller, begun.key, bell)
             progress = await follower.begin()

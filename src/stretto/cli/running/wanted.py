@@ -1,6 +1,7 @@
 """What a user asks `stretto run` for: definitions from a file, parameters from the command line."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,6 +9,7 @@ import msgspec
 
 from stretto.cli.definitions import checked, is_python
 from stretto.cli.files import shown
+from stretto.cli.import_path import add_path
 from stretto.cli.validate import print_problems
 from stretto.definition.parse import Options
 from stretto.engine.plan import Kind, kind_of
@@ -46,6 +48,7 @@ def read_wanted(
     chosen = _chosen(definitions, workflow_id)
     if is_python(file):
         return _of_python(file, definitions, chosen, given if anew else None)
+    add_path(Path(file).resolve().parent)  # for what its steps name; with `-` the current folder
     return Wanted(
         definitions=definitions, chosen=chosen, params=params_of(chosen.workflow, map(_taken_apart, given))
     )

@@ -1,6 +1,7 @@
 """Maestro's YAML DSL -> the JSON model. Keys that are no fields are parameters."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Any, Final
 
@@ -79,11 +80,14 @@ Body = dict[str, Any]
 
 
 class MaestroYaml:
-    """One translation; `templates` says which step type each known job template has."""
+    """One translation; `templates` says which step type each known job template has, `types` are those that a
+    job may have beside those of the product.
+    """
 
-    def __init__(self, templates: Mapping[str, str], sink: Sink) -> None:
+    def __init__(self, templates: Mapping[str, str], sink: Sink, types: AbstractSet[str]) -> None:
         self._templates = {name.casefold(): (name, kind) for name, kind in templates.items()}
         self._sink = sink
+        self._types = types
 
     def definition(self, document: Body, key: str) -> Body:
         """`{workflow: {...}}` -> a definition; the place of a problem is that of the DSL's text."""
@@ -246,9 +250,9 @@ class MaestroYaml:
         template = self._templates.get(kind.casefold())
         if template is not None:
             return {"type": template[1], "sub_type": kind}
-        if kind.casefold() in {name.casefold() for name in STEP_TYPES}:
+        if kind.casefold() in {name.casefold() for name in STEP_TYPES} or kind in self._types:
             return {"type": kind}
-        names = [*STEP_TYPES, *(name for name, _ in self._templates.values())]
+        names = [*STEP_TYPES, *self._types, *(name for name, _ in self._templates.values())]
         hint = did_you_mean(kind, names) or "it is neither a step type nor a known job template"
         self._sink.append(problem_at((at, "type"), Code.UNKNOWN_JOB, f"`{kind}` is not a job type", hint))
         return {"type": "NoOp"}

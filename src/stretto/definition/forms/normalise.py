@@ -1,7 +1,8 @@
 """Which form is it? -> definitions as JSON values of the model, ready to be decoded."""
 
 from collections.abc import Mapping
-from typing import Any
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
 
 from stretto.definition.forms.convenience import expand_params, expand_step, expand_tags
 from stretto.definition.forms.maestro_yaml import MaestroYaml
@@ -15,9 +16,16 @@ from stretto.model.wire.codec import wrong_type
 
 Raw = dict[str, Any]
 
+NO_TYPES: Final[AbstractSet[str]] = frozenset()
 
-def normalise(document: Any, templates: Mapping[str, str], sink: Sink) -> list[Raw]:
-    """The definitions of one document. Problems are placed by the document's own paths."""
+
+def normalise(
+    document: Any, templates: Mapping[str, str], sink: Sink, types: AbstractSet[str] = NO_TYPES
+) -> list[Raw]:
+    """The definitions of one document. Problems are placed by the document's own paths.
+
+    `types`: names that a step's type may have beside those of the product.
+    """
     if not isinstance(document, dict):
         sink.append(wrong_type(None, "an object with `workflow`", document))
         return []
@@ -27,7 +35,7 @@ def normalise(document: Any, templates: Mapping[str, str], sink: Sink) -> list[R
         return [_expand(raw, sink) for raw in TaskEngineYaml(sink).definitions(document)]
     if key is not None and (key == "Workflow" or _is_dsl(document[key])):
         _refuse_others(document, key, sink)
-        return [_expand(MaestroYaml(templates, sink).definition(document, key), sink)]
+        return [_expand(MaestroYaml(templates, sink, types).definition(document, key), sink)]
     return [_expand(document, sink)]
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from stretto.definition.rules.visits import WORKFLOW, Scene, Visit
+from stretto.definition.step_types import described
 from stretto.model.param import Params, ParamType
 from stretto.model.problem import Code
 from stretto.model.step import LEAF_TYPES, NESTING_TYPES, SubworkflowStep, TypedStep
@@ -34,10 +35,15 @@ def _type(scene: Scene, visit: Visit, step: TypedStep) -> None:
             place, Code.UNKNOWN_VALUE, message, f'write {{"{step.type}": {{...}}}} instead of `step`'
         )
     elif step.type not in scene.limits.step_types:
-        known = sorted(scene.limits.step_types - set(NESTING_TYPES))
+        known = sorted(set(scene.limits.step_types) - set(NESTING_TYPES))
         hint = did_you_mean(step.type, known) or f"such as {', '.join(LEAF_TYPES)}"
         scene.report(place, Code.UNKNOWN_VALUE, f"`{step.type}` is not a step type", hint)
-    elif not visit.loops and (step.sub_type or "").casefold() not in scene.templates:
+    elif (
+        step.type in REQUIRED
+        and not visit.loops
+        and (step.sub_type or "").casefold() not in scene.templates
+        and described(scene.limits.step_types, step).schema is None  # which says it better: `own_params`
+    ):
         _required(scene, visit, step)
 
 
@@ -48,7 +54,7 @@ def _required(scene: Scene, visit: Visit, step: TypedStep) -> None:
         if step.sub_type
         else None
     )
-    for path in REQUIRED.get(step.type, ()):
+    for path in REQUIRED[step.type]:
         if not _has(step.params, path):
             message = f"a step of type {step.type} needs the parameter `{'.'.join(path)}`"
             scene.report((visit.at, "params"), Code.MISSING_PARAM, message, hint)

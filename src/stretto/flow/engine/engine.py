@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.finding import find_run
+from stretto.actions.release import release_flow
 from stretto.app import App, running
 from stretto.config import Config
 from stretto.engine.records import RunKey
@@ -33,17 +34,20 @@ from stretto.model.status import RunStatus
 from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.model.workflow import Definition, Workflow
-from stretto.ports.clock import Clock
 from stretto.ports.functions import FunctionRecord
 from stretto.ports.history import RunFilter
 from stretto.ports.observer import Observer
 from stretto.ports.paging import Cut
 from stretto.ports.runtime import StepRuntime
-from stretto.ports.store import Store
 from stretto.runtimes.python.own_params import TYPE
 from stretto.runtimes.python.pools import Pools, PoolStatus
 from stretto.runtimes.python.runtime import PythonRuntime
 from stretto.runtimes.python.services import Services
+from stretto.runtimes.surroundings import Surroundings
+from stretto.runtimes.workers.calls import worker_processes
+from stretto.runtimes.workers.limits import WorkerLimits
+from stretto.runtimes.workers.pool import DEFAULT, Workers
+from stretto.runtimes.workers.sink import Both, Terminal
 
 if TYPE_CHECKING:
     from stretto.flow.engine.sync import SyncEngine
@@ -65,6 +69,8 @@ class Engine:
     config      a `Config`, the name of a file of settings, or settings by name
     services    objects that functions may ask for, by type or name: a list, or a mapping of names
     pools       named pools and their sizes; `default` is that of functions that are not async
+    workers     how many processes there are for functions with isolation="process", or pools of them with
+                `WorkerLimits` by name; `worker_services` makes services there: `{"db": "shop.db:connect"}`
     filters     what is called around each function; `listeners` what is called after it
     observers   are told what the node does
     recover     "auto": runs that a graceful stop has paused go on; "manual": they wait for `run.resume()`
@@ -80,6 +86,8 @@ class Engine:
         config: Config | str | Path | Mapping[str, Any] | None = None,
         services: Mapping[str, Any] | Iterable[Any] = (),
         pools: Mapping[str, int] | None = None,
+        workers: int | Mapping[str, WorkerLimits] | None = None,
+        worker_services: Mapping[str, str] | None = None,
         filters: Sequence[Any] = (),
         listeners: Sequence[Any] = (),
         observers: Sequence[Observer] = (),
@@ -95,6 +103,11 @@ class Engine:
         self._services = Services(services)
         self._pool_sizes = dict(pools or {})
         Pools(self._pool_sizes)  # which says what is wrong with them
+        if isinstance(workers, int):
+            workers = {DEFAULT: WorkerLimits(size=workers)}
+        self._workers = dict(workers or {})
+        self._worker_services = dict(worker_services or {})
+        Workers(self._workers, services=self._worker_services)  # so does this
         self._filters = tuple(filters)
         self._listeners = tuple(listeners)
         self._observers = tuple(observers)
@@ -192,15 +205,21 @@ class Engine:
             hurry.cancel()
             self._guard.cancel()
 
-    def _runtimes(self, store: Store, clock: Clock) -> Mapping[str, StepRuntime]:
+    def _runtimes(self, around: Surroundings) -> Mapping[str, StepRuntime]:
+        settings = around.settings
+        sink = Both(around.sink, Terminal())  # what a function prints is seen, as if it ran in a thread
         runtime = PythonRuntime(
             self._registry,
-            now=clock.now,
+            now=around.clock.now,
             services=self._services,
             filters=self._filters,
             listeners=self._listeners,
             pools=self._pools,
-            store=store,
+            store=around.store,
+            modules=settings.modules,
+            grace=settings.grace / 1_000,
+            processes=worker_processes(settings, sink, self._workers, self._worker_services),
+            sink=around.sink,
         )
         return {TYPE: runtime}
 
@@ -304,7 +323,10 @@ class Engine:
         version = chosen.workflow.id, chosen.version_id
         made = await host.submitting.start(version, request, encoded_steps(chosen, step_params or {}))
         key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
-        return Run(host, key, chosen, adopted=made.status is StartStatus.DUPLICATED)
+        adopted = made.status is StartStatus.DUPLICATED
+        if adopted:  # who asks for it once more wants it to go on, however many processes died at it
+            await release_flow(host.store, host.caller, key, hints=host.hints)
+        return Run(host, key, chosen, adopted=adopted)
 
     @overload
     async def run(self, flow: Flow[..., T] | Bound[T], /, **values: Any) -> T: ...

@@ -22,6 +22,7 @@ from stretto.ports.store import Store
 from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.registry import Registry
 from stretto.runtimes.python.values import Kind, encode, kind_of_param, literal
+from stretto.runtimes.types import with_installed
 
 RETURNS: Final = "returns"  # what a definition says of the value of its workflow
 REQUIRES: Final = "requires"  # and of parameters that have no default
@@ -57,7 +58,7 @@ class Library:
     def __init__(self, registry: Registry, handlers: Handlers, limits: Limits) -> None:
         self.registry = registry
         self._handlers = handlers
-        self._limits = limits
+        self._limits = with_installed(limits)
         self._published: dict[
             int, tuple[Any, int]
         ] = {}  # by identity -> itself, so that it stays; its version

@@ -9,6 +9,7 @@ from stretto.actions.parts.finding import find_newest_attempt, step_in
 from stretto.actions.parts.run_text import run_text
 from stretto.actions.pause import pause, resume
 from stretto.actions.reading.why import WhyRun, why_run
+from stretto.actions.release import release_flow
 from stretto.actions.restart import restart
 from stretto.actions.skip_step import skip_step
 from stretto.actions.stop import kill, stop
@@ -178,8 +179,14 @@ class Run(Generic[T]):
             raise self._refused("pause", row.record.status)
 
     async def resume(self) -> None:
-        """What was held begins; what has ended is not repeated."""
+        """What was held begins; what has ended is not repeated. So does what was set aside because processes
+        died at it again and again.
+        """
         host = self._host
+        if await release_flow(host.store, host.caller, self.key, hints=host.hints):
+            row = await host.row(self.key)
+            if not row.record.paused:
+                return
         await self._asked("resume", resume(host.store, host.caller, *self.key, hints=host.hints))
         await self._until(lambda row: not row.record.paused)
 

@@ -1,7 +1,7 @@
 """How the asks of a node are carried out, one file per concern. `node.performer` knows who does what.
 
 loading, definitions, earlier      runs in memory again           runtimes, results       the work of steps
-fetching, collected                what evaluations miss          evaluating, evaluation_pool and _worker
+fetching, collected                what evaluations miss          evaluating              long expressions
 children, child_restart, signals,  effects on our own database    dealing, looking        messages, queues,
 breakpoints                                                                               tags, timers
 

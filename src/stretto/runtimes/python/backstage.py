@@ -9,6 +9,7 @@ from typing import Any
 from stretto.model.artifact import ArtifactKey, Artifacts, DynamicOutputArtifact
 from stretto.model.param import Parameter
 from stretto.model.timeline import TimelineEvent
+from stretto.ports.logs import LOG, NOWHERE, LogSink
 from stretto.ports.runtime import StepContext as Told
 from stretto.runtimes.python.substeps import SubSteps
 from stretto.runtimes.python.telling import Telling
@@ -17,8 +18,9 @@ from stretto.runtimes.python.telling import Telling
 class Backstage:
     """Made in the event loop, one for each launch. The function's side may be in a thread."""
 
-    def __init__(self, told: Told, now: Callable[[], int]) -> None:
+    def __init__(self, told: Told, now: Callable[[], int], sink: LogSink = NOWHERE) -> None:
         self.told = told
+        self._sink = sink
         self.loop = asyncio.get_running_loop()
         self.home = threading.get_ident()
         self.telling = Telling(told, now, self.loop)
@@ -42,6 +44,10 @@ class Backstage:
         else:
             with suppress(RuntimeError):  # the loop has ended: nobody listens
                 self.loop.call_soon_threadsafe(call, *args)
+
+    def log(self, text: str) -> None:
+        """A record of the step's logger, for its log."""
+        self.at_home(self._sink.write, self.told.launch, LOG, f"{text}\n".encode(errors="replace"))
 
     def beat(self) -> None:
         self.beaten = self.loop.time()

@@ -15,7 +15,25 @@ from stretto.runtimes.python.services import Services
 from stretto.runtimes.python.values import Kind, encode
 
 LOGGER: Final = logging.getLogger("stretto.step")
+KEPT_FROM: Final = logging.INFO  # whatever the program's handlers want
 SIGNAL: Final = Kind(ParamType.MAP)
+
+
+class StepLogger(logging.LoggerAdapter[logging.Logger]):
+    """Hands records to the program's handlers, and to the log of the step as well."""
+
+    def __init__(self, logger: logging.Logger, facts: Mapping[str, Any], keep: Callable[[str], None]) -> None:
+        super().__init__(logger, facts)
+        self._keep = keep
+
+    def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
+        super().log(level, msg, *args, **kwargs)
+        if level >= KEPT_FROM or self.logger.isEnabledFor(level):
+            try:
+                text = str(msg) % args if args else str(msg)
+            except (TypeError, ValueError):  # arguments that do not fit: logging does not fail a program
+                text = str(msg)
+            self._keep(f"{logging.getLevelName(level)} {text}")
 
 
 class StepContext(ContextMark):
@@ -70,7 +88,7 @@ class StepContext(ContextMark):
         """A logger whose records know the run, the step and the attempt."""
         if self._logger is None:
             facts = {"run": "/".join(map(str, self.run)), "step": self.step_id, "attempt": self.attempt}
-            self._logger = logging.LoggerAdapter(LOGGER, facts)
+            self._logger = StepLogger(LOGGER, facts, self._backstage.log)
         return self._logger
 
     def service(self, key: Hashable) -> Any:

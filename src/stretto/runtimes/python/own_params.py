@@ -11,15 +11,18 @@ TYPE: Final = FUNCTION_TYPE  # of the steps that functions do the work of
 FUNCTION: Final = "function"  # the name of a registered function
 ENTRYPOINT: Final = "entrypoint"  # or `module:function`, which is imported
 SCRIPT: Final = "script"  # or lines of Python
+ISOLATION: Final = "isolation"  # where an entrypoint or a script runs
+REQUIREMENTS: Final = "requirements"  # packages that must be installed there, with their versions
 REQUIRED: Final = "required_params"
 MAPPING: Final = "result_mapping"
 CALLBACKS: Final = "callbacks"
-OWN: Final = frozenset({*OWN_PARAMS, ENTRYPOINT, SCRIPT, RESULT})
+_OF_LOADED: Final = frozenset({ISOLATION, REQUIREMENTS})  # nothing to a registered function
+OWN: Final = frozenset({*OWN_PARAMS, ENTRYPOINT, SCRIPT, RESULT}) | _OF_LOADED
 
 
 def taken_names(function: Function) -> list[str]:
     """Arguments of a function that no parameter of a step can be named after."""
-    return [each.name for each in function.values if each.name in OWN]
+    return [each.name for each in function.values if each.name in OWN - _OF_LOADED]
 
 
 def named(function: str) -> ParamDefinition:

@@ -10,6 +10,7 @@ import msgspec
 
 from stretto.model.errors import StrettoError
 from stretto.model.timeline import LogEvent, LogLevel, TimelineEvent
+from stretto.ports.logs import NOWHERE, LogSink
 from stretto.ports.runtime import StepResult, Stopped, UserError
 from stretto.runtimes.python.arguments import all_params, injected, values_of
 from stretto.runtimes.python.backstage import Backstage
@@ -20,9 +21,10 @@ from stretto.runtimes.python.failures import failure_of
 from stretto.runtimes.python.filters import Chain, settled
 from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.handlers import FAILED, STOPPED, SUCCESS, TIMEOUT, Ended, Handlers
-from stretto.runtimes.python.own_params import MAPPING, value_of
+from stretto.runtimes.python.own_params import FUNCTION, MAPPING, value_of
 from stretto.runtimes.python.pools import Pool, Pools
 from stretto.runtimes.python.processes import FarCall, Processes
+from stretto.runtimes.python.requirements import check_installed, requirements_of
 from stretto.runtimes.python.returning import Returning
 from stretto.runtimes.python.services import Services
 from stretto.runtimes.python.upstream import Upstream, mapped, sources
@@ -55,6 +57,7 @@ class Stage:
     handlers: Handlers
     returning: Returning
     processes: Processes | None = None
+    sink: LogSink = NOWHERE
 
 
 class Performance:
@@ -101,6 +104,8 @@ class Performance:
             done = stage.returning.done(function, work.told, kept[0], None)
             return msgspec.structs.replace(done, timeline=(line,)), Ended(SUCCESS, kept[0])
         args = values
+        if FUNCTION not in work.told.params and not self._is_far:
+            check_installed(requirements_of(work.told.params))
         if function.is_injected and not self._is_far:
             args = {**values, **injected(function, self._context, stage.services)}
         value = await self._called(args)
@@ -121,7 +126,7 @@ class Performance:
             before = await stage.upstream.results(told.launch.attempt.run, sorted(ids))
         taken = mapped(mapping, before)
         if wanted or stage.chain or stage.handlers.wanted(function, told.params):
-            work.backstage = Backstage(told, stage.now)
+            work.backstage = Backstage(told, stage.now, stage.sink)
             direct = {each: before[each] for each in told.predecessors if each in before}
             read = partial(all_params, function, told, taken)
             self._context = StepContext(work.backstage, stage.services, read, direct)

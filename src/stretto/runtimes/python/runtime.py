@@ -10,9 +10,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from stretto.engine.records import AttemptKey
+from stretto.model.artifact import DefaultArtifact
 from stretto.model.error_text import text_of_error
 from stretto.model.step import AnyStep
 from stretto.model.timeline import LogEvent
+from stretto.ports.logs import NOWHERE, STDERR, LogSink
 from stretto.ports.runtime import (
     Continue,
     Done,
@@ -26,8 +28,9 @@ from stretto.ports.runtime import (
 from stretto.ports.store import Store
 from stretto.runtimes.python.cache import ResultCache
 from stretto.runtimes.python.errors import Refused
-from stretto.runtimes.python.failures import failure_of
+from stretto.runtimes.python.failures import ARTIFACT, failure_of
 from stretto.runtimes.python.filters import Chain
+from stretto.runtimes.python.function import Isolation
 from stretto.runtimes.python.handlers import Handlers
 from stretto.runtimes.python.own_params import ENTRYPOINT, FUNCTION, SCRIPT
 from stretto.runtimes.python.performing import Performance, Stage
@@ -78,6 +81,8 @@ class PythonRuntime:
         grace: float = GRACE,
         most_bytes: int = MOST_BYTES,
         processes: Processes | None = None,
+        isolation: Isolation = "thread",
+        sink: LogSink = NOWHERE,
     ) -> None:
         self.registry = registry
         self.services = services or Services()
@@ -85,7 +90,8 @@ class PythonRuntime:
         threads = self.pools.threads
         self._now = now
         self._grace = grace
-        self._sources = Sources(registry, threads, modules)
+        self._sources = Sources(registry, threads, modules, isolation)
+        self._sink = sink
         self._stage = Stage(
             now=now,
             services=self.services,
@@ -96,6 +102,7 @@ class PythonRuntime:
             handlers=Handlers(registry, self.services, listeners, threads),
             returning=Returning(now, most_bytes),
             processes=processes,
+            sink=sink,
         )
         self._work: dict[AttemptKey, Work] = {}
         self._ended: OrderedDict[Launch, StepResult] = OrderedDict()
@@ -174,6 +181,7 @@ class PythonRuntime:
             result = PlatformError(message=f"the function could not be looked after: {text_of_error(error)}")
         finally:
             self._forget(work)
+        self._keep_traceback(work.told.launch, result)
         work.finish(result)
         self._remember(work.told.launch, result)
         if work.is_reporting and work.ending in {None, Ending.SILENCE}:
@@ -186,6 +194,13 @@ class PythonRuntime:
         except Refused as error:
             return failure_of(error)
         return await Performance(self._stage, work, function).run()
+
+    def _keep_traceback(self, launch: Launch, result: StepResult) -> None:
+        """The status has a short text; where it came from stands in the log."""
+        artifact = result.artifacts.get(ARTIFACT)
+        if isinstance(artifact, DefaultArtifact) and artifact.data.get("traceback"):
+            self._sink.write(launch, STDERR, str(artifact.data["traceback"]).encode())
+        self._sink.end(launch)
 
     def _forget(self, work: Work) -> None:
         if self._work.get(work.told.launch.attempt) is work:

@@ -17,6 +17,7 @@ from stretto.runtimes.python.errors import Cancelled, TooLarge
 from stretto.runtimes.python.failures import ARTIFACT, failure_of
 from stretto.runtimes.python.function import RESULT, Function
 from stretto.runtimes.python.plain import Unserialisable, json_text
+from stretto.runtimes.python.requirements import check_installed
 from stretto.runtimes.python.returning import TOO_LARGE
 from stretto.runtimes.workers.context import FarBackstage, Tell, context_of
 from stretto.runtimes.workers.loading import WorkerServices, load
@@ -92,6 +93,7 @@ class Caller:
             self._services = WorkerServices(call.factories)
 
     def _called(self, call: Call) -> Returned:
+        check_installed(call.requirements)
         function = self._known.get(call.target)
         if function is None:
             function = self._known[call.target] = load(call.target)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Mapping
 from typing import Any, Final
 
 from stretto.model.artifact import Artifacts, DefaultArtifact
@@ -9,19 +10,22 @@ from stretto.model.param import Parameter, ParamType
 from stretto.model.step import AnyStep, Step
 from stretto.model.timeline import LogLevel
 from stretto.model.wire import from_json, loads
+from stretto.ports.logs import LogSink
 from stretto.ports.runtime import FatalError, Launch, PlatformError, UserError
 from stretto.runtimes.python.backstage import Backstage
-from stretto.runtimes.python.context import LOGGER, StepContext
+from stretto.runtimes.python.context import KEPT_FROM, LOGGER, StepContext
 from stretto.runtimes.python.errors import Refused
 from stretto.runtimes.python.failures import ARTIFACT
-from stretto.runtimes.python.own_params import SCRIPT, value_of
+from stretto.runtimes.python.own_params import ENTRYPOINT, FUNCTION, SCRIPT, value_of
 from stretto.runtimes.python.processes import Elsewhere, FarCall
+from stretto.runtimes.python.requirements import requirements_of
+from stretto.runtimes.settings import RuntimeSettings
 from stretto.runtimes.workers.job import Job
+from stretto.runtimes.workers.limits import WorkerLimits
 from stretto.runtimes.workers.messages import (
     FATAL,
     MOST_CALL,
     USER,
-    Answer,
     Beat,
     Call,
     Line,
@@ -33,14 +37,13 @@ from stretto.runtimes.workers.messages import (
     Target,
     Told,
 )
-from stretto.runtimes.workers.pool import Workers
+from stretto.runtimes.workers.pool import DEFAULT, Workers
 from stretto.runtimes.workers.targets import target_of
 from stretto.runtimes.workers.values import returned, to_wire
 
 log = logging.getLogger(__name__)
 
 LEFT: Final = "`{}` has left {} running in the background: ended"
-DROPPED: Final = "`{}` has printed {:,} bytes: only the first {:,} are kept"
 NO_POSIX: Final = (
     '`{}` asks for isolation="process", which needs Linux, macOS or another POSIX system: '
     'use isolation="thread"'
@@ -49,6 +52,23 @@ TOO_LARGE: Final = (
     "the arguments of `{}` are too large, with {:,} bytes. {:,} are the most: write them to a file or a "
     "table, and hand over where they are"
 )
+
+
+def worker_processes(
+    settings: RuntimeSettings,
+    sink: LogSink,
+    pools: Mapping[str, WorkerLimits] | None = None,
+    services: Mapping[str, str] | None = None,
+) -> "WorkerProcesses":
+    """As the settings say; pools of a program's own beside that. Nothing is started before the first call."""
+    default = WorkerLimits(
+        size=settings.workers,
+        memory=settings.worker_memory,
+        calls=settings.worker_calls,
+        seconds=None if settings.worker_lifetime is None else settings.worker_lifetime / 1_000,
+        import_within=settings.import_within / 1_000,
+    )
+    return WorkerProcesses(Workers({DEFAULT: default, **(pools or {})}, sink=sink, services=services))
 
 
 class WorkerProcesses:
@@ -70,7 +90,8 @@ class WorkerProcesses:
         pool = self.workers.of(asked.function.options.pool)
         job = Job(asked.told.launch, _call(asked, self.workers.services), Relay(asked))
         answer = await pool.call(job, asked.grace)
-        _remark(asked, job, answer, pool.limits.most_output)
+        if answer.left:
+            asked.note(_left(asked, answer.left))
         if isinstance(answer, Raised):
             raise failure_of_answer(answer)
         if asked.backstage is not None:
@@ -89,14 +110,20 @@ def _call(asked: FarCall, services: dict[str, str]) -> Call:
     size = len(args) + (0 if scene is None else len(scene.params) + len(scene.upstream))
     if size > MOST_CALL:
         raise Refused(TOO_LARGE.format(name, size, MOST_CALL))
-    return Call(_target(asked), args, scene, LOGGER.getEffectiveLevel(), None, services or None)
+    packages = [] if FUNCTION in asked.told.params else requirements_of(asked.told.params)
+    level = min(KEPT_FROM, LOGGER.getEffectiveLevel())
+    return Call(_target(asked), args, scene, level, None, services or None, packages)
 
 
 def _target(asked: FarCall) -> Target:
-    script = value_of(asked.told.params, SCRIPT)
-    if script is not None and asked.function.name == SCRIPT:
-        return Target(script=str(script))
-    return target_of(asked.function)
+    """The engine itself has not imported what a step only names."""
+    params = asked.told.params
+    if FUNCTION in params:
+        return target_of(asked.function)
+    if SCRIPT in params:
+        return Target(script=str(value_of(params, SCRIPT)))
+    module, _, qualname = str(value_of(params, ENTRYPOINT)).partition(":")
+    return Target(module, qualname)
 
 
 def _scene(launch: Launch, context: StepContext, name: str) -> Scene:
@@ -148,13 +175,8 @@ def _log(said: Logged, context: StepContext) -> None:
 
 
 # ----------------------------------------------------------------------------------------------- the answer
-def _remark(asked: FarCall, job: Job, answer: Answer, most: int) -> None:
-    name = asked.function.name
-    if job.dropped:
-        asked.note(DROPPED.format(name, job.printed, most))
-    if answer.left:
-        count = "a process" if answer.left == 1 else f"{answer.left} processes"
-        asked.note(LEFT.format(name, count))
+def _left(asked: FarCall, count: int) -> str:
+    return LEFT.format(asked.function.name, "a process" if count == 1 else f"{count} processes")
 
 
 def failure_of_answer(answer: Raised) -> Elsewhere:

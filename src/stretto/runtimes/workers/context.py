@@ -100,6 +100,9 @@ class FarBackstage:
         """Messages may be sent from any thread."""
         call(*args)
 
+    def log(self, text: str) -> None:
+        """The engine does that, with what `Sending` has sent."""
+
     def beat(self) -> None:
         self.telling.beat()
 

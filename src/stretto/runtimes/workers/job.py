@@ -4,9 +4,9 @@ import asyncio
 import logging
 from typing import Protocol
 
+from stretto.ports.logs import LogSink, Stream
 from stretto.ports.runtime import Launch
 from stretto.runtimes.workers.messages import Answer, Call, Told
-from stretto.runtimes.workers.sink import OutputSink, Stream
 
 log = logging.getLogger(__name__)
 
@@ -26,33 +26,25 @@ class Listener(Protocol):
 class Job:
     """Made for each call."""
 
-    __slots__ = ("_is_deaf", "_kept", "_listener", "_sink", "answer", "call", "launch", "printed")
+    __slots__ = ("_is_deaf", "_listener", "_sink", "answer", "call", "launch")
 
     def __init__(self, launch: Launch, call: Call, listener: Listener | None = None) -> None:
         self.launch = launch
         self.call = call
-        self.printed = 0  # bytes, on both streams
         self.answer: asyncio.Future[Answer]
         self._listener = listener
-        self._sink: OutputSink
-        self._kept = 0
+        self._sink: LogSink
         self._is_deaf = False
 
-    def begin(self, sink: OutputSink, most_output: int) -> None:
+    def begin(self, sink: LogSink) -> None:
         """It has a worker."""
         self._sink = sink
-        self._kept = most_output
         self.answer = asyncio.get_running_loop().create_future()
 
     def begun(self) -> None:
         """The function is called."""
         if self._listener is not None:
             self._listener.begun()
-
-    @property
-    def dropped(self) -> int:
-        """Bytes of its output that were not handed on."""
-        return max(0, self.printed - self._kept)
 
     def hear(self, said: Told) -> None:
         if self._listener is not None:
@@ -64,13 +56,11 @@ class Job:
             self.answer.set_result(answer)
 
     def output(self, stream: Stream, data: bytes) -> None:
-        room = self._kept - self.printed
-        self.printed += len(data)
-        if room <= 0 or self._is_deaf:
+        if self._is_deaf:
             return
         try:
-            self._sink.write(self.launch, stream, data[:room])
-        except Exception as error:  # noqa: BLE001 - see `OutputSink`
+            self._sink.write(self.launch, stream, data)
+        except Exception as error:  # noqa: BLE001 - one of a program may, and alters nothing
             self._is_deaf = True
             log.warning(
                 "the output of %s is not kept: %s: %s",

@@ -12,11 +12,10 @@ CALLS: Final = 10_000
 SECONDS: Final = 3_600.0
 START_WITHIN: Final = 60.0
 IMPORT_WITHIN: Final = 60.0
-MOST_OUTPUT: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class WorkerLimits:
     """Of one pool. Times are in seconds, sizes in bytes; None: no limit."""
 
     size: int = os.cpu_count() or 1
@@ -25,7 +24,6 @@ class Limits:
     seconds: float | None = SECONDS  # for which a worker is used
     import_within: float = IMPORT_WITHIN  # for the module of a function
     start_within: float = START_WITHIN  # for a new process
-    most_output: int = MOST_OUTPUT  # of one call that is handed on
 
     def __post_init__(self) -> None:
         if type(self.size) is not int or not 1 <= self.size <= MOST_WORKERS:

@@ -50,6 +50,7 @@ class Call(Message, frozen=True):
     level: int = 0  # below which records of its logger are not wanted
     path: list[str] | None = None  # `sys.path`, if it has changed
     factories: dict[str, str] | None = None  # services by name: `module:callable`
+    requirements: list[str] = []  # packages that must be there
 
 
 # ---------------------------------------------------------------------------------------------- from a worker

@@ -7,12 +7,13 @@ from itertools import count
 from typing import Final
 
 from stretto.model.errors import InvalidRequest
+from stretto.ports.logs import LogSink
 from stretto.runtimes.workers.job import Job
-from stretto.runtimes.workers.limits import Limits
+from stretto.runtimes.workers.limits import WorkerLimits
 from stretto.runtimes.workers.messages import PLATFORM, Answer, Raised
 from stretto.runtimes.workers.process import WorkerProcess
 from stretto.runtimes.workers.server import Server
-from stretto.runtimes.workers.sink import OutputSink, Terminal
+from stretto.runtimes.workers.sink import Terminal
 
 DEFAULT: Final = "default"
 RETIRE_WITHIN: Final = 2.0  # seconds for an idle worker to end by itself
@@ -24,7 +25,7 @@ class Pool:
     """Some workers, all alike. They are started when they are needed, and used again."""
 
     def __init__(
-        self, name: str, limits: Limits, server: Server, sink: OutputSink, numbers: "count[int]"
+        self, name: str, limits: WorkerLimits, server: Server, sink: LogSink, numbers: "count[int]"
     ) -> None:
         self.name = name
         self.limits = limits
@@ -171,13 +172,13 @@ class Workers:
 
     def __init__(
         self,
-        pools: Mapping[str, Limits] | None = None,
+        pools: Mapping[str, WorkerLimits] | None = None,
         *,
-        sink: OutputSink | None = None,
+        sink: LogSink | None = None,
         services: Mapping[str, str] | None = None,
     ) -> None:
         self._server = Server()
-        self._limits = {DEFAULT: Limits(), **(pools or {})}
+        self._limits = {DEFAULT: WorkerLimits(), **(pools or {})}
         self._sink = sink or Terminal()
         self._numbers = count(1)
         self._pools: dict[str, Pool] = {}

@@ -11,12 +11,13 @@ from typing import Final
 
 import msgspec
 
+from stretto.ports.logs import STDERR, STDOUT, LogSink, Stream
 from stretto.runtimes.workers.capture import Capture
 from stretto.runtimes.workers.channel import Channel
 from stretto.runtimes.workers.control import Verb, Word
 from stretto.runtimes.workers.groups import kill_group
 from stretto.runtimes.workers.job import Job
-from stretto.runtimes.workers.limits import Limits
+from stretto.runtimes.workers.limits import WorkerLimits
 from stretto.runtimes.workers.messages import (
     MOST_ANSWER,
     PLATFORM,
@@ -29,7 +30,6 @@ from stretto.runtimes.workers.messages import (
     said_by,
 )
 from stretto.runtimes.workers.server import Server
-from stretto.runtimes.workers.sink import OutputSink
 
 READS: Final = 64  # of each output, at the end of a call
 NO_NEWS: Final = 5.0  # seconds after which a worker is taken for dead whose socket has closed
@@ -43,7 +43,7 @@ class WorkerProcess:
     """One worker, from the wish to have it to its end. Must be made in the event loop. Raises OSError."""
 
     def __init__(
-        self, number: int, server: Server, limits: Limits, gone: Callable[["WorkerProcess"], None]
+        self, number: int, server: Server, limits: WorkerLimits, gone: Callable[["WorkerProcess"], None]
     ) -> None:
         self.number = number
         self.pid: int | None = None
@@ -67,7 +67,8 @@ class WorkerProcess:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours, MOST_ANSWER, self._hear, self._closed)
-        self._outputs = tuple(Capture(partial(self._print, name)) for name in ("stdout", "stderr"))
+        streams: tuple[Stream, ...] = (STDOUT, STDERR)
+        self._outputs = tuple(Capture(partial(self._print, each)) for each in streams)
         files = [theirs.fileno(), *(each.write for each in self._outputs)]
         try:
             self._server.spawn(self.number, self._limits.memory or 0, files, self._notice)
@@ -93,9 +94,9 @@ class WorkerProcess:
         )
 
     # -------------------------------------------------------------------------------------------------- calls
-    def begin(self, job: Job, sink: OutputSink) -> None:
+    def begin(self, job: Job, sink: LogSink) -> None:
         """Have a function called; the answer is told to the job."""
-        job.begin(sink, self._limits.most_output)
+        job.begin(sink)
         self.calls += 1
         call = job.call
         if self.path != sys.path:
@@ -136,9 +137,9 @@ class WorkerProcess:
             self.is_spoiled = True
         job.settle(answer)
 
-    def _print(self, stream: str, data: bytes) -> None:
+    def _print(self, stream: Stream, data: bytes) -> None:
         if self._job is not None:
-            self._job.output("stdout" if stream == "stdout" else "stderr", data)
+            self._job.output(stream, data)
 
     def _is_late(self) -> None:
         """The process did not start, or the import does not end."""
@@ -229,7 +230,7 @@ class WorkerProcess:
         self._gone(self)
 
 
-def _reason(word: Word, limits: Limits) -> str:
+def _reason(word: Word, limits: WorkerLimits) -> str:
     if word.verb is Verb.TOO_LARGE:
         return MOST_MEMORY.format(limits.memory or 0, word.value)
     if word.verb is Verb.NOT_STARTED:

@@ -15,9 +15,10 @@ from stretto.runtimes.workers.control import SIZE, Verb, Word, read, written
 CODE: Final = (
     "import sys; sys.path[:] = {path!r}; "
     "from stretto.runtimes.workers.fork_server import main; "
-    "from stretto.runtimes.workers.worker import main as start; "
+    "from {start} import main as start; "
     "main({control}, {engine}, start)"
 )
+WORKER: Final = "stretto.runtimes.workers.worker"
 END_WITHIN: Final = 5.0  # seconds for it to end everything
 LOOK_EVERY: Final = 0.01
 
@@ -27,7 +28,8 @@ Heard = Callable[[Word], None]
 class Server:
     """Must be used in one event loop; whoever makes it closes it."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: str = WORKER) -> None:
+        self._start = start  # the module whose `main` is what a forked process does
         self._process: subprocess.Popen[bytes] | None = None
         self._dying: list[subprocess.Popen[bytes]] = []
         self._control: socket.socket | None = None
@@ -66,7 +68,7 @@ class Server:
     # ----------------------------------------------------------------------------------------------- words
     def _started(self) -> socket.socket:
         ours, theirs = socket.socketpair()
-        code = CODE.format(path=sys.path, control=theirs.fileno(), engine=os.getpid())
+        code = CODE.format(path=sys.path, start=self._start, control=theirs.fileno(), engine=os.getpid())
         # Settings of this process are not a step's business; the address of the database may hold a password.
         env = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
         try:

@@ -1,26 +1,39 @@
-"""What functions print in worker processes, and where it goes."""
+"""Where goes what functions print in worker processes, beside files."""
 
 import sys
-from typing import Final, Literal, Protocol
+from contextlib import suppress
 
+from stretto.ports.logs import LOG, STDOUT, LogSink, Stream
 from stretto.ports.runtime import Launch
-
-Stream = Literal["stdout", "stderr"]
-STDOUT: Final = "stdout"
-
-
-class OutputSink(Protocol):
-    """Takes what comes from the standard streams of a step, while it runs, in the order of each stream."""
-
-    def write(self, launch: Launch, stream: Stream, data: bytes) -> None:
-        """Called in the event loop: it must be quick. What it raises is logged, and alters nothing."""
-        ...
 
 
 class Terminal:
-    """Prints it where this process prints, as functions do that run in threads."""
+    """Prints it where this process prints, as functions do that run in threads. What they tell their logger
+    is the affair of the program's own handlers.
+    """
 
     def write(self, launch: Launch, stream: Stream, data: bytes) -> None:  # noqa: ARG002 - all the same
+        if stream == LOG:
+            return
         out = sys.stdout if stream == STDOUT else sys.stderr
-        out.write(data.decode(errors="replace"))
-        out.flush()
+        with suppress(OSError, ValueError, AttributeError):  # nobody reads it, it is closed, there is none
+            out.write(data.decode(errors="replace"))
+            out.flush()
+
+    def end(self, launch: Launch) -> None:
+        """There is nothing to do."""
+
+
+class Both:
+    """Hands it to several."""
+
+    def __init__(self, *sinks: LogSink) -> None:
+        self._sinks = sinks
+
+    def write(self, launch: Launch, stream: Stream, data: bytes) -> None:
+        for each in self._sinks:
+            each.write(launch, stream, data)
+
+    def end(self, launch: Launch) -> None:
+        for each in self._sinks:
+            each.end(launch)

@@ -26,6 +26,11 @@ def die_with_parent(parent: int) -> bool:
     return done
 
 
+def outlive_parent() -> bool:
+    """Take that back: for one that ends by itself, and has something to end before."""
+    return _prctl(_PR_SET_PDEATHSIG, 0)
+
+
 def adopt_orphans() -> bool:
     """Become the parent of descendants whose own has died, so that they can be found and ended."""
     return _prctl(_PR_SET_CHILD_SUBREAPER, 1)

@@ -19,7 +19,7 @@ from stretto.store.sql.part import Part
 from stretto.store.sql.publishing import change, delete
 from stretto.store.sql.rows.runs import prefixed
 from stretto.store.sql.rows.workflows import ENDS, ROW, outcomes_from, workflow_row
-from stretto.store.sql.statement import TEXT, Statement
+from stretto.store.sql.statement import TEXT, Statement, texts
 
 A = TypeVar("A")
 
@@ -58,11 +58,13 @@ STATUSES: Final = Statement(
     "AND lane IN ('QUEUED', 'ADMITTED', 'LIVE') GROUP BY status"
 )
 NEWEST_INSTANCE: Final = Statement("SELECT MAX(instance_id) FROM run WHERE workflow_id = :workflow_id")
+_NAMED: Final = texts("workflow_id")
 OUTCOMES: Final = Statement(
     lambda d: (
-        f"SELECT workflow_id, hour, {', '.join(f'SUM({column})' for column in ENDS.values())} FROM outcome "
-        f"WHERE {d.among('workflow_id', 'workflow_ids', TEXT)} AND hour >= :since "
-        "GROUP BY workflow_id, hour ORDER BY workflow_id, hour"
+        f"SELECT outcome.workflow_id, hour, {', '.join(f'SUM({column})' for column in ENDS.values())} "
+        f"FROM {d.listed('named', _NAMED)} named "  # PostgreSQL would begin with all hours, if it could
+        "JOIN outcome ON outcome.workflow_id = named.workflow_id AND hour >= :since "
+        "GROUP BY outcome.workflow_id, hour ORDER BY outcome.workflow_id, hour"
     )
 )
 
@@ -159,7 +161,8 @@ class SqlWorkflows(Part):
 
     async def outcomes(self, workflow_ids: Sequence[str], since: int) -> list[Outcomes]:
         async def work(tx: Transaction) -> list[Outcomes]:
-            rows = await tx.all(OUTCOMES, workflow_ids=sorted(set(workflow_ids)), since=since)
+            named = [(each,) for each in sorted(set(workflow_ids))]
+            rows = await tx.all(OUTCOMES, named=named, since=since)
             return [outcomes_from(row) for row in rows]
 
         return await self._db.look(work)

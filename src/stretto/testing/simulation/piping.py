@@ -4,7 +4,7 @@ from io import BytesIO
 
 from stretto.engine.elsewhere import Question
 from stretto.engine.events import Evaluated
-from stretto.node.perform.evaluation_worker import packed, receive, serve
+from stretto.runtimes.expressions.worker import packed, receive, serve
 
 
 class Piped:

@@ -4,7 +4,9 @@ import asyncio
 import errno
 import os
 import signal
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +203,14 @@ def test_interrupts_are_counted() -> None:
         return [once, interrupts.second.is_set(), interrupts.code]
 
     assert asyncio.run(work()) == [(True, False), True, 130]
+
+
+def test_a_run_that_was_set_aside_goes_on_when_it_is_asked_for(folder: Path) -> None:
+    sleeping = "workflow: {id: w, jobs: [{job: {id: nap, type: Sleep, sleep_seconds: 1}}]}"
+    assert run(folder, sleeping, Notebook(interrupt)) == 130
+    with closing(sqlite3.connect(folder / "s.db")) as database:
+        database.execute("UPDATE run SET aside = 1, quarantined = 'owners died'")
+        database.commit()
+    view = Notebook()
+    assert run(folder, sleeping, view, resume=True) == 0
+    assert view.notes[-1] == "w/1, set aside because processes died at it, is tried again"

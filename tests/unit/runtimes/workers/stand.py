@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from stretto.engine.records import AttemptKey, RunKey
+from stretto.ports.logs import Stream
 from stretto.ports.runtime import Launch
 from stretto.runtimes.workers.job import Job
-from stretto.runtimes.workers.limits import Limits
+from stretto.runtimes.workers.limits import WorkerLimits
 from stretto.runtimes.workers.messages import Answer, Call, Raised, Returned, Scene, Target, Told
 from stretto.runtimes.workers.pool import Workers
-from stretto.runtimes.workers.sink import Stream
 
 MODULE = "tests.unit.runtimes.workers.functions"
 LAUNCH = Launch(AttemptKey(RunKey("etl", 12, 2), "load", 1), 3, 0)
@@ -31,6 +31,9 @@ class Kept:
     def write(self, launch: Launch, stream: Stream, data: bytes) -> None:
         assert launch == LAUNCH
         setattr(self, stream, getattr(self, stream) + data)
+
+    def end(self, launch: Launch) -> None:
+        """The runtime of the step tells that, not its worker."""
 
 
 class Heard:
@@ -65,7 +68,7 @@ def with_workers(
     """Do something with workers, after which nothing may be left of them."""
 
     async def run() -> Any:
-        workers = Workers({"default": Limits(size=size, **limits)}, sink=sink or Kept())
+        workers = Workers({"default": WorkerLimits(size=size, **limits)}, sink=sink or Kept())
         try:
             return await work(workers)
         finally:

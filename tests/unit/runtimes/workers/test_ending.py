@@ -117,10 +117,10 @@ import asyncio, os, sys, time
 sys.path[:] = {path!r}
 from tests.unit.runtimes.workers.stand import job, Kept
 from stretto.runtimes.workers.pool import Workers
-from stretto.runtimes.workers.limits import Limits
+from stretto.runtimes.workers.limits import WorkerLimits
 
 async def main():
-    workers = Workers({{"default": Limits(size=3)}}, sink=Kept())
+    workers = Workers({{"default": WorkerLimits(size=3)}}, sink=Kept())
     pool = workers.of(None)
     names = {names!r}
     calls = [pool.call(job(name, file=f"{folder}/{{name}}")) for name in names]

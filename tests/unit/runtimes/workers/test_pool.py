@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,10 @@ from tests.unit.runtimes.workers.stand import (
 )
 
 from stretto.model.errors import InvalidRequest
+from stretto.ports.logs import Stream
 from stretto.runtimes.workers.control import Verb, Word
 from stretto.runtimes.workers.job import Job
-from stretto.runtimes.workers.limits import Limits
+from stretto.runtimes.workers.limits import WorkerLimits
 from stretto.runtimes.workers.messages import (
     _ENCODER,
     Beat,
@@ -43,7 +45,7 @@ from stretto.runtimes.workers.messages import (
     Target,
 )
 from stretto.runtimes.workers.pool import Pool, Workers
-from stretto.runtimes.workers.sink import Stream, Terminal
+from stretto.runtimes.workers.sink import Both, Terminal
 
 MB = 1024 * 1024
 
@@ -87,7 +89,7 @@ def test_as_many_at_once_as_there_are_workers() -> None:
 
 
 def test_a_pool_of_its_own_name_or_the_default() -> None:
-    workers = Workers({"gpu": Limits(size=1, calls=3)})
+    workers = Workers({"gpu": WorkerLimits(size=1, calls=3)})
     assert workers.of("gpu").limits.calls == 3
     assert workers.of("other") is workers.of(None)
     assert workers.of("gpu") is workers.of("gpu")
@@ -170,7 +172,7 @@ def test_the_path_of_modules_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_limits_make_sense() -> None:
     for wrong in ({"size": 0}, {"size": True}, {"memory": 1}, {"calls": 0}, {"seconds": -1}):
         with pytest.raises(InvalidRequest):
-            Limits(**wrong)
+            WorkerLimits(**wrong)
     with pytest.raises(InvalidRequest, match="module:function"):
         Workers(services={"db": "no_function"})
 
@@ -374,13 +376,16 @@ def test_output_goes_to_the_sink_in_order() -> None:
     assert kept.stderr == b"why\n"
 
 
-def test_of_much_output_the_beginning_is_kept() -> None:
-    kept = Kept()
-    asked = job("prints_much", size=64 * MB)
-    assert value_of(answer_of(asked, sink=kept, most_output=MB)) is None
-    assert len(kept.stdout) == MB
-    assert asked.printed == 64 * MB
-    assert asked.dropped == 63 * MB
+def test_much_output_is_handed_on_as_it_comes() -> None:
+    sizes: list[int] = []
+
+    class Counted(Kept):
+        def write(self, launch: Any, stream: Stream, data: bytes) -> None:  # noqa: ARG002
+            sizes.append(len(data))
+
+    assert value_of(answer_of(job("prints_much", size=64 * MB), sink=Counted())) is None
+    assert sum(sizes) == 64 * MB
+    assert max(sizes) <= MB
 
 
 def test_output_of_a_function_that_crashes() -> None:
@@ -412,10 +417,35 @@ def test_a_sink_that_fails_alters_nothing(caplog: pytest.LogCaptureFixture) -> N
 
 
 def test_without_a_sink_it_is_printed_here(capsys: pytest.CaptureFixture[str]) -> None:
-    Terminal().write(LAUNCH, "stdout", b"out\xff\n")
-    Terminal().write(LAUNCH, "stderr", b"err\n")
+    terminal = Terminal()
+    terminal.write(LAUNCH, "stdout", b"out\xff\n")
+    terminal.write(LAUNCH, "stderr", b"err\n")
+    terminal.write(LAUNCH, "log", b"not here\n")
+    terminal.end(LAUNCH)
     assert capsys.readouterr() == ("out\ufffd\n", "err\n")
     assert isinstance(Workers()._sink, Terminal)
+
+
+def test_a_terminal_that_is_closed_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = StringIO()
+    closed.close()
+    monkeypatch.setattr("sys.stdout", closed)
+    Terminal().write(LAUNCH, "stdout", b"out\n")
+
+
+def test_several_sinks_have_all_of_it() -> None:
+    ended: list[Any] = []
+
+    class Told(Kept):
+        def end(self, launch: Any) -> None:
+            ended.append(launch)
+
+    sinks = (Told(), Told())
+    both = Both(*sinks)
+    both.write(LAUNCH, "stderr", b"err\n")
+    both.end(LAUNCH)
+    assert [each.stderr for each in sinks] == [b"err\n", b"err\n"]
+    assert ended == [LAUNCH, LAUNCH]
 
 
 # -------------------------------------------------------------------------------------------------- context
@@ -512,7 +542,7 @@ def test_a_turn_that_nobody_takes_goes_to_the_next() -> None:
 
 def test_a_closed_pool_ends_what_runs(tmp_path: Path) -> None:
     async def run() -> None:
-        workers = Workers({"default": Limits(size=1)}, sink=Kept())
+        workers = Workers({"default": WorkerLimits(size=1)}, sink=Kept())
         pool = workers.of(None)
         file = tmp_path / "pids"
         long = asyncio.create_task(pool.call(job("has_children", file=str(file))))

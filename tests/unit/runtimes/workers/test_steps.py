@@ -26,7 +26,7 @@ from stretto.runtimes.python.sources import of_script
 from stretto.runtimes.python.substeps import params_of
 from stretto.runtimes.workers import calls
 from stretto.runtimes.workers.calls import Relay, WorkerProcesses
-from stretto.runtimes.workers.limits import Limits
+from stretto.runtimes.workers.limits import WorkerLimits
 from stretto.runtimes.workers.messages import Beat, Logged, Progress
 from stretto.runtimes.workers.pool import Workers
 
@@ -45,7 +45,7 @@ def playing(
     """A runtime with workers."""
 
     async def run() -> None:
-        processes = WorkerProcesses(workers or Workers({"default": Limits(size=size)}))
+        processes = WorkerProcesses(workers or Workers({"default": WorkerLimits(size=size)}))
         stand = Stand(*given, processes=processes, **options)
         try:
             async with asyncio.timeout(100):
@@ -220,7 +220,7 @@ def test_nobody_has_time_any_more(tmp_path: Path) -> None:
 
 def test_pools_of_workers_and_other_pools(tmp_path: Path) -> None:
     gpu, db, lost = (far(functions.sleeps, name=name, pool=name) for name in ("gpu", "db", "nowhere"))
-    workers = Workers({"default": Limits(size=1), "gpu": Limits(size=1)})
+    workers = Workers({"default": WorkerLimits(size=1), "gpu": WorkerLimits(size=1)})
 
     async def body(stand: Stand) -> None:
         for function in (gpu, db):
@@ -240,12 +240,7 @@ def test_pools_of_workers_and_other_pools(tmp_path: Path) -> None:
 
 
 def test_remarks_are_in_the_timeline(tmp_path: Path) -> None:
-    leaves, daemon, prints = (
-        far(functions.leaves_children),
-        far(functions.leaves_daemon),
-        far(functions.prints_much),
-    )
-    workers = Workers({"default": Limits(size=1, most_output=65536)})
+    leaves, daemon = far(functions.leaves_children), far(functions.leaves_daemon)
 
     async def body(stand: Stand) -> None:
         result = await stand.run(leaves, {"file": str(tmp_path / "a")})
@@ -257,11 +252,8 @@ def test_remarks_are_in_the_timeline(tmp_path: Path) -> None:
         assert lines(result) == [
             f"`{MODULE}:leaves_daemon` has left a process running in the background: ended"
         ]
-        result = await stand.run(prints, {"size": 131072})
-        text = f"`{MODULE}:prints_much` has printed 131,072 bytes: only the first 65,536 are kept"
-        assert lines(result) == [text]
 
-    playing(body, leaves, daemon, prints, workers=workers)
+    playing(body, leaves, daemon)
 
 
 def lines(result: StepResult) -> list[str | None]:
@@ -297,7 +289,7 @@ def test_other_systems_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_services_by_a_factory() -> None:
     uses = far(functions.uses_service)
-    workers = Workers({"default": Limits(size=1)}, services={"db": f"{MODULE}:Database"})
+    workers = Workers({"default": WorkerLimits(size=1)}, services={"db": f"{MODULE}:Database"})
 
     async def body(stand: Stand) -> None:
         assert value(await stand.run(uses)) == 1

@@ -23,10 +23,10 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.engine.settings import EngineSettings
 from stretto.model.errors import Unavailable
 from stretto.node.perform.evaluating import InProcess
-from stretto.node.perform.evaluation_pool import Pool, Worker
-from stretto.node.perform.evaluation_worker import READY, packed, receive, serve
 from stretto.node.settings import NodeSettings
 from stretto.params import Alone, Moment, RunFacts, Scope
+from stretto.runtimes.expressions.pool import Pool, Worker
+from stretto.runtimes.expressions.worker import READY, packed, receive, serve
 from stretto.sel import Limits
 from stretto.testing.shapes import ITEMS, computed, foreach, number, step, text, workflow
 
@@ -232,7 +232,7 @@ def test_who_waits_when_it_is_closed_gets_an_error(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_process_that_does_not_end_by_itself_is_killed(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stretto.node.perform.evaluation_pool.END_WITHIN", 0.2)
+    monkeypatch.setattr("stretto.runtimes.expressions.pool.END_WITHIN", 0.2)
     ask(pool, asked("1"))
     (pid,) = pids(pool)
     os.kill(pid, signal.SIGSTOP)
@@ -244,8 +244,8 @@ def test_a_process_that_does_not_end_by_itself_is_killed(pool: Pool, monkeypatch
 PARENT = """
 import asyncio, sys
 sys.path[:] = {path!r}
-from tests.unit.node.test_perform_evaluation import FOR_EVER, asked
-from stretto.node.perform.evaluation_pool import Pool
+from tests.unit.runtimes.expressions.test_expressions import FOR_EVER, asked
+from stretto.runtimes.expressions.pool import Pool
 
 async def main():
     pool = Pool(workers=1, seconds=600)

@@ -18,7 +18,7 @@ from typing import IO, Any, Final
 
 from stretto.engine.elsewhere import Question
 from stretto.engine.events import Evaluated
-from stretto.node.perform.evaluating import answered
+from stretto.ports.evaluator import answered
 from stretto.sel import compile_expression
 
 LENGTH: Final = Struct(">Q")

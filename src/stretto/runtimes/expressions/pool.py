@@ -16,8 +16,8 @@ from stretto.engine.elsewhere import Question
 from stretto.engine.events import Evaluated
 from stretto.model.error_text import text_of_error
 from stretto.model.errors import Unavailable
-from stretto.node.perform.evaluating import refused
-from stretto.node.perform.evaluation_worker import packed, receive, send
+from stretto.ports.evaluator import refused
+from stretto.runtimes.expressions.worker import packed, receive, send
 
 WORKERS: Final = 2
 SECONDS: Final = 60.0  # that the expressions of one step may take
@@ -40,7 +40,7 @@ class Worker:
     def __init__(self) -> None:
         code = (
             f"import sys; sys.path[:] = {sys.path!r}; "
-            "from stretto.node.perform.evaluation_worker import main; main()"
+            "from stretto.runtimes.expressions.worker import main; main()"
         )
         self._process = Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE)  # noqa: S603 - our own
         self._questions = _opened(self._process.stdin)

@@ -1,0 +1,1 @@
+"""Processes for expressions that are too long for a decision: an expression can not be stopped otherwise."""

@@ -1,0 +1,109 @@
+"""Whatever a step does in a process, it ends when it is told to: on a stop, a kill and a timeout."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.processes import lives
+from tests.flow_engine.stubborn import HARD, LIMITED, warm
+
+from stretto import Engine, Run
+
+MARK = "STUBBORN_TEST"
+GRACE = 0.5  # seconds
+SLACK = 20.0  # seconds; for a machine that is busy with something else
+SHELL = """
+workflow:
+  id: piped
+  jobs:
+    - job:
+        id: pipes
+        type: Shell
+        timeout: {timeout}
+        retry_policy: {{timeout_retry_limit: 0}}
+        script: |
+          trap '' TERM
+          (sleep 300 | sleep 300) &
+          setsid sleep 300 &
+          echo $$ $! > {file}.part; mv {file}.part {file}
+          sleep 300 | sleep 300
+"""
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """What all processes of a test have in their environment, however far they have run away."""
+    monkeypatch.setenv(MARK, str(tmp_path))
+    return f"{MARK}={tmp_path}"
+
+
+def marked(mark: str) -> list[int]:
+    """Processes of a test beside ourselves that live."""
+    found = []
+    for each in Path("/proc").iterdir():
+        if each.name.isdigit() and int(each.name) != os.getpid():
+            try:
+                around = (each / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if mark.encode() in around and lives(int(each.name)):
+                found.append(int(each.name))
+    return found
+
+
+async def pids_in(file: Path) -> list[int]:
+    until = time.monotonic() + 60
+    while not os.path.exists(file):  # noqa: ASYNC240, PTH110 - it is quick
+        assert time.monotonic() < until
+        await asyncio.sleep(0.01)
+    return [int(each) for each in (await asyncio.to_thread(file.read_text)).split()]
+
+
+async def gone(pids: list[int]) -> float:
+    begun = time.monotonic()
+    while any(map(lives, pids)):
+        assert time.monotonic() - begun < SLACK, f"{[each for each in pids if lives(each)]} live"
+        await asyncio.sleep(0.01)
+    return time.monotonic() - begun
+
+
+def engine() -> Engine:
+    return Engine("memory", config={"runtimes.grace": f"{GRACE}s"}, workers=1, stop_within=5)
+
+
+async def ended(run: Run[Any], file: Path, how: str) -> tuple[str, str, str | None, list[int]]:
+    pids = await pids_in(file)
+    assert all(map(lives, pids))
+    if how == "stop":
+        await run.terminate("enough")
+    elif how == "kill":
+        await run.kill("enough")
+    result = await run.wait(60)
+    (step,) = result.steps.values()
+    return result.status, step.status, step.error, pids
+
+
+EXPECTED = {
+    "stop": ("STOPPED", "STOPPED"),
+    "kill": ("FAILED", "FATALLY_FAILED"),
+    "timeout": ("TIMED_OUT", "TIMED_OUT"),
+}
+
+
+@pytest.mark.parametrize("how", EXPECTED)
+@pytest.mark.parametrize("name", HARD)
+def test_functions_end(name: str, how: str, tmp_path: Path, mark: str) -> None:
+    async def work() -> None:
+        flow = (LIMITED if how == "timeout" else HARD)[name]
+        async with engine() as opened:
+            await opened.run(warm)
+            run = await opened.submit(flow, file=str(tmp_path / "pids"))
+            status, step, error, pids = await ended(run, tmp_path / "pids", how)
+            assert (status, step) == EXPECTED[how], error
+            assert await gone(pids) < SLACK
+        assert marked(mark) == []
+
+    asyncio.run(work())

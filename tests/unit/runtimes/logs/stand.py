@@ -1,0 +1,60 @@
+"""Files of output to be tried, on a clock that stands still until it is told to go on."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.ports.logs import LogLine
+from stretto.ports.runtime import Launch
+from stretto.runtimes.logs.files import LogFiles
+
+NOON = 1_794_800_000_123  # 2026-11-16T03:33:20.123Z
+RUN = RunKey("etl", 12, 1)
+ATTEMPT = AttemptKey(RUN, "load", 1)
+LAUNCH = Launch(ATTEMPT, 5, 0)
+KB = 1024
+MADE: list[LogFiles] = []  # that a test leaves open
+
+
+class Clock:
+    """In milliseconds."""
+
+    def __init__(self) -> None:
+        self.at = NOON
+
+    def now(self) -> int:
+        return self.at
+
+
+def files_in(folder: Path, most_bytes: int = 1024 * KB, most_open: int = 64) -> LogFiles:
+    made = LogFiles(folder, most_bytes, Clock().now, most_open=most_open)
+    MADE.append(made)
+    return made
+
+
+def lines_of(files: LogFiles, attempt: AttemptKey = ATTEMPT) -> list[LogLine]:
+    """All that is there."""
+
+    async def read() -> list[LogLine]:
+        return [line async for line in files.read(attempt)]
+
+    return asyncio.run(read())
+
+
+def texts_of(files: LogFiles, attempt: AttemptKey = ATTEMPT) -> list[str]:
+    return [line.text for line in lines_of(files, attempt)]
+
+
+async def some_of(lines: AsyncIterator[LogLine], count: int) -> list[str]:
+    """So many lines, once they come."""
+    async with asyncio.timeout(30):
+        return [(await anext(lines)).text for _ in range(count)]
+
+
+def file_of(folder: Path, name: str = "1.5.0.log") -> Path:
+    return folder / "etl" / "12" / "1" / "load" / name
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*.log"))
