@@ -80,13 +80,15 @@ class Session:
                 raise ExampleError(message)
 
     def _apart(self, *arguments: str) -> str:
+        # What is asked of the tests around us is not asked of an example.
+        around = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         done = subprocess.run(  # noqa: S603 - our own examples
             [sys.executable, *arguments],
             check=False,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={**os.environ, "COLUMNS": "80"},
+            env={**around, "COLUMNS": "80"},
         )
         self._status = done.returncode
         return steady(done.stdout)
