@@ -207,9 +207,7 @@ class AtOnce:
 
 def rows_of_node(database: Written, text: str, *, at_once: bool = False) -> dict[str, int]:
     async def work() -> Counter[str]:
-        made = running(
-            CALM, database.url, runtimes=lambda _around: {"Shell": AtOnce()} if at_once else {}
-        )
+        made = running(CALM, database.url, runtimes=lambda _around: {"Shell": AtOnce()} if at_once else {})
         async with made as app, asyncio.timeout(60):
             return await app.watch(carried_out(app, text, database.take))
 
