@@ -113,8 +113,8 @@ class Guard:
                     os.kill(pid, signal.SIGTERM)
 
     def _ask_orphans(self, asked: set[int]) -> None:
-        """Who was born while the others were asked, and has lost them. Whoever has a parent is left to it: that
-        may clean up with it.
+        """Who was born while the others were asked, and has lost them. Whoever has a parent is left to
+        it, which may clean up that way.
         """
         for pid in {*children_of(os.getpid())} - asked - {self._leader}:
             asked.add(pid)

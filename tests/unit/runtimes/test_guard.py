@@ -105,7 +105,7 @@ def test_signals_are_not_for_the_guard_and_are_as_usual_for_a_command() -> None:
         pid = talk.started("sleep", "60")
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             os.kill(talk.process.pid, number)
-        assert talk.left == [pid]
+        wait_until(lambda: talk.left == [pid])
         os.kill(pid, signal.SIGINT)
         assert talk.hear() == ["ended", -2, False]
 
