@@ -13,7 +13,9 @@ from time import perf_counter
 from typing import Any, Final
 
 from benchmarks.row import Row
+from benchmarks.workers import weight
 from stretto.engine.records import AttemptKey, RunKey
+from stretto.model.artifact import DefaultArtifact
 from stretto.model.param import Parameter, ParamType
 from stretto.model.step import TypedStep
 from stretto.ports.runtime import Continue, Done, Launch, StepContext, StepResult
@@ -92,8 +94,15 @@ async def steps() -> list[Row]:
         for at_once in (1, AT_ONCE):
             per_second = await rate(at_once, lambda params=params: step(runtime, params))  # type: ignore[misc]
             found.append((f"steps, {name}, {at_once} at once", per_second, words, at_once))
+    parent = await step(runtime, {"command": text("echo $PPID")})
+    printed = parent.artifacts["shell"]
+    assert isinstance(printed, DefaultArtifact)
+    memory = weight(int(printed.data["stdout"]), "Private_Dirty") / 1024
     await runtime.close()
-    rows = [Row("the first step of all", first * 1e3, "ms", None, 1.0)]
+    rows = [
+        Row("the first step of all", first * 1e3, "ms", None, 1.0),
+        Row("what looks after a command: memory of its own", memory, "MB", 10, 1.0),
+    ]
     for name, per_second, words, at_once in found:
         beside = await asyncio.to_thread(plain, words, at_once)
         rows.append(Row(name, per_second, "1/s", None, per_second / beside, "subprocess"))

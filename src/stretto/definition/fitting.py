@@ -173,6 +173,12 @@ def _properties(value: Any, schemas: Mapping[str, Schema]) -> Fit:
     return _all(fits(value[name], schema) for name, schema in schemas.items() if name in value)
 
 
+def _names(value: Any, schema: Schema) -> Fit:
+    if type_of(value) != "object":
+        return True
+    return None if isinstance(value, Unknown) else _all(fits(name, schema) for name in value)
+
+
 def additional(value: Mapping[str, Any], around: Mapping[str, Any]) -> list[str]:
     """The members that `additionalProperties` speaks of. Which those are hangs on its neighbours."""
     return [] if "patternProperties" in around else [each for each in value if each not in _known(around)]
@@ -208,6 +214,7 @@ KEYWORDS: Final[Mapping[str, Callable[[Any, Any], Fit]]] = {
     "maxItems": _sized("array", _at_most),
     "required": _required,
     "properties": _properties,
+    "propertyNames": _names,
     "minProperties": _sized("object", _at_least),
     "maxProperties": _sized("object", _at_most),
     "allOf": lambda value, schemas: _all(fits(value, each) for each in schemas),

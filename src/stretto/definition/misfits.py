@@ -82,6 +82,10 @@ def _told(value: Any, schema: Mapping[str, Any], keyword: str, path: Path) -> It
         case "items":
             for index, each in enumerate(value):
                 yield from misfits(each, wanted, (*path, index))
+        case "propertyNames":
+            for name in value:
+                for each in misfits(name, wanted, (*path, name)):
+                    yield each._replace(text=f"has a name that {each.text}")
         case "allOf":
             for each in wanted:
                 yield from misfits(value, each, path)

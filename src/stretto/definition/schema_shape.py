@@ -32,7 +32,7 @@ def _inside(keyword: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield from value.items()
         case "allOf" | "anyOf" | "oneOf":
             yield from ((f"number {number}", each) for number, each in enumerate(value, 1))
-        case "items" | "not" | "additionalProperties":
+        case "items" | "not" | "additionalProperties" | "propertyNames":
             yield "", value
         case _:
             pass

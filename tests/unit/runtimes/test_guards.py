@@ -176,7 +176,7 @@ def test_elsewhere_guards_are_started_each_by_itself(monkeypatch: pytest.MonkeyP
             await runtime.start(each.ctx)
         for each in told:
             assert isinstance(await each.result(), Done)
-        killed = Told(step="c", command="kill -9 $PPID; sleep 60")
+        killed = Told(step="c", command="kill -9 $PPID; sleep 0.1")
         await runtime.start(killed.ctx)
         assert isinstance(await killed.result(), PlatformError)
         await runtime.close()

@@ -93,7 +93,7 @@ def test_what_a_command_leaves_behind_ends_with_it() -> None:
 def test_whoever_is_asked_has_time_to_clean_up(tmp_path: Path) -> None:
     async def work(runtime: ShellRuntime) -> None:
         # The shell ends at once; what it has started takes a moment, in its group and outside of it.
-        body = "trap 'sleep 0.2; echo $0 >> cleaned; exit' TERM; echo $0 >> up; sleep 60 & wait"
+        body = "trap 'sleep 0.2; echo $0 >> cleaned; exit' TERM; echo $0 >> up; while :; do sleep 0.05; done"
         text = 'sh -c "$BODY" one & setsid sh -c "$BODY" two & sleep 60'
         told = Told(step=f"cleans-{os.getpid()}", command=text, env={"BODY": body}, cwd=str(tmp_path))
         await runtime.start(told.ctx)
