@@ -21,10 +21,10 @@ from stretto.model.step import FailureMode
 from stretto.model.trigger import SignalOperator
 
 S = StepStatus
-LITTLE = EngineSettings(expression_visits=400)
-LONG = "long s = 0; for (int i = 0; i < 1000; i += 1) {s += i;} return s;"
+LITTLE = EngineSettings(expression_visits=150)
+LONG = "long s = 0; for (int i = 0; i < 400; i += 1) {s += i;} return s;"
 ENDLESS = "long s = 0; for (int i = 0; i < 25000; i += 0) {s += i;} return s;"
-SUM = sum(range(1000))
+SUM = sum(range(400))
 
 
 def answered(driver: Driver, step_id: str = "a") -> Evaluated:

@@ -16,12 +16,13 @@ from stretto.engine.turn import Turn
 from stretto.model.status import StepStatus
 from stretto.node import loading
 from stretto.node.deciding import Deciding
+from stretto.node.driver import Driver
 from stretto.node.entry import Item
 from stretto.node.membership import Membership
 from stretto.node.perform.loading import GroupLoading
 from stretto.node.performer import Performer
 from stretto.ports.messages import Kind
-from stretto.store.memory import commits
+from stretto.store.memory import commits, retention
 from stretto.store.memory import runs as workflow_transactions
 from stretto.store.memory.runs import MemoryRuns
 from stretto.store.memory.signals import MemorySignals
@@ -277,6 +278,40 @@ def signals_passed_over() -> AbstractContextManager[None]:
     return replaced(MemorySignals, "_match", make)
 
 
+def forgotten_too_soon() -> AbstractContextManager[None]:
+    """Instances are forgotten whether they have ended or not."""
+
+    def make(_before: Any) -> Any:
+        return lambda _db, _workflow, _tree, _time, _named: True
+
+    return replaced(retention, "_may_go", make)
+
+
+def request_kept() -> AbstractContextManager[None]:
+    """The request id of a run stays when the run goes."""
+
+    def make(_before: Any) -> Any:
+        def deleted(db: Any, row: Any) -> None:
+            db.runs.pop(row.key)
+
+        return deleted
+
+    return replaced(retention, "delete_run", make)
+
+
+def deaf_driver() -> AbstractContextManager[None]:
+    """The asyncio loop does not tell the node of errors."""
+
+    def make(_before: Any) -> Any:
+        async def answer(self: Any, ask: Any) -> None:
+            self.node.answered(ask, await self._performer.answer(ask))
+            self._turn.set()
+
+        return answer
+
+    return replaced(Driver, "_answer", make)
+
+
 PLANTS: Mapping[str, Plant] = {
     plant.__name__: plant
     for plant in (
@@ -297,5 +332,8 @@ PLANTS: Mapping[str, Plant] = {
         slots_ignored,
         log_with_a_gap,
         signals_passed_over,
+        forgotten_too_soon,
+        request_kept,
+        deaf_driver,
     )
 }

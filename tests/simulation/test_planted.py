@@ -27,6 +27,9 @@ SIGNS = {
     "slots_ignored": ("I7:",),
     "log_with_a_gap": ("I14:",),
     "signals_passed_over": ("I12:",),
+    "forgotten_too_soon": ("I15:",),
+    "request_kept": ("I15:",),
+    "deaf_driver": ("process ", "I8:"),
 }
 # Where each was found when it was looked for from seed 0 on. Another version of the code is another run of
 # the same seeds: so this says only where it is quick to look first.
@@ -48,6 +51,9 @@ FOUND_AT = {
     "slots_ignored": 2,
     "log_with_a_gap": 0,
     "signals_passed_over": 9,
+    "forgotten_too_soon": 4,
+    "request_kept": 4,
+    "deaf_driver": 31,
 }
 
 

@@ -52,7 +52,9 @@ class Caller:
         self._runner: asyncio.Runner | None = None
         self._backstage: FarBackstage | None = None
         self._task: asyncio.Task[Any] | None = None
+        self._is_beginning = False  # it looks for the function, and has not called it yet
         self._is_calling = False
+        self._is_told = False  # to end, before there was anything to end: then there is only this call
         self._is_held = False
         self._is_pending = False
 
@@ -67,7 +69,7 @@ class Caller:
         except BaseException as error:  # noqa: BLE001 - a function may raise anything
             answer = raised(error)
         finally:
-            self._is_calling = False
+            self._is_beginning = self._is_calling = False
             self._backstage = None
         _flush()
         left = _left_behind()
@@ -93,6 +95,9 @@ class Caller:
             self._services = WorkerServices(call.factories)
 
     def _called(self, call: Call) -> Returned:
+        self._is_beginning = True
+        if self._is_told:
+            raise Cancelled(TOLD_TO_END)
         check_installed(call.requirements)
         function = self._known.get(call.target)
         if function is None:
@@ -116,7 +121,7 @@ class Caller:
         return Returned(text, backstage.added(), backstage.redirect, backstage.signals())
 
     def _run(self, function: Function, args: dict[str, Any]) -> Any:
-        self._is_calling = True
+        self._is_beginning, self._is_calling = False, True
         value = self._awaited(function.call(**args)) if function.is_async else function.call(**args)
         if inspect.isawaitable(value):
             value = self._awaited(value)
@@ -155,8 +160,11 @@ class Caller:
 
     # ----------------------------------------------------------------------------------------- cancellation
     def cancel(self, number: int = signal.SIGTERM, frame: Any = None) -> None:  # noqa: ARG002 - a handler
-        """The engine wants the call to end. A coroutine is cancelled, a function interrupted where it is."""
-        if not self._is_calling:
+        """The engine wants the call to end. A coroutine is cancelled, a function interrupted where it is, and
+        so is an import. This process is not used for another call.
+        """
+        self._is_told = True
+        if not self._is_calling and not self._is_beginning:
             return
         if self._backstage is not None:
             self._backstage.cancel()

@@ -144,7 +144,7 @@ class Pool:
                 worker.kill()
 
     async def _ended(self, worker: WorkerProcess, job: Job, grace: float) -> None:
-        if grace > 0:
+        if grace > 0 and worker.pid is not None:  # before that nothing was called that could clean up
             worker.ask()
             await asyncio.wait({job.answer}, timeout=grace)
         worker.kill()

@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import threading
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from stretto.runtimes.workers.calling import Caller
 from stretto.runtimes.workers.framing import READ_AT_ONCE, Frames
@@ -38,6 +38,10 @@ class Worker:
                 self._channel.sendall(packed(answer))
         self._caller.close()
 
+    def cancel(self, number: int, frame: Any) -> None:
+        """The call to end, also if it has not been read yet."""
+        self._caller.cancel(number, frame)
+
     def forget(self) -> None:
         """In a child that a function has forked: nobody listens to it."""
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -63,6 +67,7 @@ def main(channel: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     worker = Worker(channel)
+    signal.signal(signal.SIGTERM, worker.cancel)
     os.register_at_fork(after_in_child=worker.forget)
     if not IS_LINUX:  # elsewhere nobody kills us when our parent dies
         threading.Thread(target=die_at_end_of, args=(channel,), daemon=True).start()

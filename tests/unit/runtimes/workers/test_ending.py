@@ -174,3 +174,27 @@ def test_nothing_ever_outlives_an_engine_that_is_killed(tmp_path: Path) -> None:
         # Where many wait for each processor, a kill has to wait for one, too.
         is_busy = os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
         assert killed(ALL, folder, forks=number % 2 == 1) < 2.0 + is_busy * SLACK / 4
+
+
+def test_a_call_that_is_ended_before_it_begins(tmp_path: Path) -> None:
+    """While its process is being started, and while its module is being imported."""
+
+    async def work(workers: Workers) -> None:
+        begun = time.monotonic()
+        for pause in (0.0, 0.05, 0.3):
+            file = tmp_path / f"never {pause}"
+            task = asyncio.create_task(workers.of(None).call(job("sleeps", file=str(file)), lambda: 60.0))
+            await asyncio.sleep(pause)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        late = asyncio.create_task(
+            workers.of(None).call(job("f", module="tests.flow_engine.hangs"), lambda: 60.0)
+        )
+        await asyncio.sleep(1.0)
+        late.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await late
+        assert time.monotonic() - begun < 2 * SLACK
+
+    with_workers(work)
