@@ -8,11 +8,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple, Protocol, cast
 
+import msgspec
+
 from stretto.engine.records import AttemptRecord
 from stretto.model.errors import Unavailable
 from stretto.model.status import StepStatus
 from stretto.ports import failures
 from stretto.ports.failures import OutcomeUnknown
+from stretto.ports.paging import Cut
 from stretto.ports.store import Store
 from stretto.store.memory import MemoryStore
 from stretto.testing.scheduler import Delay, Scheduler
@@ -43,6 +46,14 @@ class Sky:
         self.dice = dice
         self.befell: dict[str, int] = {}  # how often each kind of trouble came
         self.poison: Poison | None = None
+        self.page: int | None = None  # rows that a list has at once, at most
+        self.latest = 20_000  # milliseconds after which a late call has come
+
+    def narrowed(self, argument: Any) -> Any:
+        """A part of a list, with fewer rows."""
+        if not isinstance(argument, Cut) or self.page is None:
+            return argument
+        return msgspec.structs.replace(argument, most=min(argument.most, self.page))
 
     def clear(self) -> None:
         """The trouble is over."""
@@ -144,7 +155,8 @@ class Handle:
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._store, name)
 
-        async def call(*arguments: Any, **named: Any) -> Any:
+        async def call(*given: Any, **named: Any) -> Any:
+            arguments = given if self._sky.page is None else tuple(map(self._sky.narrowed, given))
             asked = Call(self._client.who, name, arguments, named)
             return await self._call(asked, lambda: method(*arguments, **named))
 
@@ -230,7 +242,8 @@ class Handle:
             finally:
                 self._note(None)
 
-        self._scheduler.after(self._sky.dice.choice([1, 100, 3_000, 20_000]), now)
+        late = self._sky.dice.choice([1, 100, 3_000, 20_000])
+        self._scheduler.after(min(late, self._sky.latest), now)
 
 
 def handle_of(

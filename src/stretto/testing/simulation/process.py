@@ -8,14 +8,19 @@ import msgspec
 from stretto.engine.events import Reported, ResultState
 from stretto.node.asks import Ask, Commit, Deal
 from stretto.node.machine import Node
+from stretto.node.perform.evaluating import InProcess
 from stretto.node.performer import Performer
+from stretto.node.retention import FIRST_LOOK, forget
+from stretto.node.retention_settings import RetentionSettings
 from stretto.ports.hints import Heard
 from stretto.ports.messages import Log
 from stretto.ports.rows import NodeId
 from stretto.testing.hosting import Hosted
+from stretto.testing.scheduler import Delay
 from stretto.testing.simulation.authors import LOCAL, OUTSIDE
 from stretto.testing.simulation.handle import OddError, handle_of
 from stretto.testing.simulation.piping import Piped
+from stretto.testing.simulation.retaining import FIRST_GROUP
 from stretto.testing.simulation.runtime import ScriptedRuntime
 from stretto.testing.simulation.troubles import Fault, Trouble
 
@@ -28,6 +33,8 @@ SOON: Final = (0, 0, 0, 1, 5)  # milliseconds until a node looks at what it was 
 class Process(Hosted):
     """One process. When it crashes, all that it knew and did is gone; a call on its way may still arrive."""
 
+    node_class: type[Node] = Node
+
     def __init__(self, world: "World", slot: int, number: int) -> None:
         super().__init__(world.scheduler)
         self._world = world
@@ -38,8 +45,10 @@ class Process(Hosted):
         self._ids = 0
         self._number = number
         performer = self._make_performer()
-        node = Node(world.settings, self.steady, self._new_id, performer.outside, (world.observer(self),))
+        observers = (world.observer(self),)
+        node = self.node_class(world.settings, self.steady, self._new_id, performer.outside, observers)
         self.host(node, performer)
+        self.forget()
 
     def _make_performer(self) -> Performer:
         world = self._world
@@ -47,8 +56,18 @@ class Process(Hosted):
             LOCAL: ScriptedRuntime(world.ledger, self.who, self._node_id, self.spawn),
             OUTSIDE: ScriptedRuntime(world.ledger, "", self._node_id, self.spawn),
         }
-        store = handle_of(world.store, self, world.sky, self.scheduler, world.watch.note)
-        return Performer(store, self, runtimes, Piped(), settings=world.settings)
+        self.store = handle_of(world.store, self, world.sky, self.scheduler, world.watch.note)
+        evaluator = InProcess() if world.scenario.driven else Piped()
+        near = world.scenario.oddity.neighbours
+        return Performer(
+            self.store,
+            self,
+            runtimes,
+            evaluator,
+            settings=world.settings,
+            address=self.who if near else None,
+            gone=world.is_gone if near else lambda _address: False,
+        )
 
     def _new_id(self) -> NodeId:
         self._ids += 1
@@ -56,6 +75,29 @@ class Process(Hosted):
 
     def _node_id(self) -> str:
         return self.node.id
+
+    # -------------------------------------------------------------------------------------------- forgetting
+    def forget(self) -> None:
+        """Now and then, if this world forgets."""
+        settings = self._world.scenario.retention
+        if settings is not None:
+            self._forget_after(FIRST_LOOK, settings)
+
+    def _forget_after(self, seconds: float, settings: RetentionSettings) -> None:
+        self.spawn(int(seconds * 1_000), lambda: self._forget(settings))
+
+    async def _forget(self, settings: RetentionSettings) -> None:
+        """One look; see `node.retention`."""
+        if self.forgets_for_all():
+            try:
+                await forget(self.store, settings)
+            except Exception as error:  # noqa: BLE001 - as there: the next look tries again
+                self._world.story.note(f"{self.who} does not forget: {type(error).__name__}: {error}")
+        self._forget_after(settings.every / 1_000, settings)
+
+    def forgets_for_all(self) -> bool:
+        """Whether it is the one who does that."""
+        return FIRST_GROUP in self.node.groups and not self._world.over
 
     # ------------------------------------------------------------------------------------------------- hooks
     @property
@@ -103,6 +145,13 @@ class Process(Hosted):
         if fault is not None and fault.kind in {Trouble.ODD, Trouble.REFUSED}:
             self._world.sky.count(f"{fault.kind.value} in {type(ask).__name__}")
             raise OddError(f"{type(ask).__name__} can not be carried out")
+        curse = self._world.struck.strikes(ask)
+        if curse is not None:
+            self._world.sky.count(curse.value)
+            if not curse.is_deadly:
+                raise OddError(f"{type(ask).__name__} is cursed")
+            self.crash(Fault(kind=Trouble.CRASH, lasts=100))
+            await Delay(1)  # it never comes back from there
         return await super()._answer(ask)
 
     # ------------------------------------------------------------------------------------------------- hints

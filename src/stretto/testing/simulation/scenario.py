@@ -6,15 +6,19 @@ from typing import Final
 import msgspec
 
 from stretto.model.workflow import Definition
+from stretto.node.retention_settings import RetentionSettings
 from stretto.ports.places import GROUPS
 from stretto.testing.simulation.authors import Author, Library, first_output
+from stretto.testing.simulation.cursing import PLAIN, Oddity, make_oddity
 from stretto.testing.simulation.directing import Director
 from stretto.testing.simulation.inputs import Input, make_inputs
 from stretto.testing.simulation.plays import Script
+from stretto.testing.simulation.retaining import make_forgetful
 from stretto.testing.simulation.troubles import Fault, Poison, Weather, make_faults, make_poison, make_weather
 
 CHILD: Final = "kid"
 TEMPLATE: Final = "mould"
+DRIVEN_EVERY: Final = 16  # seeds
 ROOTS: Final = "ab"  # prefixes of the workflows that users start
 
 
@@ -34,6 +38,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     poison: Poison | None = None
     ghosts: bool = False  # events come that are too late, or about something else
     impatient: bool = False  # nodes park runs soon, sweep often, and take little at once
+    retention: RetentionSettings | None = None  # None: nothing is ever forgotten
+    driven: bool = False  # nodes run in the asyncio loop of the product
+    oddity: Oddity = PLAIN
     used: dict[str, int] = {}  # constructs, for the counters
 
 
@@ -62,7 +69,7 @@ def make_scenario(seed: int) -> Scenario:
     horizon = dice.choice([3_000, 8_000, 8_000, 20_000])
     slots = dice.choices([1, 2, 3, 4], [4, 5, 3, 1])[0]
     script = director.script()
-    return Scenario(
+    made = Scenario(
         seed=seed,
         order=dice.randrange(1 << 30),
         definitions=tuple(definitions),
@@ -78,5 +85,9 @@ def make_scenario(seed: int) -> Scenario:
         poison=make_poison(dice, list(script.rows)),
         impatient=dice.random() < 0.4,
         ghosts=dice.random() < 0.6,
+        oddity=make_oddity(seed, horizon),
+        driven=seed % DRIVEN_EVERY == DRIVEN_EVERY - 1,
         used=used,
     )
+    forgetful = make_forgetful(seed, made.weather, made.faults, slots)
+    return msgspec.structs.replace(made, **msgspec.structs.asdict(forgetful))

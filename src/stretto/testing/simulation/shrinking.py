@@ -8,11 +8,21 @@ import msgspec
 from stretto.model.step import AnyStep, ForeachStep, Transition, WhileStep
 from stretto.model.workflow import Definition
 from stretto.testing.simulation.campaign import kind_of, live
+from stretto.testing.simulation.cursing import PLAIN
 from stretto.testing.simulation.plays import Play, Script
 from stretto.testing.simulation.scenario import Scenario
 from stretto.testing.simulation.troubles import CALM
 
 ORDERS: Final = 4  # orders of events that are tried: leaving something out changes the dice
+# What a scenario can do without: its field, and the value that means that it is not there.
+EXTRAS: Final[tuple[tuple[str, str, Any], ...]] = (
+    ("poison", "poison", None),
+    ("ghosts", "ghosts", False),
+    ("forgetting", "retention", None),
+    ("what is odd", "oddity", PLAIN),
+    ("the asyncio loop", "driven", False),
+    ("impatience", "impatient", False),
+)
 
 replace = msgspec.structs.replace
 
@@ -61,12 +71,9 @@ def smaller_ones(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
                 )
     if scenario.slots > 1:
         yield "one place for a node", replace(scenario, slots=scenario.slots - 1)
-    if scenario.poison is not None:
-        yield "poison", replace(scenario, poison=None)
-    if scenario.ghosts:
-        yield "ghosts", replace(scenario, ghosts=False)
-    if scenario.impatient:
-        yield "impatience", replace(scenario, impatient=False)
+    for what, name, without in EXTRAS:
+        if getattr(scenario, name) != without:
+            yield what, replace(scenario, **{name: without})
     yield from _smaller_definitions(scenario)
     yield from _smaller_scripts(scenario)
 

@@ -282,11 +282,11 @@ class Users:
             request_id = f"{wait.name} {sorted(wanted.items())} {world.scheduler.now // 30_000}"
             signal = SignalRequest(name=wait.name, params=wanted, request_id=request_id)
             self.run(announce(self._store, CALLER, signal), "let go")
-        self._release()
+        self.release()
         for workflow_id in world.blocked_workflows():
             self.run(unblock_workflow(self._store, CALLER, workflow_id), "let go")
 
-    def _release(self) -> None:
+    def release(self) -> None:
         """What was set aside is tried again."""
         for row in self._world.rows("runs"):
             if row.quarantined is not None:

@@ -11,7 +11,6 @@ from stretto.actions import start as starting
 from stretto.actions.publish import publish
 from stretto.engine import decide as deciding
 from stretto.engine.flow import Flow
-from stretto.engine.settings import EngineSettings
 from stretto.model.properties import RunStrategyRule
 from stretto.model.workflow import Workflow
 from stretto.node.entry import Entry
@@ -21,14 +20,20 @@ from stretto.ports.groups import NodeState
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId
 from stretto.store.memory import MemoryStore
-from stretto.testing.scheduler import BEGIN, Scheduler
+from stretto.store.memory.schema import ALL
+from stretto.testing.scheduler import Scheduler
 from stretto.testing.simulation.authors import TAGS
+from stretto.testing.simulation.clock import DatabaseClock
 from stretto.testing.simulation.counters import Counters
+from stretto.testing.simulation.cursing import Struck
+from stretto.testing.simulation.driven import Driven
 from stretto.testing.simulation.echoes import Echoes
 from stretto.testing.simulation.ghosts import GhostlyError, Ghosts
 from stretto.testing.simulation.handle import Sky
+from stretto.testing.simulation.impatience import IMPATIENT
 from stretto.testing.simulation.inputs import HARMLESS
 from stretto.testing.simulation.invariants.ending import ending, unfinished
+from stretto.testing.simulation.invariants.forgetting import Forgotten
 from stretto.testing.simulation.invariants.history import History
 from stretto.testing.simulation.invariants.leases import leases, writers
 from stretto.testing.simulation.invariants.letters import letters
@@ -41,6 +46,7 @@ from stretto.testing.simulation.invariants.triggers import triggers
 from stretto.testing.simulation.judging import judge
 from stretto.testing.simulation.process import Process
 from stretto.testing.simulation.replacing import homes_of, replaced
+from stretto.testing.simulation.retaining import LATEST
 from stretto.testing.simulation.runtime import Ledger
 from stretto.testing.simulation.scenario import Scenario
 from stretto.testing.simulation.story import Story
@@ -51,35 +57,9 @@ from stretto.testing.simulation.watch import Touched, Watch, WatchedDatabase
 LOOK_EVERY: Final = 3_000  # milliseconds between two looks whether everything has ended
 PATIENCE: Final = 3_600_000  # milliseconds after the trouble: by then every run must have ended
 MOST_STEPS: Final = 400_000
-IMPATIENT: Final = NodeSettings(
-    engine=EngineSettings(records_per_decision=3, expression_visits=60),
-    park_after=300,
-    falls_to_be_careful=1,
-    sweep_every=5_000,
-    ask_every=7_000,
-    rows_per_commit=6,
-    commits_at_once=1,
-    events_per_turn=2,
-    loads_at_once=1,
-    runs_per_load=1,
-    effects_at_once=1,
-    calls_at_once=2,
-    rollup_every=0,
-)
 COUNTS: Final = homes_of("GROUPS", places.GROUPS)
 DECIDES: Final = homes_of("decide", deciding.decide)
 IDS: Final = homes_of("uuid4", starting.uuid4)  # type: ignore[attr-defined]
-
-
-class _Clock:
-    """The database's clock. It may be set."""
-
-    def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler = scheduler
-        self.offset = 0
-
-    def now(self) -> int:
-        return BEGIN + self._scheduler.now + self.offset
 
 
 class _Listener(Observer):
@@ -108,15 +88,20 @@ class World:
         self.groups = scenario.groups
         self.sky = Sky(self.dice, scenario.weather)
         self.sky.poison = scenario.poison
+        self.sky.page = scenario.oddity.page
+        self.struck = Struck(scenario.oddity)
+        if scenario.retention is not None:
+            self.sky.latest = LATEST
         self.watch = Watch(self.complain, self._seen)
-        self.clock = _Clock(self.scheduler)
+        self.clock = DatabaseClock(self.scheduler)
         self.ledger = Ledger(scenario.script, self.scheduler, self.complain)
         self.ledger.is_fenced = self._is_fenced
         self.history = History()
+        self.forgotten = Forgotten(scenario.retention, lambda: self.clock.latest)
         self._slots: list[Process | None] = [None] * scenario.slots
         self._processes = 0
         self._calm = False  # the trouble is over
-        self._over = False  # everything has ended
+        self.over = False  # everything has ended
         self._calls: dict[tuple[int, str], int] = {}
         self._ghosts: Ghosts | None = None
         self._echoes = Echoes()
@@ -145,6 +130,8 @@ class World:
                 if not self.violations:
                     self._end()
             finally:
+                for process in self._alive():
+                    process.end()
                 self.scheduler.drop_all()
         self._count()
         return self.violations
@@ -184,7 +171,7 @@ class World:
         for definition in self.scenario.definitions:
             edges |= edges_of(definition.workflow.steps)
         self.watch.rules += [leases, writers, runs, attempts, children, order_of(edges), requests, queues]
-        self.watch.rules += [permits_of(limits), letters, self.history.rule]
+        self.watch.rules += [permits_of(limits), letters, self.history.rule, self.forgotten.rule]
 
     def _plan(self) -> None:
         for slot in range(self.scenario.slots):
@@ -194,20 +181,24 @@ class World:
         for fault in self.scenario.faults:
             if fault.call is None:
                 self.scheduler.after(fault.at, lambda fault=fault: self._befall(fault))  # type: ignore[misc]
+        for at in self.scenario.oddity.releases:
+            self.scheduler.after(at, self.users.release)
         self.scheduler.after(self.scenario.horizon, self._calm_down)
 
     def _live(self) -> None:
         while not self.violations and self.scheduler.step():
             if self.scheduler.steps > MOST_STEPS:
                 self.complain(f"I8: it does not come to rest: {unfinished(self.db)}")
-            if self._over:
+            if self.over:
                 return
 
     def _look(self) -> None:
         """Is everything at its end? If not, users let go what they hold up."""
         left = unfinished(self.db)
+        if self.scenario.oddity.curse is not None and left is None and self.db.parked[ALL]:
+            left = "messages were parked"
         if left is None and not self.users.busy:
-            self._over = True
+            self.over = True
         elif self.scheduler.now > self.scenario.horizon + PATIENCE:
             self.complain(f"I8: it never ends: {left}")
         else:
@@ -216,10 +207,11 @@ class World:
 
     def _end(self) -> None:
         """Everything has ended: what is left is looked at, and the nodes leave."""
+        self.forgotten.bring_back(self.db)
         ending(self.db, self.complain)
-        triggers(self.db, self.complain)
+        triggers(self.db, self.forgotten.signals, self.complain)
         self.history.end(self.db, self.complain)
-        if self.is_judged:
+        if self.is_judged and not self.forgotten.signals:  # what a step waited for may go before it is read
             judge(self.scenario, self.db, self.complain)
         for process in self._alive():
             process.leave()
@@ -241,6 +233,9 @@ class World:
         figures["runs"] += len(list(self.db.runs))
         figures["attempts"] += len(list(self.db.attempts))
         figures["ghosts"] += 0 if self._ghosts is None else self._ghosts.count
+        figures["worlds with the asyncio loop"] += self.scenario.driven
+        figures["runs that were forgotten"] += self.forgotten.runs
+        figures["rows that were forgotten"] += self.forgotten.count
         figures["starts of work"] += self.ledger.starts
         figures["virtual seconds"] += self.scheduler.now // 1_000
         self.counters.troubles.update(self.sky.befell)
@@ -294,15 +289,20 @@ class World:
     def _alive(self) -> list[Process]:
         return [process for process in self._slots if process is not None]
 
+    def is_gone(self, address: str | None) -> bool:
+        """Whether a process is not there any more; neighbours can tell."""
+        return all(process.who != address for process in self._alive())
+
     def restart_later(self, slot: int, millis: int) -> None:
         """A place for a node is filled again."""
         self.scheduler.after(millis, lambda: self._fill(slot))
 
     def _fill(self, slot: int) -> None:
-        if self._slots[slot] is None and not self._over:
+        if self._slots[slot] is None and not self.over:
             self._processes += 1
             self.story.note(f"process {self._processes} starts in slot {slot}")
-            self._slots[slot] = Process(self, slot, self._processes)
+            made = Driven if self.scenario.driven else Process
+            self._slots[slot] = made(self, slot, self._processes)
 
     def ended(self, process: Process) -> None:
         """A process is gone."""
@@ -378,6 +378,7 @@ class World:
         """From here on nothing goes wrong, and everything must come to its end."""
         self.story.note("the trouble is over")
         self._calm = True
+        self.struck.end()
         self.sky.clear()
         for slot, process in enumerate(self._slots):
             if process is None:

@@ -9,5 +9,6 @@ letters  I9, I13      no message is lost, and none goes before its effect is the
 history  I14          the change log has no gap, and tells of every change in order
 memory   I2           what an owner believes is what is stored
 triggers I12          each set of signals, and each moment of a schedule, has started one run
+forgetting I15        only what has ended long ago goes, and nobody needs it any more
 ending   I8 ... I13   in the end every run has ended, and nothing is left over
 """

@@ -19,7 +19,7 @@ def unfinished(db: Database) -> str | None:
     for number in db.messages:
         message = db.messages[number]
         answered = message.body.kind is Kind.ACT and message.outcome is not None
-        if not answered and message.parked is None:
+        if not answered:  # also one that was set aside by a late burial: a user lets it go on
             return f"the message {message.body.kind} {message.ref} waits"
     return None
 

@@ -26,7 +26,10 @@ class History:
             if before is not None and after is not None and isinstance(after.body, Log):
                 self.excuse(after.body.run)  # it was postponed
         for (group, seq), before, after in touched.of("log"):
-            if before is not None or after is None:
+            if after is None:
+                self._trimmed(touched, group, seq, complain)
+                continue
+            if before is not None:
                 complain(f"I14: the row {seq} of the log of group {group} changed")
                 continue
             if seq != self._last.get(group, 0) + 1:
@@ -34,6 +37,16 @@ class History:
             self._last[group] = seq
             for event in after.events:
                 self._hear(event, complain)
+
+    def _trimmed(self, touched: Touched, group: int, seq: int, complain: Complain) -> None:
+        """The oldest go first, and the newest stays: numbering goes on from it. Those who wrote under a clock
+        that was set back since are younger than those behind them.
+        """
+        log, before = touched.db.log, touched.call.arguments[-1]
+        left = [each for _, each in touched.db.log_by_group[group]]
+        older = [each for each in left if each < seq and log[group, each].at < before]
+        if older or left[-1:] != [self._last[group]]:
+            complain(f"I14: row {seq} of the log of group {group} is gone, and {left} are left")
 
     def excuse(self, run: RunKey | None) -> None:
         """A line about a run could not be written in its turn."""

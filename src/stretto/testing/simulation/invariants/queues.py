@@ -12,7 +12,7 @@ REPLACING = frozenset({RunStrategyRule.LAST_ONLY, RunStrategyRule.SERIAL_LATEST_
 def requests(touched: Touched, complain: Complain) -> None:
     """The run of a request never becomes another one."""
     for (workflow_id, request_id), before, after in touched.of("requests"):
-        if before is not None and before != after:
+        if before is not None and after is not None and before != after:
             complain(f"I7: the request {request_id} of {workflow_id} made {before}, and then {after}")
 
 

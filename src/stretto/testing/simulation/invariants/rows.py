@@ -26,8 +26,7 @@ def runs(touched: Touched, complain: Complain) -> None:
     """Every run that was made or changed."""
     for change in touched.of("runs"):
         if change.after is None:
-            complain(f"I15: the row of {change.key} is gone")
-            continue
+            continue  # see `forgetting`
         _phase(touched, change, complain)
         _status(change, complain)
         if change.after.root == change.key:
@@ -85,9 +84,7 @@ def _alone(touched: Touched, row: RunRow, complain: Complain) -> None:
 def attempts(touched: Touched, complain: Complain) -> None:
     """Every attempt that was made or changed."""
     for key, before, after in touched.of("attempts"):
-        if after is None:
-            complain(f"I15: the row of {key} is gone")
-        else:
+        if after is not None:  # else see `forgetting`
             _attempt_status(key, before, after, complain)
             _attempt_end(touched, key, before, after, complain)
             if before is None:
