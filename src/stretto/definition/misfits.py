@@ -83,9 +83,7 @@ def _told(value: Any, schema: Mapping[str, Any], keyword: str, path: Path) -> It
             for index, each in enumerate(value):
                 yield from misfits(each, wanted, (*path, index))
         case "propertyNames":
-            for name in value:
-                for each in misfits(name, wanted, (*path, name)):
-                    yield each._replace(text=f"has a name that {each.text}")
+            yield from _names(value, wanted, path)
         case "allOf":
             for each in wanted:
                 yield from misfits(value, each, path)
@@ -96,6 +94,12 @@ def _told(value: Any, schema: Mapping[str, Any], keyword: str, path: Path) -> It
                     yield Misfit((*path, name), keyword, "is missing", inner)
         case _:
             yield Misfit(path, keyword, _text(value, schema, keyword), schema)
+
+
+def _names(value: Mapping[str, Any], wanted: Schema, path: Path) -> Iterator[Misfit]:
+    for name in value:
+        for each in misfits(name, wanted, (*path, name)):
+            yield each._replace(text=f"has a name that {each.text}")
 
 
 def _text(value: Any, schema: Mapping[str, Any], keyword: str) -> str:
