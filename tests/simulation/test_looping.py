@@ -80,8 +80,12 @@ def test_who_is_cancelled_ends_at_once() -> None:
     place = Place()
     task = place.loop.create_task(place.sleeper("never", 10))
     timer = place.loop.call_later(3, place.note, "never")
-    place.scheduler.after(100, task.cancel)
-    place.scheduler.after(100, timer.cancel)
+
+    def cancel() -> None:
+        task.cancel()
+        timer.cancel()
+
+    place.scheduler.after(100, cancel)
     place.run()
     assert task.cancelled()
     assert place.seen == []

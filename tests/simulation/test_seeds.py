@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
 from stretto.engine.flow import Flow
+from stretto.testing.simulation import cursing, retaining
 from stretto.testing.simulation.campaign import campaign, live, run_seeds, story_of
 from stretto.testing.simulation.counters import Counters
-from stretto.testing.simulation.cursing import PLAIN, Curse
+from stretto.testing.simulation.cursing import Curse
 from stretto.testing.simulation.inputs import HARMLESS, Verb
 from stretto.testing.simulation.scenario import make_scenario
 from stretto.testing.simulation.troubles import Trouble
@@ -49,7 +51,7 @@ def test_nothing_stays_in_memory() -> None:
 
 # --------------------------------------------------------------------------------------------- determinism
 # Those behind the first four run in asyncio loops, forget, and are odd.
-@pytest.mark.parametrize("seed", [3, 11, 19, 44, 15, 31, 47, 4, 7])
+@pytest.mark.parametrize("seed", [3, 11, 19, 44, 15, 31, 47, 4, 41])
 def test_a_seed_is_always_the_same_run(seed: int) -> None:
     assert story_of(make_scenario(seed)) == story_of(make_scenario(seed))
 
@@ -90,26 +92,27 @@ def test_seeds_try_everything() -> None:
     assert {f"strategy {rule}" for rule in ("parallel", "first_only", "last_only")} <= used
 
 
-def test_what_is_drawn_apart_leaves_the_rest_alone() -> None:
-    """Most worlds neither forget, nor are they odd, nor do they run in asyncio loops: they stay as they are."""
-    scenarios = [make_scenario(seed) for seed in range(400)]
-    plain = [
-        each
-        for each in scenarios
-        if each.retention is None and each.oddity == PLAIN and each.driven is (each.seed % 16 == 15)
-    ]
-    assert len(plain) > 200
-    assert sum(each.driven for each in scenarios) == 25
+def test_what_is_drawn_apart_leaves_the_rest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a world forgets, and what is odd about it, has dice of its own."""
+    scenarios = [make_scenario(seed) for seed in range(200)]
+    monkeypatch.setattr(cursing, "SHARE", 0.0)
+    monkeypatch.setattr(retaining, "SHARE", 0.0)
+    for each in scenarios:
+        bare = make_scenario(each.seed)
+        assert each.faults[: len(bare.faults)] == bare.faults
+        own = {name: getattr(bare, name) for name in ("faults", "weather", "retention", "oddity")}
+        assert msgspec.structs.replace(each, **own) == bare
+        assert bare.driven is (each.seed % 16 == 15)
 
 
 def test_worlds_forget_while_others_go_on() -> None:
     counters = Counters()
-    for seed in range(200):
+    for seed in range(80):
         scenario = make_scenario(seed)
         if scenario.retention is not None:
             assert not live(scenario, counters)
-    assert counters.figures["runs that were forgotten"] > 10
-    assert counters.figures["rows that were forgotten"] > 200
+    assert counters.figures["runs that were forgotten"] > 3
+    assert counters.figures["rows that were forgotten"] > 50
 
 
 def test_half_of_the_scenarios_can_be_judged() -> None:

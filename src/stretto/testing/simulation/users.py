@@ -39,7 +39,7 @@ from stretto.model.request import (
     StepRestartRequest,
 )
 from stretto.model.run_config import RunPolicy
-from stretto.model.status import StepStatus
+from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep, ForeachStep, WhileStep
 from stretto.ports.rows import Phase
 from stretto.testing.scheduler import Task
@@ -63,6 +63,7 @@ class Users:
         self._store = handle_of(world.store, self, world.sky, world.scheduler, world.watch.note)
         self._requests: list[tuple[str, str]] = []  # workflow and request id
         self._broken_off: list[tuple[str, str]] = []  # breakpoints that were perhaps deleted, and no more
+        self._began_again = False
         self.who = "a user"
         self.busy = 0  # actions that are under way
 
@@ -285,6 +286,19 @@ class Users:
         self.release()
         for workflow_id in world.blocked_workflows():
             self.run(unblock_workflow(self._store, CALLER, workflow_id), "let go")
+
+    def begin_again(self) -> bool:
+        """Restart what has failed, once, in worlds in which users do that; False: there is nothing to do."""
+        world = self._world
+        if self._began_again or not world.scenario.oddity.again or world.is_judged:
+            return False
+        self._began_again = True
+        failed = [row.key for row in world.rows("runs") if row.root == row.key and row.parent is None]
+        failed = [key for key in failed if world.db.runs[key].record.status is RunStatus.FAILED]
+        for key in failed:
+            request = InstanceRestartRequest(restart_policy=POLICIES[0], request_id=f"again {key}")
+            self.run(restart(self._store, CALLER, key.workflow_id, key.instance_id, request), "again")
+        return bool(failed)
 
     def release(self) -> None:
         """What was set aside is tried again."""

@@ -197,7 +197,7 @@ class World:
         left = unfinished(self.db)
         if self.scenario.oddity.curse is not None and left is None and self.db.parked[ALL]:
             left = "messages were parked"
-        if left is None and not self.users.busy:
+        if left is None and not self.users.busy and not self.users.begin_again():
             self.over = True
         elif self.scheduler.now > self.scenario.horizon + PATIENCE:
             self.complain(f"I8: it never ends: {left}")
