@@ -12,7 +12,6 @@ from stretto.cli.running.log import Log
 from stretto.cli.running.machine import Lines, Result
 from stretto.cli.running.screen import Screen
 from stretto.cli.running.session import Order, session
-from stretto.cli.running.views import View
 from stretto.cli.running.wanted import read_wanted
 from stretto.node.clock import SystemClock
 
@@ -85,8 +84,7 @@ def command(  # noqa: PLR0913 - one for each option
     try:
         _, code = finished(session(order, view))
     finally:
-        if isinstance(view, Screen):
-            view.close()
+        view.close()
     sys.exit(code)
 
 
@@ -95,7 +93,7 @@ def _again(file: str, workflow_id: str | None, place: Place) -> str:
     return shlex.join(["stretto", "run", file, *chosen, *place.options, "--resume"])
 
 
-def _view(form: str | None) -> View:
+def _view(form: str | None) -> Result | Screen | Log:
     now = SystemClock().now
     if form == "json":
         return Result()

@@ -28,6 +28,9 @@ class Log:
         self._told_at: dict[str, int] = {}
         self._queued: str | None = None
 
+    def close(self) -> None:
+        """A log is as it is."""
+
     def begin(self, progress: Progress, place: Place) -> None:
         self._progress = progress
         where = "in memory: nothing is kept" if place.in_memory else place.shown

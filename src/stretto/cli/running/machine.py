@@ -25,6 +25,9 @@ class Result:
     def note(self, text: str) -> None:
         click.echo(text, err=True)
 
+    def close(self) -> None:
+        """Nothing."""
+
     def end(self, ending: Ending) -> None:
         click.echo(to_json(result_of(ending)))
 
