@@ -239,7 +239,7 @@ class Author:
             if told is not None:
                 self._note("parameter of a subworkflow")
                 return {"p": computed(f"return params.getFromSubworkflow('{above.id}', '{told}', 'n');")}
-        if isinstance(above, TypedStep) and "n" in (above.params or {}):
+        if _has_output(above):
             self._note("parameter of a step")
             return {"n": computed(f"{above.id}__n + 1")}
         return {}
@@ -356,6 +356,12 @@ def first_output(steps: Sequence[AnyStep]) -> str | None:
     """A step that always begins, and has an output."""
     behind = {target for each in steps for target in each.transition.successors}
     for each in steps:
-        if isinstance(each, TypedStep) and "n" in (each.params or {}) and each.id not in behind:
+        if _has_output(each) and each.id not in behind:
             return each.id
     return None
+
+
+def _has_output(step: AnyStep) -> bool:
+    """Of a step whose parameters have no values, nothing can be read: the oracle does not go into that."""
+    params = step.params or {}
+    return isinstance(step, TypedStep) and "n" in params and BROKEN not in params.values()
