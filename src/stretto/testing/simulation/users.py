@@ -1,6 +1,7 @@
 """Users: they start runs, interfere with them, and in the end let everything go that they hold up."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from stretto.actions.act_on_step import bypass_step, kill_step, stop_step
@@ -331,7 +332,8 @@ class Users:
         await self._store.delete_breakpoint(row)
         for attempt in self._world.rows("attempts"):
             if attempt.record.status is StepStatus.PAUSED and attempt.key.step_id == row.step_id:
-                await self._resumed(attempt.key)
+                with suppress(StrettoError):  # it has gone on by itself: the others are waiting all the same
+                    await self._resumed(attempt.key)
 
     async def _resumed(self, key: Any) -> None:
         await resume_attempt(self._store, CALLER, key)
