@@ -11,6 +11,7 @@ from tests.acceptance.processes import lives
 from tests.flow_engine.stubborn import HARD, LIMITED, warm
 
 from stretto import Engine, Run
+from stretto.definition import parse_all
 
 MARK = "STUBBORN_TEST"
 GRACE = 0.5  # seconds
@@ -18,18 +19,21 @@ SLACK = 20.0  # seconds; for a machine that is busy with something else
 SHELL = """
 workflow:
   id: piped
-  jobs:
-    - job:
+  steps:
+    - step:
         id: pipes
         type: Shell
         timeout: {timeout}
         retry_policy: {{timeout_retry_limit: 0}}
-        script: |
-          trap '' TERM
-          (sleep 300 | sleep 300) &
-          setsid sleep 300 &
-          echo $$ $! > {file}.part; mv {file}.part {file}
-          sleep 300 | sleep 300
+        params:
+          script:
+            type: STRING
+            value: |
+              trap '' TERM
+              (sleep 300 | sleep 300) &
+              setsid sleep 300 &
+              echo "$$$$ $!" > {file}.part; mv {file}.part {file}
+              sleep 300 | sleep 300
 """
 
 
@@ -101,6 +105,23 @@ def test_functions_end(name: str, how: str, tmp_path: Path, mark: str) -> None:
         async with engine() as opened:
             await opened.run(warm)
             run = await opened.submit(flow, file=str(tmp_path / "pids"))
+            status, step, error, pids = await ended(run, tmp_path / "pids", how)
+            assert (status, step) == EXPECTED[how], error
+            assert await gone(pids) < SLACK
+        assert marked(mark) == []
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("how", EXPECTED)
+def test_a_pipeline_with_grandchildren_ends(how: str, tmp_path: Path, mark: str) -> None:
+    """One that ignores the request, and one that has a session of its own."""
+
+    async def work() -> None:
+        timeout = 2 if how == "timeout" else 3_600
+        (definition,) = parse_all(SHELL.format(timeout=timeout, file=tmp_path / "pids"))
+        async with engine() as opened:
+            run = await opened.submit(definition)
             status, step, error, pids = await ended(run, tmp_path / "pids", how)
             assert (status, step) == EXPECTED[how], error
             assert await gone(pids) < SLACK
