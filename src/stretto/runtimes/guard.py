@@ -228,4 +228,5 @@ def main(channel: socket.socket) -> None:
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, *HELD_OFF):
         signal.signal(number, _nothing)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_OFF)  # a command has none of our masks
     Guard(channel, wake).serve()

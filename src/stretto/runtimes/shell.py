@@ -64,8 +64,10 @@ class Work:
         self._left: Artifacts | None = None
         self.begun = False  # it has left the line
         self.ending = False  # it was told to end: nobody wants to know how it would have ended
+        self.hurried = False  # there is no time for it to clean up
         self.process: Process | None = None
         self.task: asyncio.Task[None]
+        self.end: asyncio.Task[None]  # of one that was told to end while it was being started
 
     def _progress(self, fraction: float, text: str) -> None:
         if self._telling is None:
@@ -160,7 +162,7 @@ class ShellRuntime:
     def kill_all(self) -> None:
         """Nobody has time any more. `close` must follow."""
         for work in self._work.values():
-            work.ending = True
+            work.ending = work.hurried = True
             if work.process is not None:
                 work.process.kill()
 
@@ -211,7 +213,8 @@ class ShellRuntime:
             )
             work.process = process
             if work.ending:  # it was told so while it was being started
-                process.kill()
+                grace = 0.0 if work.hurried else self._grace
+                work.end = asyncio.create_task(process.end(grace))  # which is over when the command is
             return await self._judged(work, await process.wait(), output)
         except Refused as error:
             return FatalError(message=f"`{work.command.words[0][:200]}` can not be started: {error}")

@@ -16,6 +16,7 @@ from tests.unit.runtimes.contexts import Told
 from tests.unit.runtimes.processes import left_of, wait_for, wait_until
 
 from stretto.ports.runtime import Done, PlatformError, Stopped
+from stretto.runtimes.process import Process, started
 from stretto.runtimes.shell import ShellRuntime
 from stretto.runtimes.workers.server import Server
 
@@ -186,3 +187,28 @@ def test_a_killed_engine_leaves_no_command(forks: bool) -> None:
         os.killpg(engine.pid, signal.SIGKILL)
     engine.stdout.close()
     assert took < 2.0
+
+
+@pytest.mark.parametrize("hurried", [False, True])
+def test_who_is_told_to_end_while_it_is_being_started_has_time_too(
+    hurried: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slowly(*args: Any) -> Process:
+        process = await started(*args)
+        await wait_for((tmp_path / "up").exists)
+        await asyncio.sleep(0.1)  # the runtime does not know of it yet
+        return process
+
+    async def work(runtime: ShellRuntime) -> None:
+        text = "trap 'sleep 0.1; touch cleaned; exit' TERM; touch up; while :; do sleep 0.05; done"
+        told = Told(step=f"late-{os.getpid()}", command=text, cwd=str(tmp_path))
+        await runtime.start(told.ctx)
+        await wait_for((tmp_path / "up").exists)
+        if hurried:
+            runtime.kill_all()
+        await runtime.terminate(told.ctx)
+        assert (tmp_path / "cleaned").exists() is not hurried
+        assert left_of(told.ctx.launch) == []
+
+    monkeypatch.setattr("stretto.runtimes.shell.started", slowly)
+    with_runtime(work)

@@ -28,6 +28,7 @@ from stretto.runtimes.workers.system import (
 
 WATCH_EVERY: Final = 0.2  # seconds between two looks at the memory
 END_WITHIN: Final = 2.0  # seconds for everything to go at the end
+HELD_BACK: Final = (signal.SIGTERM,)  # a child lets it through once it has a handler
 IGNORED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the engine says when to end
 
 Start = Callable[[socket.socket], None]
@@ -105,13 +106,17 @@ class ForkServer:
 
     def _spawn(self, word: Word, files: list[int]) -> None:
         server = os.getpid()
+        # What is asked of the child before it can hear waits for it, and is not ignored as it is here.
+        signal.pthread_sigmask(signal.SIG_BLOCK, HELD_BACK)
         try:
             pid = os.fork()
         except OSError as error:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
             self._tell(Word(Verb.NOT_STARTED, word.worker, error.errno or 0))
         else:
             if not pid:
                 self._become_worker(server, files, word.value)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
             with suppress(OSError):  # the child does the same: whoever comes first
                 os.setpgid(pid, pid)
             self._children[pid] = Child(word.worker, word.value)

@@ -68,6 +68,7 @@ def main(channel: socket.socket) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     worker = Worker(channel)
     signal.signal(signal.SIGTERM, worker.cancel)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))
     os.register_at_fork(after_in_child=worker.forget)
     if not IS_LINUX:  # elsewhere nobody kills us when our parent dies
         threading.Thread(target=die_at_end_of, args=(channel,), daemon=True).start()
