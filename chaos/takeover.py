@@ -140,7 +140,7 @@ async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
 
 async def _are_there(arena: Arena, count: int) -> bool:
     """Whether so many runs are under way: none is left that has not begun."""
-    groups = [await arena.store.load_group(number) for number in range(GROUPS)]
+    groups = await arena.store.load_groups(range(GROUPS))
     begun = [each for group in groups for each in group.runs]
     page = await arena.store.all_runs(Cut(most=1), RunFilter(statuses=UNFINISHED[:1]))
     return len(begun) >= count and not page.elements

@@ -135,7 +135,7 @@ def facts(state: Case) -> StepFacts:
         sub_type=state.get("sub_type"),
         step_instance_id=state.get("step_instance_id"),
         step_attempt_id=state.get("step_attempt_id"),
-        step_instance_uuid=state.get("step_instance_uuid"),
+        uuid=state.get("step_instance_uuid"),
         error_retries=state.get("error_retries", 0),
         status=state.get("status"),
         end_time=state.get("end_time"),

@@ -1,7 +1,7 @@
 """The behaviour cases about merging parameters and about output data, one test for each."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -205,7 +205,7 @@ def parameter(value: Any, **fields: Any) -> Parameter:
     return Parameter(type=kind, value=literal, expression=None, evaluated_result=result, **fields)
 
 
-def results(params: dict[str, Parameter]) -> dict[str, Any]:
+def results(params: Mapping[str, Parameter]) -> dict[str, Any]:
     return {name: plain(param.evaluated_result) for name, param in params.items()}
 
 

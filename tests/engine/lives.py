@@ -44,7 +44,7 @@ POLICY = RetryPolicy(
 )
 GONE = "gone"  # a step with a breakpoint that is gone by the time somebody looks
 LATE = "params.nextUniqueId() > 0"
-LONG = "long s = 0; for (int i = 0; i < 5000; i += 1) {s += i;} return s;"
+LONG = "long s = 0; for (int i = 0; i < 400; i += 1) {s += i;} return s;"
 LITTLE = EngineSettings(expression_visits=2_000)
 SLOW = Work("DONE", 500)
 

@@ -11,6 +11,7 @@ from stretto.engine.effects import EvaluateElsewhere, Fetch
 from stretto.engine.elsewhere import answer, question_of
 from stretto.engine.events import Evaluated, Fetched
 from stretto.engine.settings import EngineSettings
+from stretto.engine.why import Cause
 from stretto.model.actions import StepAction
 from stretto.model.initiator import SignalInitiator
 from stretto.model.param import Parameter, ParamType
@@ -75,6 +76,9 @@ def test_conditions_that_take_long_are_evaluated_elsewhere(failing: bool) -> Non
     a = step("a", ("b", long), ("c", f"!(s == {SUM})" if failing else "p > 1"), params={"p": number(2)})
     driver = Driver(workflow(a, noop("b"), noop("c")), settings=LITTLE).start().run(0)
     assert driver.attempt("a").status is S.FINISHING
+    found = driver.why("b")
+    assert [(each.cause, each.subject) for each in found.reasons] == [(Cause.CONDITION, "a")]
+    assert str(found) == f"its predecessor a is done, and decides whether [{long}] holds"
     event = answered(driver)
     driver.send(event)
     if failing:
@@ -90,12 +94,19 @@ def test_also_those_of_a_step_that_is_skipped_or_whose_failure_is_ignored() -> N
     driver = (
         Driver(workflow(a, noop("b")), settings=LITTLE, runtime=scripted(a=["FATAL_ERROR"])).start().run(0)
     )
+    assert driver.why("b").reasons[0].cause is Cause.CONDITION
     driver.send(answered(driver))
     assert driver.statuses() == {"a": "COMPLETED_WITH_ERROR", "b": "SUCCEEDED"}
     driver = Driver(workflow(a, noop("b")), settings=LITTLE, runtime=scripted(a=[FOREVER])).start().run(0)
     driver.step("a", StepAction.SKIP).run(0)
     driver.send(answered(driver))
     assert driver.statuses() == {"a": "SKIPPED", "b": "SUCCEEDED"}
+
+
+def test_a_step_that_has_not_ended_decides_nothing() -> None:
+    a = step("a", ("b", "p > 1"), params={"p": number(2)})
+    driver = Driver(workflow(a, noop("b")), runtime=scripted(a=[FOREVER])).start().run(0)
+    assert [each.cause for each in driver.why("b").reasons] == [Cause.PREDECESSOR]
 
 
 def test_a_condition_there_may_lack_a_value() -> None:

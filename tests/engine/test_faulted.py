@@ -56,6 +56,17 @@ def test_for_work_that_was_asked_to_end_it_is_the_answer(action: StepAction, end
     assert "a row can not be stored" in driver.lines("job1")
 
 
+def test_a_look_that_went_wrong_is_no_answer_to_a_step_that_is_being_ended() -> None:
+    """It was put before the step was asked to end, and is heard of afterwards."""
+    driver = in_status(S.RUNNING)
+    driver.stubborn = True
+    driver.step("job1", StepAction.STOP)
+    attempt = driver.attempt("job1")
+    driver.send(Faulted(attempt=attempt.key, message="a look went wrong", answers=False))
+    assert (attempt.status, attempt.ending) == (S.RUNNING, S.STOPPED)
+    assert fault(driver).attempt("job1").status is S.STOPPED
+
+
 def test_a_timeout_that_waits_for_the_answer_is_tried_again() -> None:
     policy = RetryPolicy(timeout_retry_limit=1)
     driver = Driver(

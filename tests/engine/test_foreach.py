@@ -44,7 +44,7 @@ def test_every_combination_runs_once_and_the_first_param_varies_fastest() -> Non
 
 @pytest.mark.parametrize(
     ("own", "instance", "workflow_wide", "most"),
-    [(3, None, None, 3), (None, None, None, 20), (100, None, None, 20), (None, 4, None, 4), (9, 4, 2, 2)],
+    [(3, None, None, 3), (None, None, None, 20), (100, None, None, 50), (None, 4, None, 4), (9, 4, 2, 2)],
 )
 def test_so_many_iterations_run_at_once(
     own: int | None, instance: int | None, workflow_wide: int | None, most: int

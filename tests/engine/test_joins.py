@@ -138,7 +138,7 @@ def test_fail_immediately_ends_back_offs_and_what_is_held() -> None:
     steps = (step("a", failure_mode=FailureMode.FAIL_IMMEDIATELY), step("b"), noop("n", "held"), noop("held"))
     driver = Driver(workflow(*steps), runtime=scripted(a=[Work("FATAL_ERROR", 1_000)], b=["USER_ERROR"]))
     driver.act(RunAction.PAUSE, "held").start().run(0)
-    assert driver.why("held").reasons[0].cause == "RUN"
+    assert driver.why("held").reasons[0].cause == "PAUSE"
     driver.run()
     assert driver.statuses() == {
         "a": "FATALLY_FAILED",

@@ -8,8 +8,8 @@ from tests.engine.driver import FOREVER, Driver, Work, attempts_of, scripted
 from tests.engine.shapes import UNIQUE, noop, number, result, step, tag, workflow
 
 from stretto.engine.effects import SetTimer, StartWork, TerminateWork
-from stretto.engine.events import Fetched, Reported, ResultState, RunAction, WorkLost
-from stretto.model.artifact import RetryArtifact
+from stretto.engine.events import Fetched, OutputTold, Reported, ResultState, RunAction, WorkLost
+from stretto.model.artifact import DefaultArtifact, RetryArtifact
 from stretto.model.retry import ExponentialBackoff, FixedBackoff, RetryPolicy
 from stretto.model.status import StepStatus
 from stretto.model.step import FailureMode
@@ -209,6 +209,19 @@ def test_lost_work_is_launched_anew_and_only_the_new_launch_counts() -> None:
     driver.act(RunAction.STOP)
     driver.send(WorkLost(attempt=key, launch=5))  # it was to end anyway
     assert driver.status == "STOPPED"
+
+
+def test_outputs_that_are_told_do_not_say_that_the_work_was_started() -> None:
+    driver = Driver(workflow(step("a", params={"n": number(1)})), runtime=lambda _effect: None)
+    driver.start().run(0)
+    key = driver.attempt("a").key
+    driver.send(OutputTold(attempt=key, outputs={"n": result(7)}, artifacts={"told": DefaultArtifact()}))
+    assert driver.attempt("a").status is S.STARTING  # whoever comes after a crash calls the runtime
+    driver.report("a").run()
+    assert (driver.attempt("a").params or {})["n"].evaluated_result == 7
+    assert "told" in driver.attempt("a").artifacts
+    driver.send(OutputTold(attempt=key, outputs={"n": result(8)}))  # nobody waits for it any more
+    assert driver.attempt("a").outputs == {}
 
 
 def test_permits_are_given_back_before_a_back_off() -> None:

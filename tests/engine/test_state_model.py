@@ -32,6 +32,7 @@ def made(driver: Driver) -> list[happened.Event]:
         happened.Launched(run=run),
         *(happened.Reported(attempt=key, launch=attempt.launch or 1, state=state) for state in ResultState),
         *(happened.Woken(attempt=key, reason=reason, due=due) for reason in WakeReason),
+        happened.OutputTold(attempt=key, outputs={"after": value}),
         happened.WorkLost(attempt=key, launch=attempt.launch or 1),
         happened.StepTimeDue(attempt=key, due=attempt.timeout_at or now),
         happened.RunTimeDue(run=run, due=driver.flow.run.timeout_at or now),

@@ -19,7 +19,7 @@ def suspended(*names: str) -> Driver:
 def test_a_suspended_step_waits_for_a_user_and_holds_the_run_open() -> None:
     driver = suspended("b", "x")
     assert driver.statuses() == {"a": "SUCCEEDED", "b": "NOT_CREATED", "c": "NOT_CREATED", "x": "NOT_CREATED"}
-    assert driver.why("b").reasons[0].cause == "RUN"
+    assert driver.why("b").reasons[0].cause == "PAUSE"
     assert driver.status == "IN_PROGRESS"
     driver.act(A.RESUME, "b").run(2_000)
     assert driver.statuses() == {"a": "SUCCEEDED", "b": "SUCCEEDED", "c": "SUCCEEDED", "x": "NOT_CREATED"}

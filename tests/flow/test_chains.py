@@ -384,3 +384,17 @@ ALL = [
 def test_the_printed_definition_is_the_same(flow: Any) -> None:
     assert parse(flow.to_yaml()) == flow.definition
     assert parse(flow.to_json()) == flow.definition
+
+
+@step
+def double_2(n: int) -> int:
+    return 2 * n
+
+
+@workflow
+def alike() -> int:
+    return double(double(double(double_2(1))))
+
+
+def test_ids_that_are_made_pass_over_those_that_are_taken() -> None:
+    assert [step_id for step_id, _ in play(alike).calls] == ["double_2", "double", "double_3", "double_4"]

@@ -35,7 +35,7 @@ def test_a_run_sleeps() -> None:
 @workflow
 def asked(n: int) -> int:
     allowed = wait(id="approval", timeout=timedelta(hours=1), description="Ask the boss.")
-    extra = wait(id="amount", returns=int)
+    extra = wait(id="amount", returns=int, prompt="How many?", assignees=["ann", "role:admin"])
     with on_failure(allowed):
         no = add(-1, 0)
     return either(no, add.after(allowed)(n, extra))
@@ -50,6 +50,11 @@ def test_a_run_waits_for_answers(approved: bool, value: int) -> None:
         assert run.status == "IN_PROGRESS"
         run.step("approval").answer(approved=approved)
         assert (harness.finish(run), value_of(asked, run)) == ("SUCCEEDED", value)
+
+
+def test_what_is_asked_is_in_the_definition() -> None:
+    params = asked.definition.workflow.steps[1].params or {}
+    assert (params["prompt"].value, params["assignees"].value) == ("How many?", ("ann", "role:admin"))
 
 
 def test_nobody_answers() -> None:

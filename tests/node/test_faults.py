@@ -14,7 +14,7 @@ from stretto.node import deciding
 from stretto.node.asks import Ask, Carry, Commit, Deal
 from stretto.node.committing import MOST_BLAME
 from stretto.node.entry import Item
-from stretto.ports.failures import Stale
+from stretto.ports.failures import Poison, Stale
 from stretto.ports.messages import Letter, Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
@@ -249,6 +249,51 @@ def test_a_start_that_goes_wrong_while_its_step_is_being_ended_leaves_no_orphan(
     assert tank.status(RunKey("kid", 2, 1)) == ("STOPPED" if sync == "true" else "IN_PROGRESS")
 
 
+class Refusing:
+    """A store that refuses what becomes of one run, so many times."""
+
+    def __init__(self, tank: Tank) -> None:
+        self.about: RunKey | None = None
+        self.left = 0
+        self._store = tank.store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def commit(self, node: NodeId, parts: Any) -> Any:
+        if self.left and self.about in {each.root for part in parts for each in part.decisions}:
+            self.left -= 1
+            raise Poison("broken")
+        return await self._store.commit(node, parts)
+
+
+@pytest.mark.parametrize("times", [1, MOST_BLAME, MOST_BLAME + 1])
+def test_a_child_is_ended_before_its_step_also_if_news_of_it_could_not_be_stored(times: int) -> None:
+    """Its step is being ended, and asks for the child: that there is one can not be stored at first. Who can
+    never store it ends at last, and the child is ended all the same.
+    """
+    tank = Tank()
+    child = RunKey("kid", 2, 1)
+    store = Refusing(tank)
+    fish = tank.fish(store)
+    fish.runtime.answers["start a"] = [GOING_ON]
+    tank.settle().start(flow(work("a"), name="kid"))
+    tank.settle()
+    fish.held = lambda ask: isinstance(ask, Carry)
+    run = tank.start(PARENT.replace("sync: false", "sync: true"))
+    tank.settle()
+    act(tank, run, happened.RunAction.STOP)
+    store.about, store.left = run, times
+    fish.let_go()
+    for _ in range(50):
+        tank.advance(100)
+        if times <= MOST_BLAME and tank.steps(run) == {"s": "STOPPED"}:
+            assert tank.status(child) == "STOPPED"
+    assert store.left == 0
+    assert tank.steps(run) == {"s": "STOPPED"}
+    assert tank.status(child) == "STOPPED"
+
+
 @pytest.mark.parametrize("beside", [True, False])
 def test_a_line_for_the_log_keeps_its_place_when_a_run_beside_it_is_stale(beside: bool) -> None:
     """It is sent again as it is; only if nothing else can be to blame, it is fetched again."""
@@ -266,13 +311,13 @@ def test_a_line_for_the_log_keeps_its_place_when_a_run_beside_it_is_stale(beside
     asked: list[Ask] = []
     group = tank.row(run).group
 
-    def line(ref: str) -> None:
-        tank.do(tank.store.send(Letter(ref=ref, to_group=group, body=Log(run=run, status=None, at=1))))
+    def line(ref: str, about: RunKey = run) -> None:
+        tank.do(tank.store.send(Letter(ref=ref, to_group=group, body=Log(run=about, status=None, at=1))))
         tank.hint([group])
         tank.settle()
 
     fish.held = lambda ask: isinstance(ask, Commit)
-    line("first")  # while it is on its way, what follows gathers
+    line("first", RunKey("other", 1, 1))  # while it is on its way, what follows gathers
     line("second")
     if beside:
         fish.report(run, "a", Done())

@@ -300,7 +300,7 @@ def test_a_commit_of_unknown_outcome(faulty: tuple[Tank, Faults, Fish], moment: 
     assert tank.group_of(fish, run).lease.generation > 1
 
 
-@pytest.mark.parametrize("call", ["claim", "claim_again", "join", "load_group", "groups"])
+@pytest.mark.parametrize("call", ["claim", "claim_again", "join", "load_groups", "groups"])
 @pytest.mark.parametrize("moment", list(Moment))
 def test_claims_whose_answer_is_lost(call: str, moment: Moment) -> None:
     tank = Tank()
@@ -315,6 +315,54 @@ def test_claims_whose_answer_is_lost(call: str, moment: Moment) -> None:
     run = tank.start_again("flow") if call == "claim_again" else tank.start(ONE)
     tank.advance(5_000)
     assert tank.status(run) == "SUCCEEDED"
+
+
+class Unreadable:
+    """One group can not be read, and with it none that are read together with it."""
+
+    def __init__(self, tank: Tank, group: int) -> None:
+        self.group: int | None = group
+        self.asked: list[int] = []  # how many groups at once
+        self._store = tank.store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def load_groups(self, groups: Any) -> Any:
+        self.asked.append(len(groups))
+        if self.group in groups:
+            raise ValueError("broken")
+        return await self._store.load_groups(groups)
+
+
+def test_a_group_that_can_not_be_read_does_not_keep_the_others() -> None:
+    tank = Tank()
+    store = Unreadable(tank, 7)
+    fish = tank.fish(store)
+    tank.settle()
+    assert store.asked == [GROUPS, *[1] * GROUPS]  # all at once; then each alone
+    waiting = [group.number for group in fish.node.groups.values() if group.state is GroupState.LOADING]
+    assert waiting == [7]
+    store.group = None
+    tank.advance(60_000)
+    assert all(group.state is GroupState.READY for group in fish.node.groups.values())
+
+
+def test_all_groups_are_read_and_swept_at_once() -> None:
+    tank = Tank()
+    store = Unreadable(tank, -1)
+    fish = tank.fish(store)
+    swept: list[int] = []
+    looking: Any = fish.performer._looking
+    look = looking.sweep
+
+    async def counted(groups: Any) -> None:
+        swept.append(len(groups))
+        await look(groups)
+
+    looking.sweep = counted
+    tank.settle()
+    assert (store.asked, swept) == ([GROUPS], [GROUPS])
 
 
 def test_stale_rows_are_loaded_again(faulty: tuple[Tank, Faults, Fish]) -> None:
@@ -417,7 +465,7 @@ def test_a_run_that_can_not_be_loaded_is_set_aside(faulty: tuple[Tank, Faults, F
 
 # --------------------------------------------------------------------------------------------- quarantine
 def test_what_kills_its_owners_is_set_aside() -> None:
-    """Three owners died; the next one notes what it touches, dies too, and the one after goes on without."""
+    """Three owners died; the next ones note what they touch. At the third of those, the run is set aside."""
     tank = Tank()
     first = tank.fish()
     bad = tank.settle().start(
@@ -429,7 +477,8 @@ def test_what_kills_its_owners_is_set_aside() -> None:
     def deadly(ask: Ask) -> bool:
         return isinstance(ask, LoadRuns) and bad in ask.runs
 
-    for _ in range(3):
+    for _ in range(5):
+        assert tank.row(bad).quarantined is None
         victim = tank.fish()
         victim.held = deadly
         for _ in range(100):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from tests.ports.test_sql_plans import PARTS
 
 from stretto.store.sql.statement import INT, Bulk, Field, Statement, Way
+from stretto.store.sql.workflow_lists import BY_STATUS
 from stretto.store.sqlite.dialect import DIALECT
 
 EPOCH = 1_700_000_000_000
@@ -22,26 +23,36 @@ ATTEMPTS = [(*run, "step-1", 1) for run in RUNS]
 VALUES: dict[str, Any] = {
     "above": 3,
     "after": "wf-3",
+    "asked_at": EPOCH + 900,
+    "assignee": "user-7",
     "at": EPOCH + 500,
     "attempt_no": 1,
     "attempts": ATTEMPTS,
     "before": EPOCH + 500,
     "correlation_id": "corr-7",
     "create_time": EPOCH,
+    "dependency": 0,
     "digest": "digest-3",
     "first": "maestro",
     "group": 5,
     "group_id": 5,
     "groups": [*range(32)],
+    "has": "IN_PROGRESS",
+    "logs": [(group,) for group in range(32)],
+    "held": "step-1",
+    "home": "wf-7",
     "id": 77,
     "ids": [*range(100, 140)],
+    "initiator": "manual",
     "instance_id": 5,
     "instances": [*range(1, 20)],
+    "job_id": "job-7",
     "job_type": "type-7",
     "key": "key-7",
     "keys": [(*run, "attempt", "step-1", 1) for run in RUNS],
     "kind": "log",
     "launches": PAGE,
+    "lanes": [(f"wf-{number}", "LIVE") for number in range(10)],
     "last": "maestrp",
     "listed_at": EPOCH + 900,
     "loops": [("maestro_foreach_1", 1)],
@@ -51,8 +62,15 @@ VALUES: dict[str, Any] = {
     "node": "node-1",
     "node_id": "node-1",
     "now": EPOCH + 10,
+    "number": 5,
     "owner": "user-3",
+    "parent_attempt": 1,
+    "parent_instance_id": 5,
+    "parent_run_id": 1,
+    "parent_step": "step-1",
+    "parent_workflow_id": "wf-7",
     "part": "attempt",
+    "place": 5,
     "places": [(group, 3) for group in range(32)],
     "pool": "pool-1",
     "prefix": "wf-1",
@@ -73,6 +91,10 @@ VALUES: dict[str, Any] = {
     "until": EPOCH + 1_000_000_000,
     "uuid": "uuid-7",
     "version": "v1",
+    "version_id": 1,
+    "versions": [(f"wf-{number}", 1) for number in range(10)],
+    **{f"word_{number}": "%wf-1%" for number in range(3)},
+    "width": 1_000,
     "workflow_end": "wf-7z",
     "workflow_id": "wf-7",
     "workflow_ids": [f"wf-{number}" for number in range(10)],
@@ -82,13 +104,15 @@ VALUES: dict[str, Any] = {
 SPECIAL: dict[str, dict[str, Any]] = {
     "admitting.KNOWN.0": {"ids": [f"uuid-{number}" for number in range(7, 2_000, 100)]},
     "outbox.SAME.0": {"digest": 77},
+    **{f"bulk.ITEMS_IN.{place}": {"state": "WAITING"} for place in range(6)},
     "pruning.NAMED.0": {"digest": 77},
     "pruning.NAMED.1": {"digest": 77},
     "retention.OLDEST.0": {"last": 5},
-    **{f"workflows by (1, 0, 0).{place}": {"cut_0": "wf-15"} for place in range(6)},  # within the prefix
+    **{f"workflows by prefix0.{place}": {"cut_0": "wf-15"} for place in range(6)},  # within the prefix
 }
 # What these look at is what they were asked about: they count it, or nothing of it is what is wanted.
 ALL_OF_IT = {
+    "bulk.COUNTS.0",
     "loading.ENDED.0",
     "outbox.LEFT_OVER.0",  # who it is for is asked of each message to a node: there are few
     "outbox.LOST.0",
@@ -98,7 +122,19 @@ ALL_OF_IT = {
     "signals.WAIT_COUNTS.0",
     "triggers.NEXT_DUE.0",
     "triggers.NEXT_FIRES.0",
+    "views.ALL_IN_BUCKETS.0",
+    "views.COUNTED.0",
+    "views.RUN_IN_BUCKETS.0",
+    *(f"views.LONGEST.{place}" for place in range(6)),
     *(f"runs by since+tag+workflow_id.{place}" for place in range(6)),
+    *(f"runs by initiator+nested+since+until.{place}" for place in range(6)),  # all in that time
+    # Each workflow is asked, and few are as they are wanted.
+    *(
+        f"workflows by {name}.{place}"
+        for name in ("1", "inactive0", "has_run0", *(f"{each}0" for each in BY_STATUS.values()))
+        for place in range(6)
+    ),
+    *(f"workflows by active+has_failed+has_run+owner+prefix+tag3.{place}" for place in range(6)),
     *(f"signals.WAITED_FOR.{place}" for place in range(4)),  # the names of all that wait
 }
 CUT = re.compile(r"([\w.]+) [<>=]+ :(cut_\d)")
@@ -124,7 +160,7 @@ class Tried(NamedTuple):
 
 
 def values_for(name: str, text: str) -> dict[str, Any]:
-    cuts = {cut_name: VALUES.get(column.rpartition(".")[2], 5) for column, cut_name in CUT.findall(text)}
+    cuts = {cut_name: VALUES[column.rpartition(".")[2]] for column, cut_name in CUT.findall(text)}
     missing = dict.fromkeys(NAME.findall(text), 0)
     return {**missing, **VALUES, **cuts, **SPECIAL.get(name, {})}
 

@@ -45,7 +45,7 @@ INSERT INTO run (workflow_id, instance_id, run_id, uuid, group_id, phase, status
 INSERT INTO run_tag (tag, listed_at, workflow_id, instance_id, run_id)
   SELECT CONCAT('tag-', seq % 20), <epoch> + seq, CONCAT('wf-', seq % 100), 1 + seq DIV 100, 1 FROM <runs>;
 INSERT INTO attempt (workflow_id, instance_id, run_id, step_id, attempt_no, sequence, status, held, modify_time, doc)
-  SELECT CONCAT('wf-', (seq DIV 10) % 100), 1 + seq DIV 1000, 1, CONCAT('step-', seq % 10), 1, seq, 'SUCCEEDED',
+  SELECT CONCAT('wf-', (seq DIV 10) % 100), 1 + seq DIV 1000, 1, CONCAT('step-', seq % 10), 1, seq, IF(seq % 10 = 1, 'RUNNING', 'SUCCEEDED'),
     IF(seq % 997 = 0, CONCAT('step-', seq % 10), NULL), <epoch>, '{"a": "<filler>"}' FROM <attempts>;
 INSERT INTO run_loop (workflow_id, instance_id, run_id, step_id, attempt_no, doc)
   SELECT CONCAT('wf-', seq % 100), 1 + seq DIV 100, 1, 'step-1', 1, '{}' FROM <few>;
@@ -89,3 +89,13 @@ UPDATE flow_group SET owner = CONCAT('node-', group_id % 4);
 INSERT INTO job_function (name, doc) SELECT CONCAT('function-', seq), '{}' FROM <few>;
 INSERT INTO kept_result (result_key, doc, kept_until)
   SELECT CONCAT('result-', seq), '{}', <epoch> + seq FROM <few>;
+INSERT INTO approval (workflow_id, instance_id, run_id, step_id, attempt_no, assignee, home, asked, asked_at)
+  SELECT CONCAT('wf-', seq % 100), 1 + seq DIV 100, 1, 'step-1', 1, CASE WHEN seq % 3 = 0 THEN '' ELSE CONCAT('user-', seq % 20) END,
+    CONCAT('wf-', seq % 100), CASE WHEN seq DIV 100 % 2 = 0 THEN 'OPEN' ELSE 'DONE' END, <epoch> + seq
+  FROM <few>;
+INSERT INTO bulk_job (job_id, create_time, state, held_until, doc)
+  SELECT CONCAT('job-', seq), <epoch> + seq, CASE WHEN seq % 100 = 0 THEN 'RUNNING' ELSE 'DONE' END, <epoch> + seq, '{}'
+  FROM <few>;
+INSERT INTO bulk_item (job_id, number, state, doc)
+  SELECT CONCAT('job-', seq % 100), seq DIV 100, CASE WHEN seq DIV 100 % 2 = 0 THEN 'WAITING' ELSE 'DONE' END, '{}'
+  FROM <few>;

@@ -57,6 +57,20 @@ OVERRIDES = {
     "signal_name": {"name": "'name-' || i"},
     "counter": {"name": "'name-' || i"},
     "job_function": {"name": "'name-' || i"},
+    "bulk_job": {"state": "CASE WHEN i % 100 = 0 THEN 'RUNNING' ELSE 'DONE' END"},
+    "bulk_item": {
+        "job_id": "'job_id-' || i % 100",
+        "number": "i / 100",
+        "state": "CASE WHEN i / 100 % 2 = 0 THEN 'WAITING' ELSE 'DONE' END",
+    },
+    "approval": {
+        "assignee": "CASE WHEN i % 3 = 0 THEN '' ELSE 'user-' || i % 20 END",
+        "home": "'wf-' || i % 100",
+        "asked": "CASE WHEN i / 100 % 2 = 0 THEN 'OPEN' ELSE 'DONE' END",
+        "asked_at": f"{EPOCH} + i",
+        "step_id": "'step-1'",
+        "attempt_no": "1",
+    },
     "tag": {"tag": "'tag-' || i"},
     "node": {"node_id": "'node-' || i", "state": "'ALIVE'", "buried_at": "NULL"},
     "attempt": {
@@ -64,7 +78,7 @@ OVERRIDES = {
         "instance_id": "1 + i / 1000",
         "step_id": "'step-' || i % 10",
         "attempt_no": "1",
-        "status": "'SUCCEEDED'",
+        "status": "CASE WHEN i % 10 = 1 THEN 'RUNNING' ELSE 'SUCCEEDED' END",
         "doc": "repeat('x', 100)",
     },
 }

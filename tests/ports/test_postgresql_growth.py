@@ -64,7 +64,7 @@ CALLS: dict[str, Call] = {
     "paused attempts": lambda store: store.paused("wf-0", "step-0", FIRST),
     "a run by its request": lambda store: store.run_of_request("wf-7", "uuid-50007"),
     "flows": lambda store: store.load_flows([SOME, RunKey("wf-8", 400, 1)]),
-    "a group": lambda store: store.load_group(127),
+    "groups": lambda store: store.load_groups([126, 127]),
     "mail": lambda store: store.fetch(NODE, range(GROUPS), most=PAGE),
     "counts of a workflow": lambda store: store.look_at_queue("wf-0"),
     "queues": lambda store: store.queues_at_home(range(8)),

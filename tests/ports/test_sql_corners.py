@@ -23,6 +23,7 @@ from stretto.ports.rows import NodeId, Parent
 from stretto.ports.signals import NewSignal, SignalWait
 from stretto.ports.work import Work
 from stretto.store.settings import DatabaseSettings
+from stretto.store.sql import run_lists
 from stretto.store.sql.params import Recent, joined
 from stretto.testing.store_suite.owner import Owner
 from stretto.testing.store_suite.workflows import gone
@@ -139,6 +140,20 @@ def test_nothing_is_asked_for_nothing(tmp_path: Path) -> None:
         await store.calm([])
         assert await store.recent([]) == {}
         assert await store.workflow_rows([]) == {}
+
+    in_world(tmp_path, body)
+
+
+def test_a_count_that_must_read_rows_ends_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_lists, "MOST_FETCHED", 2)
+
+    async def body(world: World) -> None:
+        await world.publish()
+        for _ in range(3):
+            await world.start(owner="ana")
+        both = RunFilter(owner="ana", statuses=[RunStatus.CREATED])
+        assert (await world.store.count_runs(both)).exact is False
+        assert await world.store.count_runs(RunFilter(owner="ana")) == (3, True)
 
     in_world(tmp_path, body)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stretto.store import sql
-from stretto.store.sql import history, run_lists, workflows
+from stretto.store.sql import history, run_lists, workflow_lists
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.statement import Bulk, Statement, Way
 from stretto.store.sqlite import dialect
@@ -21,9 +21,32 @@ from stretto.store.sqlite.transaction import POST
 FEW_ROWS = {"flow_group", "node", "beat", "job_function"}
 SCHEMA = Path(dialect.__file__).with_name("schema.sql")
 ALIASES = {"named", "new", "place", "other"}  # of values that were bound
-ALIASES |= {"admitted", "to_groups", "to_nodes", "lost", "unread"}  # of rows that were found
+ALIASES |= {"admitted", "to_groups", "to_nodes", "lost", "unread", "seen"}  # of rows that were found
 ALIASES |= {f"recent_{place}" for place in range(history.AT_ONCE)}
 SCAN = re.compile(r"^SCAN (?!json_each|\d+ CONSTANT|\(?subquery|CONSTANT)(\w+)")
+RUN_FILTERS = [
+    *({name} for name in (*run_lists.LEADING, "nested")),
+    {"tag", "nested"},
+    {"owner", "status"},
+    {"workflow_id", "tag", "since"},
+    {"workflow_id", "version_id", "initiator"},
+    {"initiator", "nested", "since", "until"},
+    {"parent", "parent_step"},
+    {"parent", "parent_step", "parent_attempt", "since"},
+    set(run_lists.CONDITIONS),
+]
+WORKFLOW_FILTERS = [
+    *(({name}, 0) for name in ("prefix", "owner", *workflow_lists.CONDITIONS)),
+    (set(), 0),
+    (set(), 1),
+    ({"tag", "owner", "active", "has_run", "has_failed", "prefix"}, 3),
+]
+BELOW_A_RUN = {  # what a run has started: no more than it has steps
+    f"runs by {'+'.join(sorted(asked))}.{place}"
+    for asked in RUN_FILTERS
+    if "parent" in asked
+    for place in range(8)
+}
 
 
 def parts_of(value: Any) -> Iterator[Any]:
@@ -56,24 +79,23 @@ def constants() -> Iterator[tuple[str, Any]]:
 
 def filtered_lists() -> Iterator[tuple[str, Any]]:
     """Lists whose statements depend on what is asked for: each filter alone, and all of them."""
-    names = [*run_lists.CONDITIONS]
-    pairs = [{"tag", "nested"}, {"owner", "status"}, {"workflow_id", "tag", "since"}]
-    for asked in [*({name} for name in names if name not in {"since", "until"}), *pairs, set(names)]:
+    for asked in RUN_FILTERS:
         listing = run_lists._listing(frozenset(asked))
-        for place, part in enumerate(parts_of(listing)):
+        walks = [run_lists.counting(frozenset(asked)), run_lists.spreading(frozenset(asked))]
+        for place, part in enumerate([*parts_of(listing), *walks]):
             yield f"runs by {'+'.join(sorted(asked))}.{place}", part
-    for flags in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0)):
-        prefix, owner, tag = map(bool, flags)
-        listing = workflows._listing(prefix=prefix, owner=owner, tag=tag)
+    for asked, words in WORKFLOW_FILTERS:
+        listing = workflow_lists.listing(frozenset(asked), words)
         for place, part in enumerate(parts_of(listing)):
-            yield f"workflows by {flags}.{place}", part
+            yield f"workflows by {'+'.join(sorted(asked))}{words}.{place}", part
 
 
 PARTS = dict([*constants(), *filtered_lists(), ("sqlite.post", POST)])
 SORTED = {
-    "outbox.WAITING.0",
+    "outbox.WAITING.0",  # of several groups; what waits is little
     "triggers.DUE.0",
-}  # of several groups; what waits is little
+    *(f"views.LONGEST.{place}" for place in range(6)),  # of one loop, and not of many iterations
+} | BELOW_A_RUN
 PAGES = [
     name
     for name, part in PARTS.items()
@@ -117,6 +139,33 @@ def test_no_page_is_sorted(name: str, connection: sqlite3.Connection) -> None:
     """Only what has the same place in the index is; that ends with the page, too."""
     plan = plan_of(connection, PARTS[name])
     assert not [line for line in plan if line == "USE TEMP B-TREE FOR ORDER BY"], "\n".join(plan)
+
+
+BY_RUN = ("workflow_id", "instance_id", "run_id")
+# What live views read, and how far into a key each statement goes: state, grid, tree, stats, map.
+LIVE_VIEWS = {
+    "history.STATES.0": BY_RUN,
+    "views.STEP_STATUSES.0": BY_RUN,
+    "views.COUNTED.0": BY_RUN,
+    "views.TIMES.0": BY_RUN,
+    "views.GLANCES.0": BY_RUN,
+    "views.GLANCES_OF.2": BY_RUN,
+    "views.INSTANCES.0": ("workflow_id", "instance_id"),
+    "views.ENDED.0": ("workflow_id", "ended_at"),
+    "views.RUN_IN_BUCKETS.0": ("workflow_id",),
+    "views.ALL_IN_BUCKETS.0": ("workflow_id",),
+}
+
+
+@pytest.mark.parametrize("name", LIVE_VIEWS)
+def test_live_views_read_what_they_show(name: str, connection: sqlite3.Connection) -> None:
+    lines = [line for line in plan_of(connection, PARTS[name]) if "json_each" not in line]
+    found = [line for line in lines if line.startswith(("SEARCH run ", "SEARCH attempt "))]
+    assert found, lines
+    for line in found:
+        assert all(column in line.partition("(")[2] for column in LIVE_VIEWS[name]), line
+    assert not [line for line in lines if line.startswith("SCAN")]
+    assert ("COVERING INDEX run_status" in found[0]) is name.endswith("IN_BUCKETS.0")
 
 
 def test_the_statements_are_found() -> None:

@@ -251,9 +251,9 @@ def log_with_a_gap() -> AbstractContextManager[None]:
     """The new owner of a group does not count on from the last row of its change log."""
 
     def make(load: Any) -> Any:
-        async def loaded(self: Any, lease: Any) -> Any:
-            found = await load(self, lease)
-            return msgspec.structs.replace(found, seq=found.seq + 1)
+        async def loaded(self: Any, leases: Any) -> Any:
+            found = await load(self, leases)
+            return [msgspec.structs.replace(each, seq=each.seq + 1) for each in found]
 
         return loaded
 
@@ -282,7 +282,7 @@ def forgotten_too_soon() -> AbstractContextManager[None]:
     """Instances are forgotten whether they have ended or not."""
 
     def make(_before: Any) -> Any:
-        return lambda _db, _workflow, _tree, _time, _named: True
+        return lambda _db, _tree, _time, _named: True
 
     return replaced(retention, "_may_go", make)
 

@@ -34,7 +34,7 @@ SIGNS = {
 # Where each was found when it was looked for from seed 0 on. Another version of the code is another run of
 # the same seeds: so this says only where it is quick to look first.
 FOUND_AT = {
-    "no_generation_check": 69,
+    "no_generation_check": 214,
     "effect_before_commit": 1,
     "no_count_down": 7,
     "granted_after_reload": 91,
@@ -42,12 +42,12 @@ FOUND_AT = {
     "result_applied_twice": 2,
     "lost_letter": 7,
     "lost_row": 109,
-    "lost_grant": 8,
+    "lost_grant": 14,
     "dequeued_twice": 11,
     "journal_not_undone": 86,
     "early_step": 7,
     "reloaded_without_claim": 47,
-    "relaunched_where_it_is": 18,
+    "relaunched_where_it_is": 78,
     "slots_ignored": 2,
     "log_with_a_gap": 0,
     "signals_passed_over": 52,

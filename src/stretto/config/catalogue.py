@@ -10,7 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from stretto.config.database_url import DatabaseUrl
-from stretto.config.kinds import Choice, Count, Folder, Kind, Modules, OrNone, Switch
+from stretto.config.kinds import Choice, Count, Folder, Host, Kind, Modules, OrNone, Switch
+from stretto.config.server_url import ServerUrl
 from stretto.config.settings import Config, FieldPath, value_at
 from stretto.config.units import DAY, HOUR, KB, MB, SECOND, Duration, Size
 from stretto.params import ParamLimits
@@ -32,6 +33,8 @@ SECTIONS: Final[Mapping[str, str]] = {
     "expressions": "How much an expression may use. A limit is exclusive: who reaches the number is stopped.",
     "retention": "How long ended things are kept. Nothing unfinished is ever deleted.",
     "runtimes": "How the commands and functions of steps are run, and what is kept of what they print.",
+    "server": "Where `stretto serve` listens, and how patient it is with its clients.",
+    "client": "Where commands find a server, and how patient they are with it.",
 }
 
 
@@ -208,6 +211,23 @@ _RUNTIMES: Final[_Rows] = {
     ),
     "log_size": (Size(least=64 * KB), "output that is kept of one launch: its beginning and its end"),
 }
+_SERVER: Final[_Rows] = {
+    "host": (Host(), "where it listens; without authentication only this machine can be named"),
+    "port": (Count(least=0, most=65_535), "and at which port; 0: any that is free"),
+    "body": (Size(least=KB), "the body of a request"),
+    "headers_within": (_DURATION, "how long the first line and the headers of a request may take to come"),
+    "body_within": (_DURATION, "how long a body may take to come"),
+    "read_within": (_DURATION, "how long a client may take to read what is waiting for it"),
+    "idle_within": (Duration(least=SECOND), "a connection without a request is closed after so long"),
+    "connections": (Count(most=1_000_000), "connections at once; more are answered 503"),
+    "compress_from": (Size(least=1), "answers of this size are compressed for clients that say so"),
+    "action_within": (_DURATION, "how long an action on a step waits for what becomes of it"),
+    "stop_within": (Duration(least=SECOND), "how long requests may go on when the server stops"),
+}
+_CLIENT: Final[_Rows] = {
+    "server": (ServerUrl(), "the server that commands talk to; who sets it need not write `--server`"),
+    "answer_within": (_DURATION, "how long the server may be silent"),
+}
 _RECORDS: Final[Mapping[str, tuple[FieldPath, _Rows]]] = {
     "database": (("database",), _DATABASE),
     "node": (("node",), _NODE),
@@ -217,6 +237,8 @@ _RECORDS: Final[Mapping[str, tuple[FieldPath, _Rows]]] = {
     "expressions": (("expressions",), _EXPRESSIONS),
     "retention": (("retention",), _RETENTION),
     "runtimes": (("runtimes",), _RUNTIMES),
+    "server": (("server",), _SERVER),
+    "client": (("client",), _CLIENT),
 }
 # The lease is the node's affair, but it is the store that writes it.
 _EXPIRY: Final = Setting(

@@ -20,6 +20,7 @@ MOST_SHOWN: Final = 40  # characters of a value in a message
 NONE: Final = "none"
 _MODULES_HINT: Final = 'write ["shop.jobs", "shop.reports"], or shop.jobs,shop.reports'
 _WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")
+_HOST: Final = re.compile(r"[0-9A-Za-z.:_-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 
 
 class Kind(Protocol):
@@ -172,6 +173,25 @@ class Folder(msgspec.Struct, frozen=True):
     def parse(self, text: str) -> str:
         if not text or not text.isprintable():
             raise BadValue(Code.WRONG_TYPE, f"{shown(text)} is not the name of a folder")
+        return text
+
+    def show(self, value: str) -> str:
+        return value
+
+
+class Host(msgspec.Struct, frozen=True):
+    """A name or an address of this machine."""
+
+    name: str = "host"
+
+    def read(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise BadValue(Code.WRONG_TYPE, f"{shown(value)} is not the name or the address of a host")
+        return self.parse(value)
+
+    def parse(self, text: str) -> str:
+        if not _HOST.fullmatch(text):
+            raise BadValue(Code.WRONG_TYPE, f"{shown(text)} is not the name or the address of a host")
         return text
 
     def show(self, value: str) -> str:

@@ -42,7 +42,7 @@ _NO_POLLS: Final = "nothing is polled; steps are woken"
 _RUNTIME: Final = "it belongs to a step runtime"
 _IN_DEFINITION: Final = "it is part of a definition"
 _WITH_QUEUE: Final = "it belongs to the queues between nodes, which are not there yet"
-_WITH_SERVER: Final = "it belongs to the server, which is not there yet"
+_WITH_SERVER: Final = "it belongs to what the server tells of itself, which is not there yet"
 _WITH_DELIVERY: Final = "it belongs to delivery to Kubernetes, which is not there yet"
 _STEPS: Final = "it counts steps, not workflows"
 _NO_LEADER: Final = "there is no leader; nodes own flow groups"
@@ -110,7 +110,7 @@ _MAESTRO: Final = (
     _old(_M, "stepruntime.job-template-cache.cache-ttl", "", "templates are read when a run needs them"),
     _old(_M, "stepruntime.http.connection-timeout stepruntime.http.send-timeout", "", _RUNTIME),
     _old(_M, "stepruntime.http.max-response-size stepruntime.http.allow-list", "", _RUNTIME),
-    _old(_M, "server.port", "", _WITH_SERVER),
+    _old(_M, "server.port", "server.port"),
     # What can not be set in Maestro; the note has its number.
     _old(_M, "STEP_LIST_SIZE_LIMIT", "limits.steps", "300"),
     _old(_M, "WORKFLOW_CREATE_REQUEST_DATA_SIZE_LIMIT", "limits.text", "256 KB"),
@@ -196,7 +196,8 @@ _KUBEMIN: Final = (
     _old(_K, "--cache-db cache.cacheDB --cache-prefix cache.keyPrefix", "", _WITH_QUEUE),
     _old(_K, "--cache-username --cache-password", "", _WITH_QUEUE),
     _old(_K, "--lock-name --leader-namespace --duration --exit-on-lost-leader --id", "", _NO_LEADER),
-    _old(_K, "--bind-addr --enable-tracing --auto-tracing --jaeger-endpoint", "", _WITH_SERVER),
+    _old(_K, "--bind-addr", "server.host server.port"),
+    _old(_K, "--enable-tracing --auto-tracing --jaeger-endpoint", "", _WITH_SERVER),
     _old(_K, "--kube-api-qps --kube-api-burst", "", _WITH_DELIVERY),
 )
 _CARP: Final = (_old(_C, "maxRetryTimes timeout", "", "attributes of a node; they are part of a definition"),)

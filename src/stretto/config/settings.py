@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from stretto.api.settings import ServerSettings
+from stretto.client.settings import ClientSettings
 from stretto.definition.limits import Limits
 from stretto.engine.settings import EngineSettings
 from stretto.node.retention_settings import RetentionSettings
@@ -39,6 +41,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     expressions: ExpressionSettings = ExpressionSettings()
     retention: RetentionSettings = RetentionSettings()
     runtimes: RuntimeSettings = RuntimeSettings()
+    server: ServerSettings = ServerSettings()
+    client: ClientSettings = ClientSettings()
 
     @property
     def engine(self) -> EngineSettings:

@@ -9,14 +9,21 @@ import msgspec
 
 from stretto.config.kinds import shown, whole, within
 from stretto.config.problems import BadValue, ConfigCode
+from stretto.model.durations import (
+    DAY,
+    DURATION_HINT,
+    HOUR,
+    MINUTE,
+    SECOND,
+    NoDuration,
+    duration_text,
+    millis_in,
+)
 from stretto.model.problem import Code
 
-SECOND: Final = 1_000
-MINUTE: Final = 60 * SECOND
-HOUR: Final = 60 * MINUTE
-DAY: Final = 24 * HOUR
+__all__ = ["DAY", "GB", "HOUR", "KB", "LONGEST", "MB", "MINUTE", "SECOND", "Duration", "Size"]
+
 LONGEST: Final = 36_500 * DAY
-DURATIONS: Final[Mapping[str, int]] = {"ms": 1, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY}
 _WORDS: Final = {SECOND: "seconds", DAY: "days"}
 
 KB: Final = 1024
@@ -30,9 +37,7 @@ SIZES: Final[Mapping[str, int]] = {
 }
 
 _LONGEST_TEXT: Final = 50
-_PARTS: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]+)? ?[a-z]+ ?)+", re.IGNORECASE)
 _PART: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]+)", re.IGNORECASE)
-_DURATION_HINT: Final = 'write milliseconds, or a number with a unit: "250ms", "2s", "15m", "24h", "7d"'
 _SIZE_HINT: Final = 'write bytes, or a number with a unit: "512B", "256KB", "4MB", "1GB"'
 
 
@@ -48,51 +53,28 @@ class Duration(msgspec.Struct, frozen=True):
         if isinstance(value, str):
             return self.parse(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise BadValue(Code.BAD_DURATION, f"{shown(value)} is no duration", _DURATION_HINT)
+            raise BadValue(Code.BAD_DURATION, f"{shown(value)} is no duration", DURATION_HINT)
         return self._counted(value)
 
     def parse(self, text: str) -> int:
         millis = whole(text)
         if millis is None:
-            millis = self._summed(text)
+            try:
+                millis = millis_in(text)
+            except NoDuration as wrong:
+                raise BadValue(Code.BAD_DURATION, f"{shown(text)} {wrong.reason}", wrong.hint) from None
         return self._counted(millis)
-
-    def _summed(self, text: str) -> int:
-        if len(text) > _LONGEST_TEXT or not _PARTS.fullmatch(text):
-            raise BadValue(Code.BAD_DURATION, f"{shown(text)} is no duration", _DURATION_HINT)
-        total = Decimal(0)
-        for number, unit in _PART.findall(text):
-            if unit not in DURATIONS:
-                message = f"{shown(text)} has the unit `{unit}`, which is none of {', '.join(DURATIONS)}"
-                raise BadValue(Code.BAD_DURATION, message, _meant(number, unit))
-            total += Decimal(number) * DURATIONS[unit]
-        if total % 1:
-            raise BadValue(Code.BAD_DURATION, f"{shown(text)} is no whole number of milliseconds")
-        return int(total)
 
     def _counted(self, millis: int) -> int:
         within(millis, self.least, self.most, self, self.unit)
         number, rest = divmod(millis, self.unit)
         if rest:
-            message = f"{_shown_duration(millis)} is no whole number of {_WORDS[self.unit]}"
+            message = f"{duration_text(millis)} is no whole number of {_WORDS[self.unit]}"
             raise BadValue(Code.BAD_DURATION, message)
         return number
 
     def show(self, value: int) -> str:
-        return _shown_duration(value * self.unit)
-
-
-def _shown_duration(millis: int) -> str:
-    """In the largest unit that leaves nothing over: `90s`, but `2h`."""
-    unit = next(unit for unit in ("d", "h", "m", "s", "ms") if millis % DURATIONS[unit] == 0)
-    return f"{millis // DURATIONS[unit]}{unit}" if millis else "0s"
-
-
-def _meant(number: str, unit: str) -> str:
-    """`15min` and `15 Minutes` are meant as 15m."""
-    unit = unit.lower()
-    meant = "ms" if unit.startswith(("ms", "mil")) else unit[0]
-    return f"did you mean `{number}{meant}`?" if meant in DURATIONS else _DURATION_HINT
+        return duration_text(value * self.unit)
 
 
 class Size(msgspec.Struct, frozen=True):

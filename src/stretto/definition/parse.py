@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stretto.definition.doubts.warn import unread_keys, warn
 from stretto.definition.findings import Enough, Findings
 from stretto.definition.forms.normalise import normalise
 from stretto.definition.limits import Limits
@@ -23,10 +24,13 @@ NO_TEMPLATES: Final[Mapping[str, str]] = {}
 
 
 class Checked(NamedTuple):
-    """What a text holds. With problems, the definitions are stand-ins that nothing may be made of."""
+    """What a text holds. With problems, the definitions are stand-ins that nothing may be made of; warnings
+    forbid nothing.
+    """
 
     definitions: tuple[Definition, ...]
     problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +40,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     templates:      job template -> step type, for job types in Maestro's YAML that are templates.
     rules:          check the rules too, not only the shape.
     first_version:  nothing is stored under this id yet, so there must be an owner.
+    warnings:       look for what is allowed and almost surely not meant, too.
+    given:          parameters that a start would bring; warnings take them as known.
     """
 
     form: Format | None = None
@@ -43,6 +49,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     templates: Mapping[str, str] = NO_TEMPLATES
     rules: bool = True
     first_version: bool = False
+    warnings: bool = False
+    given: AbstractSet[str] = frozenset()
 
 
 DEFAULT_OPTIONS: Final = Options()
@@ -56,7 +64,7 @@ def check(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> Checked:
         if all(document is None for document in source.documents):
             return Checked((), (EMPTY,))
         checked = _checked(source.documents, repeat(None), options)
-        if checked.problems:
+        if checked.problems or checked.warnings:
             # Only now are the spots worth their price: read again, with them.
             checked = _checked(source.located(), source.starts, options)
     except Unreadable as unreadable:
@@ -74,19 +82,27 @@ def _checked(documents: Sequence[Any], starts: Iterable[Spot | None], options: O
     ]
     definitions = tuple(made for document in read for made in document.definitions)
     if len(read) == 1:
-        return Checked(definitions, tuple(read[0].problems))
-    problems = [
-        _inside(index, problem) for index, document in enumerate(read) for problem in document.problems
-    ]
-    return Checked(definitions, tuple(problems))
+        return Checked(definitions, tuple(read[0].problems), tuple(read[0].warnings))
+    problems = [_inside(index, each) for index, document in enumerate(read) for each in document.problems]
+    warnings = [_inside(index, each) for index, document in enumerate(read) for each in document.warnings]
+    return Checked(definitions, tuple(problems), tuple(warnings))
+
+
+def placed(text: str | bytes, options: Options, problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Problems of the one definition of a text, which could be read: each with its place."""
+    source = Source(text, options.limits, options.form)
+    documents = zip(source.located(), source.starts, strict=False)
+    document, start = next(each for each in documents if each[0] is not None)
+    (raw,) = normalise(document, options.templates, Findings(1), options.limits.step_types)
+    return tuple(_placed(problems, raw, start))
 
 
 def load(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> tuple[Definition, ...]:
     """Every definition of a text, all of them valid; else InvalidDefinition with every problem."""
-    definitions, problems = check(text, options)
-    if problems:
-        raise InvalidDefinition(problems)
-    return definitions
+    checked = check(text, options)
+    if checked.problems:
+        raise InvalidDefinition(checked.problems)
+    return checked.definitions
 
 
 def parse_all(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> tuple[Definition, ...]:
@@ -109,31 +125,37 @@ class _Document:
     def __init__(self, document: Any, start: Spot | None, options: Options, seen: set[str]) -> None:
         self.definitions: list[Definition] = []
         self._options = options
+        self._unclear = False
         self._seen = seen  # ids of the definitions before, in this document and the others
         limit = options.limits.problems
-        found = Findings(limit)
+        found, odd = Findings(limit), Findings(limit)
         raws: list[dict[str, Any]] = []
         with suppress(Enough):
-            raws = normalise(document, options.templates, found, options.limits.step_types)
-        self.problems = _placed(found, document, start)
+            raws = normalise(document, options.templates, found, options.limits.step_types, odd)
+        problems, warnings = _placed(found, document, start), list[Problem]()
         for index, raw in enumerate(raws):
-            problems = _placed(self._read(raw), raw, start)
-            self.problems += [_inside(index, each) for each in problems] if len(raws) > 1 else problems
-        self.problems.sort(key=lambda each: (each.line or 0, each.column or 0))
-        if len(self.problems) > limit:
-            more = f"there are more than {limit:,} problems, the others are not shown"
-            self.problems[limit:] = [Problem(code=Code.TOO_MANY, path="", message=more)]
+            several = len(raws) > 1
+            wrong = _placed(self._read(raw), raw, start)
+            problems += [_inside(index, each) for each in wrong] if several else wrong
+            if options.warnings and not found and not self._unclear:
+                doubts = _placed(self._doubts(), raw, start)
+                warnings += [_inside(index, each) for each in doubts] if several else doubts
+                warnings += _placed(unread_keys(odd, self.definitions[-1]), document, start)
+        self.problems = _in_order(problems, limit, "problems")
+        self.warnings = _in_order(warnings, limit, "warnings")
 
     def _read(self, raw: dict[str, Any]) -> list[Problem]:
         """Decode one definition and check the rules; all problems but those that only echo another."""
         options = self._options
         problems = Findings(options.limits.problems)
+        self._unclear = True
         try:
             definition: Definition = codec_of(Definition).decode(raw, None, problems)
             self._check_id(definition.workflow.id, problems)
         except Enough:
             return problems
         self.definitions.append(definition)
+        self._unclear = bool(problems)
         if not options.rules:
             return problems
         broken = {path for problem in problems for path in _unread(problem)}
@@ -145,12 +167,26 @@ class _Document:
         )
         return [*problems, *(problem for problem in more if not _is_echo(problem.path, broken))]
 
+    def _doubts(self) -> list[Problem]:
+        """About a definition that could be read. Where something is wrong, what is meant is not known."""
+        options = self._options
+        return warn(self.definitions[-1], options.limits, options.templates.keys(), options.given)
+
     def _check_id(self, workflow_id: str, sink: Sink) -> None:
         """Two definitions of one id: which of them would be meant?"""
         if workflow_id and workflow_id in self._seen:
             message = f"the workflow id `{workflow_id}` is used twice"
             sink.append(problem_at(((None, "workflow"), "id"), Code.DUPLICATE_ID, message))
         self._seen.add(workflow_id)
+
+
+def _in_order(found: list[Problem], limit: int, what: str) -> list[Problem]:
+    """As they stand in the text, and not more than anybody reads."""
+    found.sort(key=lambda each: (each.line or 0, each.column or 0))
+    if len(found) > limit:
+        more = f"there are more than {limit:,} {what}, the others are not shown"
+        found[limit:] = [Problem(code=Code.TOO_MANY, path="", message=more)]
+    return found
 
 
 def _inside(index: int, problem: Problem) -> Problem:

@@ -14,6 +14,7 @@ from stretto.params import (
     TYPE_DEFAULTS,
     MissingKeys,
     ParamError,
+    Prepared,
     StepLayers,
     evaluate,
     step_params,
@@ -46,10 +47,24 @@ def evaluated_params(
     if isinstance(template, MissingKeys):
         return template
     try:
-        params = merged_params(flow, plan, attempt, template)
+        params = _prepared(flow, plan, attempt, template)
         return evaluate(params, scope_of(flow, attempt, now), flow.tree.settings.params)
     except ParamError as error:
         return too_long(error)
+
+
+def _prepared(flow: Flow, plan: StepPlan, attempt: AttemptRecord, template: Injected) -> Prepared:
+    """The parameters before evaluation. Where this run adds nothing, they are the same for all runs."""
+    if (
+        template is not NOTHING
+        or attempt.step_run_params
+        or plan.id in flow.run.step_run_params
+        or restart_params(flow, plan.id)
+    ):
+        return Prepared.of_step(merged_params(flow, plan, attempt, template))
+    if plan.params is None:
+        plan.params = Prepared.of_step(merged_params(flow, plan, attempt))
+    return plan.params
 
 
 def injected_by_template(flow: Flow, plan: StepPlan) -> Injected | MissingKeys:

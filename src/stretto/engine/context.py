@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from hashlib import sha1
 from typing import Any, Final
-from uuid import NAMESPACE_OID, uuid5
+from uuid import NAMESPACE_OID
 
 from stretto.engine.flow import Flow
-from stretto.engine.records import NO_PARAMS, AttemptRecord
+from stretto.engine.records import NO_PARAMS, AttemptKey, AttemptRecord
 from stretto.model.initiator import Initiator, ManualInitiator, SignalInitiator, TimeInitiator
 from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.model.step import TypedStep
@@ -27,22 +28,21 @@ from stretto.params import (
 )
 from stretto.sel import Limits, Missing
 
+_OID: Final = NAMESPACE_OID.bytes
+
 
 class FlowContext:
     """A run as the parameters of its steps see it. What is not in memory is Missing until it was fetched."""
 
-    __slots__ = ("_attempt", "_flow", "_run")
+    __slots__ = ("_attempt", "_flow")
 
     def __init__(self, flow: Flow, attempt: AttemptRecord | None = None) -> None:
         self._flow = flow
         self._attempt = attempt
-        self._run: RunFacts | None = None
 
     @property
     def run(self) -> RunFacts:
-        if self._run is None:
-            self._run = run_facts(self._flow)
-        return self._run
+        return facts_of(self._flow)
 
     def step(self, step_id: str) -> StepFacts | Missing | None:
         index = self._flow.plan.numbers.get(step_id)
@@ -100,6 +100,13 @@ class FlowContext:
         return self._flow.fetched[key] if key in self._flow.fetched else Missing(key)
 
 
+def facts_of(flow: Flow) -> RunFacts:
+    """What expressions may know of a run: the same from its start to its end."""
+    if flow.facts is None:
+        flow.facts = run_facts(flow)
+    return flow.facts
+
+
 def run_facts(flow: Flow) -> RunFacts:
     run, workflow = flow.run, flow.tree.workflow
     initiator = run.initiator
@@ -127,9 +134,13 @@ def _signal_params(initiator: Initiator) -> Mapping[str, Any]:
     return {name: param.evaluated_result for name, param in (given or {}).items()}
 
 
-def step_uuid(flow: Flow, record: AttemptRecord) -> str:
-    """Derived from what identifies the attempt, so that it needs no dice and no column."""
-    return str(uuid5(NAMESPACE_OID, f"{flow.run.uuid}{record.key}"))
+def step_uuid(run: str, key: AttemptKey) -> str:
+    """Derived from what identifies the attempt, so that it needs no dice and no column: a UUID of version 5,
+    written by hand, because every step has one, and `uuid5` takes three times as long.
+    """
+    text = sha1(_OID + f"{run}{key}".encode(), usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(text[16], 16) & 3]
+    return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
 
 
 def step_facts(flow: Flow, record: AttemptRecord) -> StepFacts:
@@ -141,7 +152,7 @@ def step_facts(flow: Flow, record: AttemptRecord) -> StepFacts:
         sub_type=step.sub_type if typed else None,  # type: ignore[union-attr]
         step_instance_id=record.sequence,
         step_attempt_id=record.key.number,
-        step_instance_uuid=step_uuid(flow, record),
+        uuid=partial(step_uuid, flow.run.uuid, record.key),
         error_retries=record.error_retries,
         status=record.status.value,
         end_time=record.end_time,
@@ -163,7 +174,7 @@ class LazyDefaults(Mapping[str, ParamDefinition]):
             type="",
             step_instance_id=self._record.sequence,
             step_attempt_id=self._record.key.number,
-            step_instance_uuid=step_uuid(self._flow, self._record),
+            uuid=partial(step_uuid, self._flow.run.uuid, self._record.key),
         )
         moment = Moment(self._record.create_time or 0)
         scope = Scope(

@@ -32,6 +32,7 @@ from stretto.engine.machine.report import (
     end_as_asked,
     evaluation_failed,
     look_again,
+    output_told,
     report,
     work_lost,
 )
@@ -258,6 +259,7 @@ HANDLERS: Final[Mapping[type, Callable[[Turn, Flow, Any], None]]] = {
     happened.Launched: _launched,
     happened.Reported: report,
     happened.Woken: _woken,
+    happened.OutputTold: output_told,
     happened.WorkLost: work_lost,
     happened.StepTimeDue: _step_time_due,
     happened.RunTimeDue: _run_time_due,

@@ -73,6 +73,16 @@ class Reported(Event, frozen=True, kw_only=True):
     redirect: str | None = None  # go back to an earlier step instead of on
 
 
+class OutputTold(Event, frozen=True, kw_only=True):
+    """Somebody outside tells what the work of an attempt has made. It is no answer of the runtime: it says
+    nothing of whether the work has been started.
+    """
+
+    attempt: AttemptKey
+    outputs: Mapping[str, Parameter] = {}
+    artifacts: Artifacts = {}
+
+
 class WorkLost(Event, frozen=True, kw_only=True):
     """Nobody knows of a launch any more: whoever did the work is gone."""
 
@@ -197,6 +207,7 @@ class StepActed(Event, frozen=True, kw_only=True):
     user: str
     params: Params = {}
     restart: RestartConfig | None = None  # of a restart: what is below the step follows its path
+    reason: str | None = None
 
 
 class RunActed(Event, frozen=True, kw_only=True):
@@ -216,10 +227,15 @@ class Resumed(Event, frozen=True, kw_only=True):
 
 
 class Faulted(Event, frozen=True, kw_only=True):
-    """A step can not go on because of us, such as when what it left can not be stored."""
+    """A step can not go on because of us, such as when what it left can not be stored.
+
+    answers   Whether it came in the place of what the end of a step waits for. A look that went wrong did
+              not: to a step that is being ended it says nothing.
+    """
 
     attempt: AttemptKey
     message: str
+    answers: bool = True
 
 
 class RunFaulted(Event, frozen=True, kw_only=True):

@@ -19,8 +19,9 @@ from stretto.model.job_template import JobTemplateDefinition
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
 from stretto.model.workflow import Workflow
+from stretto.params import RunFacts
 
-_TERMINAL: Final = frozenset(status for status in StepStatus if status.is_terminal)  # asked at every move
+TERMINAL: Final = frozenset(status for status in StepStatus if status.is_terminal)  # asked at every move
 NO_BREAKPOINTS: Final[frozenset[str]] = frozenset()
 
 
@@ -64,6 +65,7 @@ class Flow:
         "children",
         "counts",
         "earlier",
+        "facts",
         "fetched",
         "held",
         "loops",
@@ -95,6 +97,7 @@ class Flow:
         self.attempts: list[AttemptRecord | None] = [None] * len(plan.steps)  # the newest of each step
         self.loops: dict[int, LoopRecord] = {}
         self.children: dict[int, dict[int, Flow]] = {}  # live iterations of each loop, by instance id
+        self.facts: RunFacts | None = None  # once an expression could ask for them
         self.fetched: dict[object, Any] = {}
         self.pending: set[object] = set()  # what loops have asked for, so that they do not ask twice
         self.waiting = [step.before for step in plan.steps]  # predecessors that are not complete
@@ -212,4 +215,4 @@ class Flow:
 
 def is_active(record: AttemptRecord) -> bool:
     """Whether something is still to come of an attempt by itself."""
-    return record.wake_at is not None or record.status not in _TERMINAL
+    return record.wake_at is not None or record.status not in TERMINAL

@@ -91,7 +91,7 @@ def _foreach_overview(
         status = InstanceStatus(each.status)
         running[status] = running.get(status, 0) + 1
         details.setdefault(status, Intervals()).add(each.iteration)
-    over = _over(loop, rounds)
+    over = ended_iterations(loop, rounds)
     stats = stats_of(loop)
     if ended is None and len(stats) == 1:
         details.update(dict.fromkeys(stats, over))
@@ -109,7 +109,7 @@ def _foreach_overview(
     )
 
 
-def _over(loop: LoopRecord, rounds: Sequence[Round]) -> Intervals:
+def ended_iterations(loop: LoopRecord, rounds: Sequence[Round]) -> Intervals:
     """The iterations that have ended: all that were launched or kept, but for those alive."""
     found = Intervals(loop.kept)
     if loop.next_index:
@@ -147,4 +147,4 @@ def _last_status(loop: LoopRecord) -> InstanceStatus | None:
 
 
 def _identity(flow: Flow, attempt: AttemptRecord) -> str:
-    return f"{attempt.key}[{step_uuid(flow, attempt)}]"
+    return f"{attempt.key}[{step_uuid(flow.run.uuid, attempt.key)}]"

@@ -87,13 +87,18 @@ class Waiter(msgspec.Struct, frozen=True):
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        return _ORDER[self.criticality], self.since, self.ticket
+        return rank_of(self.criticality), self.since, self.ticket
 
 
 _ORDER: Final[Mapping[Criticality | None, int]] = {
     **{criticality: place for place, criticality in enumerate(Criticality)},
     None: list(Criticality).index(Criticality.MEDIUM),  # who says nothing is neither urgent nor idle
 }
+
+
+def rank_of(criticality: Criticality | None) -> int:
+    """The lower, the sooner somebody goes."""
+    return _ORDER[criticality]
 
 
 def granted(

@@ -14,6 +14,7 @@ from stretto.model.step import (
     TypedStep,
     WhileStep,
 )
+from stretto.params import Prepared
 
 
 class Kind(Enum):
@@ -56,10 +57,11 @@ class Edge(NamedTuple):
 class StepPlan:
     """One step of a level."""
 
-    __slots__ = ("_body", "all_taken", "before", "edges", "id", "index", "kind", "plain", "step")
+    __slots__ = ("_body", "all_taken", "before", "edges", "id", "index", "kind", "params", "plain", "step")
 
     def __init__(self, index: int, step: AnyStep, dag: Transition, numbers: Mapping[str, int]) -> None:
         self._body: Plan | None = None
+        self.params: Prepared | None = None  # as the definition alone has them, once they were needed
         self.index = index
         self.id = step.id
         self.step = step

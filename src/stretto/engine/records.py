@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
+from stretto.model.approval import Answer, Asked
 from stretto.model.artifact import Artifacts
 from stretto.model.initiator import Initiator
 from stretto.model.param import Parameter, Params
@@ -138,6 +139,8 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     artifacts: Artifacts = {}
     outputs: Mapping[str, Any] = {}
     child: RunKey | None = None
+    asks: Asked | None = None  # of a Wait step, once it waits
+    answer: Answer | None = None  # to that; None: nobody has answered, or it is no Wait step
     counted: int | None = None  # version of the totals that its child told last
     leaves: RollupOverview | None = None  # all that ran in its loop, once that has ended
     earlier_child: RunKey | None = None  # of the attempts before it, in this run or an earlier one
@@ -145,6 +148,17 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     loop_total: int | None = None  # iterations of a foreach that has begun
     reason: str | None = None
     timeline: tuple[TimelineEvent, ...] = ()
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether somebody is asked, and an answer would count."""
+        return (
+            self.asks is not None
+            and self.answer is None
+            and self.status is StepStatus.RUNNING
+            and self.ending is None
+            and self.decided is None
+        )
 
 
 class NamedLeaf(NamedTuple):

@@ -18,6 +18,7 @@ from stretto.model.rollup import RollupCount, RollupOverview
 from stretto.model.status import StepStatus
 
 Names = dict[str, dict[str, None]]  # run -> steps
+ORDER: Final = {status: place for place, status in enumerate(StepStatus)}
 NAMED: Final = frozenset(status for status in StepStatus if status.is_overview)
 
 
@@ -65,8 +66,7 @@ class Rollup:
             total_leaf_count=self.total,
             overview={
                 status: RollupCount(cnt=self.counts[status], ref=self._listed(status))
-                for status in StepStatus
-                if status in self.counts
+                for status in sorted(self.counts, key=ORDER.__getitem__)
             },
         )
 

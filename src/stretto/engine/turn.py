@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from stretto.engine.context import TooLong
 from stretto.engine.effects import Effect, EvaluateElsewhere, Fetch, ResumeLoop
-from stretto.engine.flow import Flow, is_active
+from stretto.engine.flow import TERMINAL, Flow, is_active
 from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, Record, RunKey, RunRecord, copy_of
 from stretto.engine.timeline import appended
 from stretto.model.moves import RUN_MOVES, STEP_MOVES
@@ -28,6 +28,8 @@ TIME_FIELDS: Final = {
     S.FINISHING: "finish_time",
     **dict.fromkeys((status for status in S if status.is_terminal), "end_time"),
 }
+
+NOBODY: Final = AttemptKey(RunKey("", 0, 0), "", 0)
 
 
 class Task(Enum):
@@ -63,6 +65,7 @@ class Turn:
         self._flows: dict[int, Flow] = {}  # those with a step that was let begin
         self._todo: deque[tuple[Task, tuple[Any, ...]]] = deque()
         self._passed: AttemptRecord | None = None
+        self._begun: AttemptRecord | None = None
 
     # ------------------------------------------------------------------------------------------- changes
     def touch(self, record: Record, flow: Flow) -> None:
@@ -117,9 +120,23 @@ class Turn:
         if self._passed is None:
             times = dict.fromkeys(TIME_FIELDS.values(), self.now)
             del times["pause_time"]
-            nobody = AttemptKey(RunKey("", 0, 0), "", 0)
-            self._passed = AttemptRecord(key=nobody, sequence=0, status=S.SUCCEEDED, **times)  # type: ignore[arg-type]
+            self._passed = AttemptRecord(key=NOBODY, sequence=0, status=S.SUCCEEDED, **times)  # type: ignore[arg-type]
         return self._passed
+
+    @property
+    def begun(self) -> AttemptRecord:
+        """A record to copy: an attempt that had nothing to wait for, and whose parameters are next."""
+        if self._begun is None:
+            self._begun = AttemptRecord(
+                key=NOBODY,
+                sequence=0,
+                status=S.EVALUATING_PARAMS,
+                create_time=self.now,
+                initialize_time=self.now,
+                wait_signal_time=self.now,
+                evaluate_param_time=self.now,
+            )
+        return self._begun
 
     def changes(self) -> list[Record]:
         return list(self._changed.values())
@@ -152,14 +169,13 @@ class Turn:
             message = f"{attempt.key}: {attempt.status} -> {status}"
             raise IllegalMove(message)
         self.touch(attempt, flow)
-        counts = flow.counts
-        counts[attempt.status] -= 1
+        counts, before = flow.counts, attempt.status
+        counts[before] -= 1
         counts[status] = counts.get(status, 0) + 1
-        was_active = is_active(attempt)
         attempt.status = status
         attempt.asked_at = None  # what it waited for has come, or does not matter any more
         setattr(attempt, TIME_FIELDS[status], self.now)
-        if was_active and not is_active(attempt):
+        if status in TERMINAL and before not in TERMINAL and attempt.wake_at is None:
             flow.active -= 1
 
     def move_run(self, flow: Flow, status: RunStatus) -> None:

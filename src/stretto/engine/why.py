@@ -6,8 +6,9 @@ from typing import Final
 import msgspec
 
 from stretto.engine.flow import Flow
-from stretto.engine.plan import Kind, StepPlan
+from stretto.engine.plan import Edge, Kind, StepPlan
 from stretto.engine.records import AttemptRecord, WakeReason
+from stretto.model.approval import Asked
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.words import Word
 
@@ -18,8 +19,12 @@ class Cause(Word):
     """What kind of thing a step waits for."""
 
     PREDECESSOR = "PREDECESSOR"
-    NEVER = "NEVER"  # it can not begin any more in this run
-    RUN = "RUN"  # the run is queued, paused or being ended
+    CONDITION = "CONDITION"  # of an edge to it, which is being decided
+    NEVER = "NEVER"  # a step before it ended badly: it can not begin any more in this run
+    OVER = "OVER"  # the run has ended
+    QUEUE = "QUEUE"  # the run has not started
+    PAUSE = "PAUSE"  # the run is paused
+    RUN = "RUN"  # the run is being ended
     BREAKPOINT = "BREAKPOINT"
     SIGNAL = "SIGNAL"
     VALUE = "VALUE"  # something that an expression reads is being fetched
@@ -69,27 +74,27 @@ def _not_begun(flow: Flow, plan: StepPlan) -> list[Reason]:
     run = flow.run
     if flow.is_over:
         text = f"the run ended {run.status} before the step could begin"
-        return [Reason(cause=Cause.NEVER, subject=str(run.key), text=text, since=run.end_time)]
+        return [Reason(cause=Cause.OVER, subject=str(run.key), text=text, since=run.end_time)]
     if run.ending is not None:
         text = f"the run is being ended ({run.ended_by})"
         return [Reason(cause=Cause.RUN, subject=str(run.key), text=text)]
     if run.status is RunStatus.CREATED:
         text = "the run has not started"
-        return [Reason(cause=Cause.RUN, subject=str(run.key), text=text, since=run.create_time)]
+        return [Reason(cause=Cause.QUEUE, subject=str(run.key), text=text, since=run.create_time)]
     if plan.index in flow.held:
-        return [Reason(cause=Cause.RUN, subject=str(run.key), text="the run is paused")]
-    before = [_predecessor(flow, other) for other in _predecessors(flow, plan)]
+        return [Reason(cause=Cause.PAUSE, subject=str(run.key), text="the run is paused")]
+    before = [_predecessor(flow, other, edge) for other, edge in _predecessors(flow, plan)]
     found = [reason for reason in before if reason is not None]
     never = [reason for reason in found if reason.cause is Cause.NEVER]
     text = "it waits for a user to start it: this run restarts another step"
     return never or found or [Reason(cause=Cause.PERSON, subject=plan.id, text=text)]
 
 
-def _predecessors(flow: Flow, plan: StepPlan) -> list[StepPlan]:
-    return [other for other in flow.plan.steps if any(edge.target == plan.index for edge in other.edges)]
+def _predecessors(flow: Flow, plan: StepPlan) -> list[tuple[StepPlan, Edge]]:
+    return [(other, edge) for other in flow.plan.steps for edge in other.edges if edge.target == plan.index]
 
 
-def _predecessor(flow: Flow, other: StepPlan) -> Reason | None:
+def _predecessor(flow: Flow, other: StepPlan, edge: Edge) -> Reason | None:
     record = flow.attempts[other.index]
     if record is not None and record.status.is_complete:
         return None
@@ -99,8 +104,21 @@ def _predecessor(flow: Flow, other: StepPlan) -> Reason | None:
     if record.status.is_restartable:
         text = f"its predecessor {other.id} ended {record.status}"
         return Reason(cause=Cause.NEVER, subject=other.id, text=text, since=record.end_time)
+    if edge.condition is not None and _is_deciding(other, record):
+        text = f"its predecessor {other.id} is done, and decides whether [{edge.condition}] holds"
+        return Reason(cause=Cause.CONDITION, subject=other.id, text=text, since=record.asked_at)
     text = f"its predecessor {other.id} is {record.status}"
     return Reason(cause=Cause.PREDECESSOR, subject=other.id, text=text, since=record.create_time)
+
+
+def _is_deciding(plan: StepPlan, record: AttemptRecord) -> bool:
+    """Whether nothing is left of a step but to decide its edges, which takes a value that is not here."""
+    if record.asked_at is None:
+        return False
+    if record.decided is not None:
+        return record.decided.is_complete
+    announces = bool(plan.step.signal_outputs) and not record.announced
+    return record.status is S.FINISHING and not announces
 
 
 def _under_way(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
@@ -180,7 +198,7 @@ def _at_work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]
     since, until = attempt.execute_time or attempt.start_time, attempt.timeout_at
     match plan.kind:
         case Kind.WAIT:
-            cause, subject, text = Cause.PERSON, plan.id, "it waits for an answer"
+            cause, subject, text = Cause.PERSON, plan.id, f"it waits for an answer{_asked(attempt)}"
         case Kind.SUBWORKFLOW:
             subject = str(attempt.child) if attempt.child else plan.id
             cause, text = Cause.CHILD, f"its subworkflow {subject} runs"
@@ -193,6 +211,13 @@ def _at_work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]
         case _:
             cause, subject, text = Cause.WORK, plan.id, "its work goes on"
     return [Reason(cause=cause, subject=subject, text=text, since=since, until=until)]
+
+
+def _asked(attempt: AttemptRecord) -> str:
+    """Of whom, and to what."""
+    asks = attempt.asks or Asked()
+    names = f" of {', '.join(asks.assignees)}" if asks.assignees else ""
+    return names + (f": {asks.prompt}" if asks.prompt else "")
 
 
 _BY_STATUS: Final[Mapping[StepStatus, Callable[[Flow, StepPlan, AttemptRecord], list[Reason]]]] = {

@@ -28,6 +28,7 @@ class StepStatusChanged(ChangeFields, frozen=True, kw_only=True, tag="STEP_INSTA
     step_uuid: str | None = None
     correlation_id: str | None = None
     step_instance_id: int | None = None
+    asks: bool | None = None  # a Wait step: somebody is, or was, asked
     status_change_records: tuple[StepStatusChange, ...] = ()
 
 
@@ -97,10 +98,11 @@ class WorkflowDeactivated(ChangeFields, frozen=True, kw_only=True, tag="WORKFLOW
 
 
 class WorkflowDeleted(ChangeFields, frozen=True, kw_only=True, tag="WORKFLOW_DELETION_CHANGE_EVENT"):
-    """A workflow is gone."""
+    """A workflow is gone. `reason`: why, if somebody said so."""
 
     internal_id: int | None = None
     author: User | None = None
+    reason: str | None = None
     event_time: int
 
 

@@ -17,13 +17,17 @@ class OutputData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OutputDataRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The same, sent by a job to the server."""
+    """The same, sent by a job to the server. A job of ours says which step attempt it works for."""
 
     wire: ClassVar[Shape] = Shape(rest="extra")
 
     external_job_type: str | None = None
     external_job_id: str | None = None
     workflow_id: str | None = None
+    workflow_instance_id: int | None = None
+    workflow_run_id: int | None = None
+    step_id: str | None = None
+    step_attempt_id: int | None = None
     created_time: int | None = None
     params: dict[str, Parameter] | None = None
     artifacts: Artifacts | None = None

@@ -21,9 +21,17 @@ class PageInfo(msgspec.Struct, frozen=True, kw_only=True):
     start_index: int | None = None
 
 
+class Count(msgspec.Struct, frozen=True, kw_only=True):
+    """How many elements a list has. Not exact: at least so many."""
+
+    value: int
+    exact: bool
+
+
 class Page(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """A part of a list, newest first."""
 
     page_info: PageInfo
     total_count: int
     elements: tuple[T, ...] = ()
+    count: Count | None = None  # of the whole list, where somebody asked for it

@@ -149,6 +149,7 @@ class ParamCodec:
             key: codec_of(kind) for key, kind in PLAIN_FIELDS.items() if key in tp.__struct_fields__
         }
         self._by_kind: dict[ParamType, dict[str, Codec]] = {}
+        self._written: dict[ParamType, list[tuple[str, Codec]]] = {}
 
     def blank(self) -> ParamDefinition:
         return self._tp(type=ParamType.STRING, value="")
@@ -180,15 +181,20 @@ class ParamCodec:
         return self._tp(**known)
 
     def encode(self, param: ParamDefinition, /) -> dict[str, Any]:
-        codecs = self._codecs(param.type)
         out: dict[str, Any] = {}
-        for key in ("value", "type", *self._plain, "evaluated_result"):
-            codec = TYPE_CODEC if key == "type" else codecs.get(key)
-            item = None if codec is None else getattr(param, key)
-            if codec is not None and item is not None:
+        for key, codec in self._written.get(param.type) or self._order(param.type):
+            item = getattr(param, key)
+            if item is not None:
                 out[key] = codec.encode(item)
         out.update(param.meta)
         return out
+
+    def _order(self, kind: ParamType) -> list[tuple[str, Codec]]:
+        """The fields that a type has, as they are written. Kept, since a run has many parameters."""
+        codecs = {**self._codecs(kind), "type": TYPE_CODEC}
+        keys = ("value", "type", *self._plain, "evaluated_result")
+        self._written[kind] = [(key, codecs[key]) for key in keys if key in codecs]
+        return self._written[kind]
 
     def _codecs(self, kind: ParamType) -> dict[str, Codec]:
         """Field -> codec for a type. Made late: a MAP holds parameters, so it needs this codec itself."""

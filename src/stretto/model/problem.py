@@ -49,6 +49,13 @@ class Code:
     MISSING_OWNER: Final = "missing-owner"
     UNKNOWN_JOB: Final = "unknown-job"
     UNREADABLE: Final = "unreadable"
+    # Of warnings: what is allowed, and almost surely not meant.
+    NOT_A_FIELD: Final = "not-a-field"
+    UNKNOWN_PARAM: Final = "unknown-param"
+    UNUSED_PARAM: Final = "unused-param"
+    CONSTANT_CONDITION: Final = "constant-condition"
+    NEVER_REACHED: Final = "never-reached"
+    DEPRECATED: Final = "deprecated"
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

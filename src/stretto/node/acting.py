@@ -143,7 +143,8 @@ class Acting:
         ending = record is not None and record.ending is not None
         if not ending or isinstance(effect, todo.StopChild):
             text = f"internal error: {type(error).__name__}: {error}"
-            group.put(entry, Item(happened.Faulted(attempt=attempt, message=text)))
+            answers = isinstance(effect, todo.StopChild)  # until it is decided, the step may be asked to end
+            group.put(entry, Item(happened.Faulted(attempt=attempt, message=text, answers=answers)))
         if isinstance(effect, todo.StartChild) and (ending or not effect.sync):
             self._carry(group, entry, todo.StopChild(attempt=attempt, child=None, user=""))
 

@@ -15,10 +15,10 @@ from stretto.engine.flow import Flow
 from stretto.engine.records import AttemptKey, RunKey, RunRecord
 from stretto.model.words import Word
 from stretto.ports.commit import GroupPart
-from stretto.ports.groups import Suspect
 from stretto.ports.messages import Message, Result
 from stretto.ports.rows import Lease, NodeId, RunRow
 from stretto.ports.runtime import StepContext
+from stretto.ports.suspicion import Suspect
 
 NO_ONE: Final[Mapping[AttemptKey, NodeId]] = {}
 
@@ -99,10 +99,10 @@ class Calm(Ask, frozen=True, kw_only=True, eq=False):
 
 
 # ------------------------------------------------------------------------------------------------- reading
-class LoadGroup(Ask, frozen=True, kw_only=True, eq=False):
-    """Answer: `LoadedGroup`."""
+class LoadGroups(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: a `LoadedGroup` for each lease, in their order."""
 
-    lease: Lease
+    leases: tuple[Lease, ...]
 
 
 class LoadedGroup(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,9 +115,11 @@ class LoadedGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoadRuns(Ask, frozen=True, kw_only=True, eq=False):
-    """Answer: a `LoadedRun` for each run that is ADMITTED or LIVE; the others are left out."""
+    """Answer: a `LoadedRun` for each run that is ADMITTED or LIVE; the others are left out. The runs may be
+    of several groups: `leases` has one for each.
+    """
 
-    lease: Lease
+    leases: tuple[Lease, ...]
     runs: tuple[RunKey, ...]
 
 

@@ -17,6 +17,7 @@ class Book:
         self._desk = desk
         self.groups: dict[int, Group] = {}
         self.fetches = 0  # how many were asked
+        self.stirred: dict[int, Group] = {}  # groups in which something may have to be done
         self.to_deal: dict[int, Group] = {}  # groups that have messages about no run in hand
         self.hurry = False  # there is a reason to fetch at once
         self.timers_changed = False  # time triggers may have come or gone
@@ -26,6 +27,7 @@ class Book:
 
     def clear(self) -> None:
         self.groups = {}
+        self.stirred = {}
         self.to_deal = {}
         self._times = []
         self._idle = {}
@@ -37,13 +39,11 @@ class Book:
         return entry is None or group.entries.get(entry.key) is entry
 
     def lively(self) -> list[Group]:
-        """Groups in which there may be something to decide or to commit."""
-        found = []
-        for group in self.groups.values():
-            if group.lively:
-                group.lively = bool(group.ready or group.drafts)
-                found.append(group)
-        return found
+        """Groups in which there is something to decide or to commit."""
+        for number, group in list(self.stirred.items()):
+            if not (group.ready or group.drafts) or self.groups.get(number) is not group:
+                del self.stirred[number]
+        return list(self.stirred.values())
 
     def deal(self, group: Group, message: Message) -> None:
         """A message that no run in memory can take."""
@@ -86,15 +86,17 @@ class Book:
         settings = self._desk.settings
         now = self._desk.steady()
         many = len(self._idle) - settings.most_active
-        found = []
-        for number, (at, entry) in enumerate(list(self._idle.items())):
-            if self._idle_at(entry) > now and number >= many:
+        found, gone = [], []
+        for number, (at, entry) in enumerate(self._idle.items()):
+            if number >= many and self._idle_at(entry) > now:
                 break
             group = self.groups.get(at[0])
             if group is None or group.entries.get(entry.key) is not entry:
-                del self._idle[at]
+                gone.append(at)
             else:
                 found.append((group, entry))
+        for at in gone:
+            del self._idle[at]
         return found
 
     @property

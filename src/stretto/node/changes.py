@@ -71,6 +71,7 @@ def _step_changed(record: AttemptRecord, before: StepStatus | RunStatus | None, 
         step_id=record.key.step_id,
         step_attempt_id=record.key.number,
         step_instance_id=record.sequence,
+        asks=True if record.asks is not None else None,
         sync_time=now,
         status_change_records=(StepStatusChange(old_status=old, new_status=record.status, event_time=now),),
     )

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from stretto.engine import events as happened
-from stretto.engine.records import AttemptKey
+from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Unavailable
 from stretto.node.acting import Acting
-from stretto.node.asks import Commit, Postpone
+from stretto.node.asks import Commit
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
@@ -15,6 +15,7 @@ from stretto.node.entry import Entry, Item
 from stretto.node.group import Group
 from stretto.node.loading import Loading, dealt_with
 from stretto.node.owning import Owning
+from stretto.node.telling import Telling, told_of
 from stretto.ports import messages as post
 from stretto.ports.commit import Committed, Decided, GroupPart
 from stretto.ports.events import LogRow
@@ -54,12 +55,14 @@ class Committing:
         acting: Acting,
         loading: Loading,
         owning: Owning,
+        telling: Telling,
     ) -> None:
         self._desk = desk
         self._book = book
         self._acting = acting
         self._loading = loading
         self._owning = owning
+        self._telling = telling
         self._in_flight = 0
 
     def clear(self) -> None:
@@ -120,7 +123,9 @@ class Committing:
         for group, draft in batch.drafts:
             if group.number in answer.fenced or not self._book.holds(group):
                 continue
-            group.known.difference_update(each.id for each in draft.messages)
+            for message in draft.messages:
+                group.known.discard(message.id)
+                self._telling.told(group, message)
             self._acting.done(group, draft)
             self._loading.done(group, draft)
         for number in sorted(answer.fenced):
@@ -130,10 +135,10 @@ class Committing:
 
     def _count(self, batch: Batch, answer: Committed) -> list[LogRow]:
         """The change log of each group has one row more, if there was something to tell."""
-        logged = []
+        logged, groups = [], batch.groups
         for part in batch.parts:
             events = tuple(event for decided in part.decisions for event in decided.events)
-            group = batch.groups[part.lease.group]
+            group = groups[part.lease.group]
             if events and group.number not in answer.fenced:
                 group.seq = part.seq
                 logged.append(LogRow(group=group.number, seq=part.seq, at=answer.now, events=events))
@@ -194,27 +199,40 @@ class Committing:
             return
         ((group, draft),) = batch.drafts
         self._desk.tell(lambda each: each.store_failed(error, 1))
-        self._blame(group, draft, error)
+        self._blame(batch, group, draft, error)
         self._next(batch.groups, batch.rest)
 
-    def _undo(self, group: Group, draft: Draft) -> Entry | None:
+    def _undo(self, group: Group, draft: Draft) -> None:
         """Forget what was decided: messages are fetched again, results are in hand, the run is loaded."""
-        group.known.difference_update(each.id for each in draft.messages)
-        return None if draft.entry is None else self._loading.again(group, draft.entry)
+        for message in draft.messages:
+            self._telling.forget(group, message)
+        if draft.entry is not None:
+            self._loading.again(group, draft.entry)
 
     # ---------------------------------------------------------------------------------------------- culprits
-    def _blame(self, group: Group, draft: Draft, error: Exception) -> None:
+    def _blame(self, batch: Batch, group: Group, draft: Draft, error: Exception) -> None:
         """One draft can not be stored. With several events in it, each is tried alone."""
-        items = draft.items
-        entry = self._undo(group, draft)
-        if entry is None:
+        if draft.entry is None:
             for message in draft.messages:
-                self.postpone(group, message, error)
-        elif len(items) > 1:
-            entry.careful = True
-        else:
-            entry.careful = True
-            self._punish(group, entry, items[0], f"what came of it can not be stored: {_harmless(error)}")
+                self._telling.failed(group, message, error)
+                self._hold_back(batch.rest, told_of(message))
+            return
+        self._undo(group, draft)
+        entry = group.entries.get(draft.entry.key, draft.entry)
+        entry.careful = True
+        if len(draft.items) == 1:
+            text = f"what came of it can not be stored: {_harmless(error)}"
+            self._punish(group, entry, draft.items[0], text)
+
+    def _hold_back(self, rest: Batch | None, run: RunKey | None) -> None:
+        """The first line about a run is not written yet: nothing that the run has begun since may be."""
+        while rest is not None and run is not None:
+            for pair in list(rest.drafts):
+                group, draft = pair
+                if draft.launch and draft.entry is not None and draft.entry.key == run:
+                    rest.drafts.remove(pair)
+                    self._undo(group, draft)
+            rest = rest.rest
 
     def _punish(self, group: Group, entry: Entry, item: Item, text: str) -> None:
         """The step that the event is about fails instead, or the run; an action is refused."""
@@ -225,6 +243,8 @@ class Committing:
                 group.add(message.id, dealt_with(message, post.Outcome(applied=False, message=text)))
                 return
         attempt = getattr(item.event, "attempt", None)
+        if isinstance(item.event, happened.ChildStarted) and not _is_hopeless(entry, item.event.attempt):
+            return  # there is a child, whatever could be stored: the run, loaded anew, asks for it again
         if isinstance(item.event, happened.Reported):
             self._acting.jobs.settled(item.event.attempt, item.event.launch)
         if attempt is None or isinstance(item.event, happened.Faulted) or _is_hopeless(entry, attempt):
@@ -237,17 +257,6 @@ class Committing:
             entry.inbox.appendleft(Item(event, message))
         else:  # what it says still holds, and may be what the end of the step waits for
             entry.inbox.extendleft((item, Item(event)))
-
-    def postpone(self, group: Group, message: post.Message, error: Exception) -> None:
-        group.known.add(message.id)
-
-        def then(after: post.Message) -> None:
-            group.known.discard(message.id)
-            if after.parked is not None:
-                self._desk.tell(lambda each: each.message_parked(after, after.parked or ""))
-
-        ask = Postpone(lease=group.lease, message=message.id, reason=str(error))
-        self._desk.insist(ask, then, lambda _error: group.known.discard(message.id))
 
 
 def _is_hopeless(entry: Entry, attempt: AttemptKey) -> bool:

@@ -14,7 +14,7 @@ from stretto.model.workflow import Criticality
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
-from stretto.node.entry import AskAround, Entry, Item, Output, Recover, SumUp, timer_event
+from stretto.node.entry import AskAround, Entry, Item, Recover, SumUp, timer_event
 from stretto.node.group import Group, GroupState
 from stretto.node.jobs import Jobs
 from stretto.node.membership import Membership
@@ -157,22 +157,8 @@ class Deciding:
         elif isinstance(event, SumUp):
             if entry.owes_summary and entry.flow is not None:
                 draft.note((entry.flow.run,), (entry.flow.run.status,))
-        elif isinstance(event, Output):
-            self._put_out(group, entry, draft, event)
         else:
             self._apply(group, entry, draft, item, event)
-
-    def _put_out(self, group: Group, entry: Entry, draft: Draft, output: Output) -> None:
-        record = entry.attempt(output.attempt)
-        if record is not None and record.launch is not None:
-            event = happened.Reported(
-                attempt=output.attempt,
-                launch=record.launch,
-                state=happened.ResultState.CONTINUE,
-                outputs=output.params,
-                artifacts=output.artifacts,
-            )
-            self._apply(group, entry, draft, Item(event), event)
 
     def _apply(self, group: Group, entry: Entry, draft: Draft, item: Item, event: happened.Event) -> None:
         flow = entry.flow

@@ -45,14 +45,15 @@ class Driver:
     # ------------------------------------------------------------------------------------------------- turns
     async def _sleep(self) -> None:
         """Until the node wants to be woken, or something has happened."""
-        wait = max(0.0, self.node.next_wake - self._clock.steady())
-        if not self._turn.is_set():
+        turn = self._turn
+        if not turn.is_set():
+            wait = max(0.0, self.node.next_wake - self._clock.steady())
+            alarm = asyncio.get_running_loop().call_later(min(wait, 3_600), turn.set)
             try:
-                async with asyncio.timeout(min(wait, 3_600)):
-                    await self._turn.wait()
-            except TimeoutError:
-                pass
-        self._turn.clear()
+                await turn.wait()
+            finally:
+                alarm.cancel()
+        turn.clear()
 
     def _carry_out(self) -> None:
         for ask in self.node.take():

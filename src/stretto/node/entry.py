@@ -2,7 +2,6 @@
 
 import heapq
 from collections import deque
-from collections.abc import Mapping
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -13,8 +12,6 @@ from stretto.engine.events import Event, RunTimeDue, StepTimeDue, Woken
 from stretto.engine.flow import Flow
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.engine.turn import TIME_FIELDS
-from stretto.model.artifact import Artifacts
-from stretto.model.param import Parameter
 from stretto.model.status import StepStatus
 from stretto.node.asks import LoadedRun
 from stretto.ports.messages import Message
@@ -42,18 +39,10 @@ class SumUp(msgspec.Struct, frozen=True):
     """To itself: store what lists show of this run, which was put off while much happened."""
 
 
-class Output(msgspec.Struct, frozen=True, kw_only=True):
-    """An outside job reports parameters and artifacts: counts as said by whichever launch is recorded."""
-
-    attempt: AttemptKey
-    params: Mapping[str, Parameter] = {}
-    artifacts: Artifacts = {}
-
-
 class Item(NamedTuple):
     """Something to decide, and the message that brought it, if one did."""
 
-    event: Event | Recover | AskAround | SumUp | Output
+    event: Event | Recover | AskAround | SumUp
     message: Message | None = None
 
 

@@ -2,13 +2,17 @@
 
 from collections import deque
 from enum import Enum, auto
+from typing import TYPE_CHECKING
 
 from stretto.engine.records import RunKey
 from stretto.node.draft import Draft
 from stretto.node.entry import Entry, Item
-from stretto.ports.groups import Suspect
-from stretto.ports.messages import Log, Message
+from stretto.ports.messages import Message
 from stretto.ports.rows import Lease
+from stretto.ports.suspicion import Suspect
+
+if TYPE_CHECKING:
+    from stretto.node.telling import Lines
 
 
 class GroupState(Enum):
@@ -17,14 +21,15 @@ class GroupState(Enum):
     LOADING = auto()  # claimed; what is in it is being read
     READY = auto()
     LEAVING = auto()  # takes nothing new; it is given up once all is committed
+    GOING = auto()  # it is being given up: the next owner may have it already, so nothing is done in it
 
 
 class Group:
     """Everything that a node knows of one group, under one lease."""
 
-    def __init__(self, lease: Lease) -> None:
+    def __init__(self, lease: Lease, lively: "dict[int, Group]") -> None:
         self.lease = lease
-        self.lively = False  # there may be something to decide or to commit
+        self._lively = lively  # where it says that there may be something to decide or to commit
         self.state = GroupState.LOADING
         self.seq = 0
         self.entries: dict[RunKey, Entry] = {}
@@ -37,6 +42,7 @@ class Group:
         self.committing = False
         self.to_deal: deque[Message] = deque()  # messages about no run in hand, by id
         self.dealing = False  # with the first of them
+        self.lines: dict[RunKey, Lines] = {}  # of the change log, in hand and not stored
         self.careful = False  # owners kept dying here: one run at a time, and it is noted which
         self.suspect: Suspect | None = None
         self.noting = False
@@ -59,7 +65,7 @@ class Group:
     def wake(self, entry: Entry) -> None:
         """There is something to decide for a run in memory."""
         self.ready[entry.key] = None
-        self.lively = True
+        self._lively[self.lease.group] = self
 
     def draft_of(self, entry: Entry) -> Draft:
         draft = self.drafts.get(entry.key)
@@ -70,14 +76,12 @@ class Group:
     def add(self, message: int, draft: Draft) -> None:
         """What came of a message that changes no run."""
         self.drafts[message] = draft
-        self.lively = True
+        self._lively[self.lease.group] = self
 
     def is_announced(self, entry: Entry) -> bool:
         """Whether the change log knows of a run that is to be launched: it tells of it in order."""
-        return not (
-            entry.launch
-            and any(isinstance(each.body, Log) and each.body.run == entry.key for each in self.to_deal)
-        )
+        lines = self.lines.get(entry.key) if entry.launch else None
+        return lines is None or lines.drafted
 
     def remove(self, entry: Entry) -> None:
         """A run has ended, is parked, or must be loaded anew."""
@@ -85,6 +89,11 @@ class Group:
         self.ready.pop(entry.key, None)
         for inline in entry.inline:
             self.inline.pop(inline, None)
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether nothing new is begun here."""
+        return self.state in {GroupState.LEAVING, GroupState.GOING}
 
     @property
     def is_quiet(self) -> bool:

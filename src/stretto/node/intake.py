@@ -9,13 +9,13 @@ from stretto.model.status import RunStatus
 from stretto.node.acting import Acting
 from stretto.node.asks import Deal, Deliver, FindRoot, Verb
 from stretto.node.book import Book
-from stretto.node.committing import Committing
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
-from stretto.node.entry import Item, Output
+from stretto.node.entry import Item
 from stretto.node.group import Group, GroupState
 from stretto.node.loading import Loading
 from stretto.node.suspects import is_noted
+from stretto.node.telling import Telling
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided
 from stretto.ports.failures import Stale
@@ -26,14 +26,12 @@ from stretto.ports.places import group_of_run
 class Intake:
     """Everything that a fetch brings."""
 
-    def __init__(
-        self, desk: Desk, book: Book, acting: Acting, loading: Loading, committing: Committing
-    ) -> None:
+    def __init__(self, desk: Desk, book: Book, acting: Acting, loading: Loading, telling: Telling) -> None:
         self._desk = desk
         self._book = book
         self._acting = acting
         self._loading = loading
-        self._committing = committing
+        self._telling = telling
 
     def take(self, mail: Mail, groups: dict[int, Group]) -> None:
         """What a fetch for these groups brought; those that have changed hands since are left alone."""
@@ -52,14 +50,14 @@ class Intake:
 
     def _open(self, group: Group | None) -> Group | None:
         """A group that is still ours, and takes something new."""
-        ours = group is not None and self._book.holds(group) and group.state is not GroupState.LEAVING
+        ours = group is not None and self._book.holds(group) and not group.is_leaving
         return group if ours else None
 
     # ----------------------------------------------------------------------------------------------- to runs
     def _receive(self, group: Group, message: post.Message) -> None:
         body = message.body
         if isinstance(body, post.FanOut | post.Fire | post.Log):
-            self._book.deal(group, message)
+            self._telling.hear(group, message)
             return
         event = _event_of(body)
         run = event.run if isinstance(event, happened.RunActed) else event.attempt.run
@@ -86,7 +84,7 @@ class Intake:
     def pump(self) -> None:
         """Deal with messages that are about no run here: those of a group one after the other, by id."""
         for number, group in list(self._book.to_deal.items()):
-            if not self._book.holds(group) or not group.to_deal:
+            if not self._book.holds(group) or not group.to_deal or group.state is GroupState.GOING:
                 del self._book.to_deal[number]
             elif not group.dealing and self._desk.trusted:
                 message = group.to_deal[0]
@@ -106,9 +104,9 @@ class Intake:
             if not self._book.holds(group):
                 return
             if isinstance(error, Stale):  # somebody else has dealt with it
-                group.known.discard(message.id)
+                self._telling.forget(group, message)
             else:
-                self._committing.postpone(group, message, error)
+                self._telling.failed(group, message, error)
 
         self._desk.insist(Deal(lease=group.lease, message=message), then, otherwise)
 
@@ -120,6 +118,7 @@ class Intake:
         if decided is None:
             group.known.discard(message.id)
         else:
+            self._telling.drafted(group, message)
             draft = Draft()
             draft.messages.append(message)
             draft.continued.update(decided.continued)
@@ -193,7 +192,7 @@ def _event_of(body: post.AnyBody) -> Any:
         case post.Result(event=event):
             return happened.WorkLost(attempt=event.attempt, launch=event.launch)
         case post.Output():
-            return Output(attempt=body.attempt, params=body.params, artifacts=body.artifacts)
+            return happened.OutputTold(attempt=body.attempt, outputs=body.params, artifacts=body.artifacts)
         case _:
             pass
     raise TypeError(f"a message of the kind {body.kind} does not go to a run")

@@ -23,6 +23,7 @@ from stretto.ports import messages as post
 from stretto.ports.rows import Phase
 
 MOST_TRIES: Final = 5
+Wanted = tuple[Group, Entry]  # a run that is to be read
 _OF_WORK: Final = (todo.StartWork, todo.LookAtWork, todo.TerminateWork)
 
 
@@ -97,50 +98,64 @@ class Loading:
 
     # ----------------------------------------------------------------------------------------------- reading
     def pump(self) -> None:
-        settings = self._desk.settings
+        while self._under_way < self._desk.settings.loads_at_once and (batch := self._take()):
+            self._load(batch)
+
+    def _take(self) -> list[Wanted]:
+        """What is read next: runs of many groups together; where owners kept dying, one run alone."""
+        batch: list[Wanted] = []
         for number in list(self._wanted):
-            group = self._book.groups.get(number)
-            entries = self._wanted[number]
-            while entries and group is not None and self._under_way < settings.loads_at_once:
-                if not is_noted(self._desk, group, entries[0].key):
-                    break
-                most = 1 if group.careful else settings.runs_per_load
-                self._load(group, [entries.popleft() for _ in range(min(most, len(entries)))])
+            group, entries = self._book.groups.get(number), self._wanted[number]
+            if group is not None and group.careful:
+                if batch or not is_noted(self._desk, group, entries[0].key):
+                    continue
+                batch.append((group, entries.popleft()))
+            while group is not None and entries and not group.careful and self._fits(batch):
+                batch.append((group, entries.popleft()))
             if not entries or group is None:
                 del self._wanted[number]
+            if batch and (batch[0][0].careful or not self._fits(batch)):
+                break
+        return batch
 
-    def _load(self, group: Group, entries: Sequence[Entry]) -> None:
+    def _fits(self, batch: Sequence[Wanted]) -> bool:
+        return len(batch) < self._desk.settings.runs_per_load
+
+    def _load(self, batch: Sequence[Wanted]) -> None:
         self._under_way += 1
-        ask = LoadRuns(lease=group.lease, runs=tuple(entry.key for entry in entries))
+        leases = dict.fromkeys(group.lease for group, _entry in batch)
         self._desk.ask(
-            ask,
-            lambda found: self._loaded(group, entries, found),
-            lambda error: self._unread(group, entries, error),
+            LoadRuns(leases=tuple(leases), runs=tuple(entry.key for _group, entry in batch)),
+            lambda found: self._loaded(batch, found),
+            lambda error: self._unread(batch, error),
         )
 
-    def _unread(self, group: Group, entries: Sequence[Entry], error: Exception) -> None:
+    def _unread(self, batch: Sequence[Wanted], error: Exception) -> None:
         self._under_way -= 1
         self._desk.tell(lambda each: each.store_failed(error, 1))
-        if len(entries) > 1 and not isinstance(error, Unavailable):
-            for entry in entries:  # one of them is to blame: each is tried alone
-                self._load(group, [entry])
+        if len(batch) > 1 and not isinstance(error, Unavailable):
+            for each in batch:  # one of them is to blame: each is tried alone
+                self._load([each])
             return
-        for entry in entries:
+        for group, entry in batch:
             tries = self._tries[entry.key] = self._tries.get(entry.key, 0) + 1
             if not isinstance(error, Unavailable) and tries >= MOST_TRIES:
                 if self._book.holds(group, entry):
                     self.leave_for_a_while(group, entry, f"it can not be loaded: {error}")
                 continue
-            self._desk.after(self._desk.back_off(tries), lambda entry=entry: self._retry(group, entry))  # type: ignore[misc]
+            self._desk.after(
+                self._desk.back_off(tries),
+                lambda group=group, entry=entry: self._retry(group, entry),  # type: ignore[misc]
+            )
 
     def _retry(self, group: Group, entry: Entry) -> None:
         if self._book.holds(group, entry):
             self._read(entry)
 
-    def _loaded(self, group: Group, entries: Sequence[Entry], found: Sequence[LoadedRun]) -> None:
+    def _loaded(self, batch: Sequence[Wanted], found: Sequence[LoadedRun]) -> None:
         self._under_way -= 1
         by_key = {loaded.row.key: loaded for loaded in found}
-        for entry in entries:
+        for group, entry in batch:
             if not self._book.holds(group, entry):
                 continue
             self._tries.pop(entry.key, None)

@@ -24,6 +24,7 @@ from stretto.node.loading import Loading
 from stretto.node.membership import Membership
 from stretto.node.owning import Owning
 from stretto.node.settings import NodeSettings
+from stretto.node.telling import Telling
 from stretto.ports.groups import Burial
 from stretto.ports.observer import Observer
 from stretto.ports.outbox import Mail
@@ -55,8 +56,9 @@ class Node:
         self._owning = Owning(
             desk, book, self._membership, self._loading, self._acting, self._deciding.pay_summaries
         )
-        self._committing = Committing(desk, book, self._acting, self._loading, self._owning)
-        self._intake = Intake(desk, book, self._acting, self._loading, self._committing)
+        telling = Telling(desk, book)
+        self._committing = Committing(desk, book, self._acting, self._loading, self._owning, telling)
+        self._intake = Intake(desk, book, self._acting, self._loading, telling)
         self._fetching = False
         self._fetch_at = float("inf")
         self._fetch_pause = settings.fetch_soon

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from stretto.engine.records import RunKey
 from stretto.node.acting import Acting
-from stretto.node.asks import Calm, Claim, ClaimAgain, FireTimers, GiveUp, LoadedGroup, LoadGroup, Sweep
+from stretto.node.asks import Calm, Claim, ClaimAgain, FireTimers, GiveUp, LoadedGroup, LoadGroups, Sweep
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.entry import AskAround, Entry, Item
@@ -36,13 +36,13 @@ class Owning:
         self._claiming = False
         self._unsure = False  # the answer to a claim was lost
         self._reclaiming: set[int] = set()
-        self._giving_up: set[int] = set()
+        self._going: dict[int, Group] = {}  # to be given up, once everything in them is committed
         self._alive: frozenset[NodeId] = frozenset()  # the nodes, when free groups were looked for
 
     def begin(self) -> None:
         """Joined: nothing is ours yet."""
         self._claiming = self._unsure = False
-        self._giving_up = set()
+        self._going = {}
         self._reclaiming = set()
         settings = self._desk.settings
         self._every(settings.claim_every, self._claim_now_and_then)
@@ -105,31 +105,41 @@ class Owning:
 
     def take(self, leases: Sequence[Lease]) -> None:
         """These are ours from now on; what is in them is read."""
-        for lease in leases:
-            group = self._book.groups[lease.group] = Group(lease)
-            self._load(group)
         if leases:
+            groups = [Group(lease, self._book.stirred) for lease in leases]
+            self._book.groups.update((group.number, group) for group in groups)
+            self._load(groups)
             self._desk.tell(lambda each: each.leases_claimed([lease.group for lease in leases]))
 
-    def _load(self, group: Group) -> None:
-        ask = LoadGroup(lease=group.lease)
+    def _load(self, groups: Sequence[Group]) -> None:
+        ask = LoadGroups(leases=tuple(group.lease for group in groups))
 
-        def then(loaded: LoadedGroup) -> None:
-            if self._book.holds(group):
+        def then(answer: Sequence[LoadedGroup]) -> None:
+            held = [each for each in zip(groups, answer, strict=True) if self._book.holds(each[0])]
+            for group, loaded in held:
                 self._loaded(group, loaded)
+            if held:
+                self._sweep([group.number for group, _ in held])
 
         def otherwise(error: Exception) -> None:
             self._desk.tell(lambda each: each.store_failed(error, 1))
-            self._desk.after(self._desk.settings.retry_most, again)
+            if len(groups) > 1:  # one that can not be read does not keep the others
+                for group in groups:
+                    again(group)
+            else:
+                self._desk.after(self._desk.settings.retry_most, lambda: again(groups[0]))
 
-        def again() -> None:
+        def again(group: Group) -> None:
             if self._book.holds(group):
-                self._load(group)
+                self._load([group])
 
         self._desk.insist(ask, then, otherwise)
 
     def _loaded(self, group: Group, loaded: LoadedGroup) -> None:
-        group.state = GroupState.LEAVING if self.leaving else GroupState.READY
+        if self.leaving:
+            self._leave(group)
+        else:
+            group.state = GroupState.READY
         group.seq = loaded.seq
         group.careful = loaded.falls >= self._desk.settings.falls_to_be_careful
         now = self._desk.time.now()
@@ -143,7 +153,6 @@ class Owning:
         if loaded.falls:
             self._desk.after(self._desk.settings.calm_after, lambda: self._calm(group))
         self._book.hurry = True
-        self._sweep((group.number,))
 
     def _calm(self, group: Group) -> None:
         if self._book.holds(group):
@@ -178,7 +187,7 @@ class Owning:
     def _let_go(self, most: int) -> None:
         ready = [group for group in self._book.groups.values() if group.state is GroupState.READY]
         ready.sort(key=lambda group: (len(group.entries), len(group.parked), group.number))
-        going = sum(group.state is GroupState.LEAVING for group in self._book.groups.values())
+        going = sum(group.is_leaving for group in self._book.groups.values())
         for group in ready[: max(0, most - going)]:
             self._let(group)
 
@@ -190,23 +199,29 @@ class Owning:
 
     def _let(self, group: Group) -> None:
         self._before_leaving(group)
+        self._leave(group)
+
+    def _leave(self, group: Group) -> None:
         group.state = GroupState.LEAVING
+        self._going[group.number] = group
 
     def pump(self) -> None:
         """Give up groups that are to go and in which everything is committed."""
+        if not self._going:
+            return
         going = [
             group
-            for group in self._book.groups.values()
-            if group.state is GroupState.LEAVING and group.is_quiet and group.number not in self._giving_up
+            for group in self._going.values()
+            if self._book.holds(group) and group.state is GroupState.LEAVING and group.is_quiet
         ]
         if not going or not self._desk.trusted:
             return
-        self._giving_up |= {group.number for group in going}
+        for group in going:
+            group.state = GroupState.GOING
         ask = GiveUp(node=self._desk.node, leases=tuple(group.lease for group in going))
 
         def over(_answer: object) -> None:
             for group in going:
-                self._giving_up.discard(group.number)
                 if self._book.holds(group):
                     self.drop(group)
                     self._acting.given_up(group)
@@ -216,6 +231,7 @@ class Owning:
     def drop(self, group: Group) -> None:
         """A group is not ours any more."""
         del self._book.groups[group.number]
+        self._going.pop(group.number, None)
         self._desk.tell(lambda each: each.leases_lost([group.number]))
 
     # ------------------------------------------------------------------------------------------------ sweeps

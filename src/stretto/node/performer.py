@@ -89,7 +89,7 @@ class Performer:
             asks.Leave: self._leave,
             asks.NoteSuspect: self._note_suspect,
             asks.Calm: self._calm,
-            asks.LoadGroup: self._load_group,
+            asks.LoadGroups: self._load_groups,
             asks.LoadRuns: self._load_runs,
             asks.FindRoot: self._find_root,
             asks.FetchMail: self._fetch_mail,
@@ -155,11 +155,11 @@ class Performer:
         await self._store.calm(ask.leases)
 
     # ---------------------------------------------------------------------------------------------- reading
-    async def _load_group(self, ask: asks.LoadGroup) -> asks.LoadedGroup:
-        return await self._groups.load(ask.lease)
+    async def _load_groups(self, ask: asks.LoadGroups) -> list[asks.LoadedGroup]:
+        return await self._groups.load(ask.leases)
 
     async def _load_runs(self, ask: asks.LoadRuns) -> tuple[asks.LoadedRun, ...]:
-        return await self._runs.load(ask.lease, ask.runs)
+        return await self._runs.load(ask.leases, ask.runs)
 
     async def _find_root(self, ask: asks.FindRoot) -> Any:
         row = await self._store.run(ask.run)

@@ -9,7 +9,7 @@ from typing import Final
 from stretto.node.asks import NoteSuspect
 from stretto.node.desk import Desk
 from stretto.node.group import Group
-from stretto.ports.groups import Suspect
+from stretto.ports.suspicion import Suspect
 
 INNOCENT_AFTER: Final = 1_000  # milliseconds
 

@@ -26,6 +26,7 @@ from stretto.params.layers import StepLayers, restarted_params, step_params, wor
 from stretto.params.merge import merge
 from stretto.params.modes import Stage
 from stretto.params.outputs import is_retryable, merge_outputs
+from stretto.params.prepared import Prepared
 from stretto.params.problems import problems_of
 from stretto.params.references import references_of
 from stretto.params.requests import RESERVED_NAMES, ParamLimits, check_request
@@ -47,6 +48,7 @@ __all__ = [
     "Moment",
     "ParamError",
     "ParamLimits",
+    "Prepared",
     "RunFacts",
     "Scope",
     "Stage",

@@ -11,6 +11,7 @@ from stretto.params.values import is_evaluated, to_sel
 from stretto.sel import Missing, SelError, compile_template, evaluate_maestro
 
 P = ParamType
+_PLAIN: Final = (int, bool, float)
 
 
 def compute(name: str, param: ParamDefinition, bindings: Bindings, scope: Scope) -> Converted | Missing:
@@ -31,6 +32,9 @@ def interpolate(param: ParamDefinition, bindings: Mapping[str, Any]) -> Any:
 
 
 def _run(name: str, expression: str, bindings: Bindings, scope: Scope) -> Any:
+    known = bindings.get(expression)
+    if type(known) in _PLAIN:
+        return known  # the whole expression is a name: there is nothing to evaluate
     try:
         return evaluate_maestro(expression, bindings, scope.environment(name))
     except SelError as error:

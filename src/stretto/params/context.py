@@ -1,6 +1,6 @@
 """What parameters may ask of the run around them. The engine implements `Context`; nothing here does I/O."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -35,7 +35,7 @@ class RunFacts:
     trigger_signals: frozenset[str] = frozenset()  # names in the definition's signal triggers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # frozen ones take three times as long to make
 class StepFacts:
     """A step attempt: the one whose parameters are evaluated, or an earlier one of the same instance."""
 
@@ -44,12 +44,16 @@ class StepFacts:
     sub_type: str | None = None
     step_instance_id: int | None = None
     step_attempt_id: int | None = None
-    step_instance_uuid: str | None = None
+    uuid: "str | Callable[[], str] | None" = None  # most never need it
     error_retries: int = 0
     status: str | None = None
     end_time: int | None = None
     params: Mapping[str, ParamDefinition] = field(default_factory=dict)
     total_loop_count: int | None = None  # of a foreach step that has begun
+
+    @property
+    def step_instance_uuid(self) -> str | None:
+        return self.uuid if self.uuid is None or isinstance(self.uuid, str) else self.uuid()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,8 @@ must be fetched first comes back as `MissingKeys`, all keys of the set at once; 
 reported together, too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
-
-import msgspec
 
 from stretto.model.errors import Unprocessable
 from stretto.model.param import ParamDefinition, Parameter, ParamType
@@ -23,11 +21,11 @@ from stretto.params.errors import Fault, ParamError
 from stretto.params.evaluated import Evaluated
 from stretto.params.literals import bare_value
 from stretto.params.lookup import BLOCKED, UNKNOWN, Found, Lookup, Need
+from stretto.params.prepared import Open, Prepared
 from stretto.params.references import ALL_PARAMS, Reference, references_of
 from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
 from stretto.params.scope import Bindings, Scope
 from stretto.params.validators import check_value
-from stretto.params.values import is_evaluated
 from stretto.sel import Missing
 
 Definitions = Mapping[str, ParamDefinition]
@@ -35,23 +33,25 @@ NO_PARAMS: Final[Definitions] = {}
 
 
 def evaluate(
-    params: Definitions, scope: Scope, limits: ParamLimits = DEFAULT_LIMITS
+    params: Definitions | Prepared, scope: Scope, limits: ParamLimits = DEFAULT_LIMITS
 ) -> Evaluated | MissingKeys:
     """The parameters with their results, or what must be fetched before they can have them."""
     run, now_millis = scope.context.run, scope.moment.now_millis
     if scope.step is None:
-        results = Evaluated.of_run(params, run, now_millis)
+        prepared = params if isinstance(params, Prepared) else Prepared.of_run(params)
+        results = Evaluated.of_run(prepared, run, now_millis)
     else:
-        results = Evaluated.of_step(params, run, scope.step, now_millis)
-    evaluation = _Evaluation(params, results, scope)
-    for name, param in results.unsettled():
-        if isinstance(param, Parameter) and is_evaluated(param):
-            results.put(name, msgspec.structs.replace(param, value=bare_value(param)))
-        elif not evaluation.is_settled(name):
-            evaluation.settle(name, param)
-    missing = evaluation.missing()
-    if missing is not None:
-        return missing
+        prepared = params if isinstance(params, Prepared) else Prepared.of_step(params)
+        results = Evaluated.of_step(prepared, run, scope.step, now_millis)
+    unsettled = results.unsettled()
+    if unsettled:
+        evaluation = _Evaluation(prepared.definitions, results, results.put, scope)
+        for each in unsettled:
+            if not evaluation.is_settled(each.name):
+                evaluation.settle(each)
+        missing = evaluation.missing()
+        if missing is not None:
+            return missing
     results.check_size(limits.size)
     return results
 
@@ -60,9 +60,9 @@ def evaluate_one(
     name: str, param: ParamDefinition, scope: Scope, params: Definitions = NO_PARAMS
 ) -> Parameter | MissingKeys:
     """One more parameter, which may refer to a set: a condition, for instance."""
-    results = Evaluated(params, scope.moment.now_millis)
-    evaluation = _Evaluation(params, results, scope)
-    evaluation.settle(name, param)
+    results: dict[str, Parameter] = {}
+    evaluation = _Evaluation(params, results, results.__setitem__, scope)
+    evaluation.settle(Open(name, param))
     return evaluation.missing() or results[name]
 
 
@@ -81,10 +81,10 @@ class _Frame:
 
     __slots__ = ("bindings", "blocked", "name", "param", "references", "unknown")
 
-    def __init__(self, name: str, param: ParamDefinition) -> None:
-        self.name = name
-        self.param = param
-        self.references: list[Reference] = list(references_of(name, param))[::-1]  # the next one is last
+    def __init__(self, what: Open) -> None:
+        self.name, self.param, known = what
+        references = references_of(self.name, self.param) if known is None else known
+        self.references: list[Reference] = [*reversed(references)]  # the next one is last
         self.bindings: Bindings = {}
         self.unknown: list[str] = []
         self.blocked = False
@@ -93,22 +93,29 @@ class _Frame:
 class _Evaluation:
     """The evaluation of one set. Frames are kept in a list: a long chain of references is no recursion."""
 
-    def __init__(self, params: Definitions, results: Evaluated, scope: Scope) -> None:
+    def __init__(
+        self,
+        params: Definitions,
+        results: Mapping[str, Parameter],
+        put: Callable[[str, Parameter], None],
+        scope: Scope,
+    ) -> None:
         self._params = params
         self._results = results
+        self._put = put
         self._scope = scope
         self._blocked: set[str] = set()
         self._lookup = Lookup(params, results, self._blocked, scope)
         self._keys: dict[object, None] = {}
         self._unknown: list[_Frame] = []
 
-    def settle(self, name: str, param: ParamDefinition) -> None:
+    def settle(self, what: Open) -> None:
         """Evaluate a parameter, and before it whatever it needs."""
-        first = _Frame(name, param)
+        first = _Frame(what)
         if not first.references:
             self._finish(first)
             return
-        frames, active = [first], {name: None}
+        frames, active = [first], {what.name: None}
         while frames:
             frame = frames[-1]
             need = self._bind(frame)
@@ -119,7 +126,7 @@ class _Evaluation:
                 raise self._cycle([*active], need)
             else:
                 active[need] = None
-                frames.append(_Frame(need, self._params[need]))
+                frames.append(_Frame(Open(need, self._params[need])))
 
     def is_settled(self, name: str) -> bool:
         """Whether somebody needed the parameter before."""
@@ -163,7 +170,7 @@ class _Evaluation:
         waits = frame.blocked or frame.unknown
         computed = BLOCKED if waits else compute(frame.name, frame.param, frame.bindings, self._scope)
         if isinstance(computed, Converted):
-            self._results.put(frame.name, self._parameter(frame, computed))
+            self._put(frame.name, self._parameter(frame, computed))
             return
         if isinstance(computed, Missing):
             self._keys[computed.key] = None

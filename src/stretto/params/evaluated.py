@@ -1,92 +1,87 @@
-"""The parameters of a run or a step attempt with their results; defaults wait until somebody looks."""
+"""The parameters of a run or a step attempt with their results; some wait until somebody looks."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import ItemsView, Iterator, Mapping
 from typing import Final
+
+import msgspec
 
 from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.params.context import RunFacts, StepFacts
-from stretto.params.defaults.native import (
-    BY_NAME,
-    EARLIEST_TS,
-    INPUTS,
-    LATEST_TS,
-    STEP_BY_NAME,
-    NativeDefault,
-    Origin,
-)
-from stretto.params.sizes import check_size
+from stretto.params.defaults.native import EARLIEST_TS, INPUTS, LATEST_TS, NativeDefault, Origin
+from stretto.params.prepared import NATIVE_SIZE, Definitions, Open, Prepared
+from stretto.params.sizes import check_size, rough_size
 from stretto.sel import SelError
 from stretto.sel.dates.zones import zone
 
-Definitions = Mapping[str, ParamDefinition]
-
-NATIVE_SIZE: Final = 600  # bytes of JSON that a native default has at most
-NONE_NATIVE: Final[Mapping[str, NativeDefault]] = {}
-NONE_GIVEN: Final[Definitions] = {}
+NO_RESULTS: Final[Mapping[str, Parameter]] = {}
 
 
 class Evaluated(Mapping[str, Parameter]):
-    """Parameters by name, in the order of the merge. A native default that nobody reads is never computed."""
+    """Parameters by name, in the order of the merge. A native default that nobody reads is never computed,
+    and a literal becomes a record only if somebody reads it.
+    """
 
-    __slots__ = ("_definitions", "_native", "_origin", "_results", "_time")
+    __slots__ = ("_native", "_origin", "_prepared", "_results", "_time")
 
     def __init__(
         self,
-        definitions: Definitions,
+        prepared: Prepared,
         time: int,
-        native: Mapping[str, NativeDefault] = NONE_NATIVE,
-        origin: Origin | None = None,
+        native: Mapping[str, NativeDefault],
+        origin: Origin,
+        results: Mapping[str, Parameter] = NO_RESULTS,
     ) -> None:
-        self._definitions = definitions
-        self._results: dict[str, Parameter] = {}
+        self._prepared = prepared
+        self._results = {**prepared.given, **results}
         self._time = time
         self._native = native
         self._origin = origin
 
     @classmethod
-    def of_run(cls, definitions: Definitions, run: RunFacts, now_millis: int) -> "Evaluated":
+    def of_run(cls, prepared: Prepared, run: RunFacts, now_millis: int) -> "Evaluated":
         """A run's parameters before evaluation, of which the untouched defaults have their result."""
         origin = Origin(run, now_millis)
-        native = _untouched(definitions, BY_NAME)
-        changed = _changed_inputs(INPUTS - native.keys(), definitions, origin)
+        native: Mapping[str, NativeDefault] = prepared.native
+        changed = _changed_inputs(INPUTS - native.keys(), prepared.definitions, origin)
         if changed:
             native = {name: row for name, row in native.items() if not row.inputs & changed}
-        return cls(definitions, now_millis, native, origin)
+        return cls(prepared, now_millis, native, origin)
 
     @classmethod
-    def of_step(
-        cls, definitions: Definitions, run: RunFacts, step: StepFacts, now_millis: int
-    ) -> "Evaluated":
+    def of_step(cls, prepared: Prepared, run: RunFacts, step: StepFacts, now_millis: int) -> "Evaluated":
         """A step's parameters before evaluation, of which the facts about it have their result."""
-        # Its parameters may lead back to the run that keeps this, and then nobody would ever let go of it.
-        bare = step if type(step.params) is dict else replace(step, params=NONE_GIVEN)
-        origin = Origin(run, now_millis, bare)
-        facts = _untouched(definitions, STEP_BY_NAME)
-        known = {name: row for name, row in facts.items() if row.native(origin) is not None}
-        return cls(definitions, now_millis, known, origin)
+        origin = Origin(run, now_millis, step)
+        native: Mapping[str, NativeDefault] = prepared.native
+        if run.instance_id is None or step.step_attempt_id is None or step.uuid is None:
+            native = {name: row for name, row in native.items() if row.native(origin) is not None}
+        return cls(prepared, now_millis, native, origin)
 
     def __getitem__(self, name: str) -> Parameter:
         found = self._results.get(name)
         return self._computed(name) if found is None else found
 
     def __contains__(self, name: object) -> bool:
-        return name in self._results or name in self._native
+        return name in self._results or name in self._prepared.literals or name in self._native
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._definitions)
+        return iter(self._prepared.definitions)
 
     def __len__(self) -> int:
-        return len(self._definitions)
+        return len(self._prepared.definitions)
 
-    def unsettled(self) -> list[tuple[str, ParamDefinition]]:
-        """The parameters that have no result yet and are no native defaults."""
-        native, results = self._native, self._results
-        return [
-            (name, param)
-            for name, param in self._definitions.items()
-            if name not in native and name not in results
-        ]
+    def items(self) -> ItemsView[str, Parameter]:
+        """All of them, in one go."""
+        return {name: self[name] for name in self._prepared.definitions}.items()
+
+    def unsettled(self) -> list[Open]:
+        """The parameters that must be evaluated: also defaults that do not follow from facts here."""
+        prepared, native = self._prepared, self._native
+        if len(native) == len(prepared.native):
+            return prepared.open
+        left = {each.name: each for each in prepared.open}
+        for name in prepared.native.keys() - native.keys():
+            left[name] = Open(name, prepared.definitions[name])
+        return [left[name] for name in prepared.definitions if name in left]
 
     @property
     def waiting(self) -> frozenset[str]:
@@ -97,14 +92,29 @@ class Evaluated(Mapping[str, Parameter]):
         """Add a result. Only the evaluation that builds the set does this."""
         self._results[name] = param
 
+    def changed(self, results: Mapping[str, Parameter]) -> "Evaluated":
+        """The same set, with other results for some of its parameters."""
+        return Evaluated(self._prepared, self._time, self._native, self._origin, {**self._results, **results})
+
     def check_size(self, limit: int) -> None:
         """Refuse a set that is too large to be stored; defaults that wait count with their upper bound."""
-        check_size(self._results, limit, reserve=NATIVE_SIZE * (len(self) - len(self._results)))
+        prepared, results = self._prepared, self._results
+        if prepared.size + rough_size(results) <= limit:
+            return
+        reserve = NATIVE_SIZE * len(self._native.keys() - results.keys())
+        check_size({**{name: self[name] for name in prepared.literals}, **results}, limit, reserve=reserve)
 
     def _computed(self, name: str) -> Parameter:
-        row, definition = self._native[name], self._definitions[name]
-        assert self._origin is not None  # noqa: S101 - only a set with an origin has native defaults
-        computed = Parameter(
+        literal = self._prepared.literals.get(name)
+        if literal is not None:
+            computed = msgspec.structs.replace(literal, evaluated_time=self._time)
+        else:
+            computed = self._fact(self._native[name], self._prepared.definitions[name])
+        self._results[name] = computed
+        return computed
+
+    def _fact(self, row: NativeDefault, definition: ParamDefinition) -> Parameter:
+        return Parameter(
             type=row.type,
             expression=definition.expression,
             tags=definition.tags,
@@ -113,19 +123,6 @@ class Evaluated(Mapping[str, Parameter]):
             evaluated_result=row.native(self._origin),
             evaluated_time=self._time,
         )
-        self._results[name] = computed
-        return computed
-
-
-def _untouched(definitions: Definitions, rows: Mapping[str, NativeDefault]) -> dict[str, NativeDefault]:
-    """The defaults that nobody changed and that have no result yet."""
-    return {
-        name: row
-        for name, row in rows.items()
-        if type(found := definitions.get(name)) is ParamDefinition
-        and found.expression == row.expression
-        and found.validator is None
-    }
 
 
 def _changed_inputs(touched: frozenset[str], definitions: Definitions, origin: Origin) -> frozenset[str]:

@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource, ParamType
+from stretto.model.param import ParamDefinition, Parameter, ParamMode, Params, ParamSource, ParamType
 from stretto.params.errors import Fault, ParamError
+from stretto.params.evaluated import Evaluated
 from stretto.params.literals import bare_value, literal_of, results_of
 from stretto.params.merge import merge
 from stretto.params.modes import Stage
@@ -17,6 +18,7 @@ from stretto.params.values import is_evaluated
 from stretto.sel import Environment
 
 OUTPUT: Final = Stage(ParamSource.OUTPUT_PARAMETER)
+_IN_PARTS: Final = (ParamType.MAP, ParamType.STRING_MAP)  # they are merged part by part
 RETRY_ARTIFACT: Final = "maestro_retry"
 
 
@@ -25,7 +27,7 @@ def merge_outputs(
     outputs: Mapping[str, ParamDefinition] | None,
     now_millis: int,
     limits: ParamLimits = DEFAULT_LIMITS,
-) -> dict[str, Parameter]:
+) -> Mapping[str, Parameter]:
     """A step's parameters with what its work brought back.
 
     Each output must be declared and MUTABLE, and is cast into the declared type; maps are merged, others
@@ -36,12 +38,50 @@ def merge_outputs(
     if undeclared:
         message = f"Invalid output parameter {', '.join(undeclared)}: the step does not declare it"
         raise ParamError(Fault.UNDECLARED_OUTPUT, undeclared[0][1:-1], message)
-    base: Params = {name: literal_of(params[name]) for name in outputs}
-    layer: Params = {name: _data(name, output, now_millis) for name, output in outputs.items()}
-    changed = {name: _checked(name, param, now_millis) for name, param in merge(base, layer, OUTPUT).items()}
+    changed: dict[str, Parameter] = {}
+    for name, output in outputs.items():
+        declared = params[name]
+        simple = _replaced(declared, output, now_millis)
+        changed[name] = _merged(name, declared, output, now_millis) if simple is None else simple
+    if isinstance(params, Evaluated):
+        result = params.changed(changed)
+        result.check_size(limits.size)
+        return result
     merged = {**params, **changed}
     check_size(merged, limits.size)
     return merged
+
+
+def _replaced(declared: Parameter, output: ParamDefinition, now_millis: int) -> Parameter | None:
+    """The merge of most outputs, in one go: a value takes the place of one of the same type."""
+    value, time = output.value, now_millis
+    if isinstance(output, Parameter):
+        value, time = output.evaluated_result, output.evaluated_time or now_millis
+    if (
+        value is None
+        or output.type is not declared.type
+        or output.tags
+        or declared.mode is not ParamMode.MUTABLE
+        or declared.type in _IN_PARTS
+        or declared.validator is not None
+        or declared.internal_mode is not None
+    ):
+        return None
+    return Parameter(
+        type=declared.type,
+        value=value,
+        tags=declared.tags or (),
+        mode=ParamMode.MUTABLE,
+        source=ParamSource.OUTPUT_PARAMETER,
+        evaluated_result=value,
+        evaluated_time=time,
+    )
+
+
+def _merged(name: str, declared: Parameter, output: ParamDefinition, now_millis: int) -> Parameter:
+    base: Params = {name: literal_of(declared)}
+    layer: Params = {name: _data(name, output, now_millis)}
+    return _checked(name, merge(base, layer, OUTPUT)[name], now_millis)
 
 
 def is_retryable(artifacts: Mapping[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """The names that a parameter refers to, and how `step__param` is taken apart."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -80,6 +81,7 @@ def expression_failed(name: str, expression: str, error: SelError) -> ParamError
     return ParamError(Fault.EXPRESSION, name, message, details=details, limit=error.limit)
 
 
+@lru_cache(maxsize=16_384)
 def split_reference(reference: str, separator: str) -> tuple[StepReference, ...]:
     """The ways to read `step__param`: one, or two where underscores run together as in `a___b`."""
     first = reference.index(separator)

@@ -14,7 +14,7 @@ from stretto.sel import Environment, Limits
 LIMITS: Final = Limits()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # this and the next are made for every step: frozen ones take three times as long
 class Moment:
     """When an evaluation happens, and its dice. The same moment gives the same results, also later."""
 
@@ -23,7 +23,7 @@ class Moment:
     limits: Limits = LIMITS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Scope:
     """What surrounds a set of parameters: a run's own (`step` is None), or a step's inside a run."""
 

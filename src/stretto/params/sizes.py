@@ -13,9 +13,14 @@ from stretto.params.errors import Fault, ParamError
 ROUGH: Final = msgspec.json.Encoder(enc_hook=repr)
 
 
+def rough_size(params: Mapping[str, Parameter]) -> int:
+    """At least as many bytes as parameters take."""
+    return len(ROUGH.encode(params))
+
+
 def check_size(params: Mapping[str, Parameter], limit: int, reserve: int = 0) -> None:
     """Refuse parameters that are too large to be stored; `reserve` counts what has no JSON yet."""
-    if len(ROUGH.encode(params)) + reserve <= limit:
+    if rough_size(params) + reserve <= limit:
         return
     size = len(to_json({name: encode(param) for name, param in params.items()})) + reserve
     if size > limit:

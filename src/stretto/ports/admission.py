@@ -78,7 +78,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     counts: Counts
     known: Mapping[str, RunKey] = {}  # the request ids among those asked that made a run before
     fenced: frozenset[str] = frozenset()  # request ids of steps whose group has another owner: to be dropped
-    latest: Mapping[int, RunState] = {}  # newest run of each instance asked for; unknown ones are missing
+    # The newest run of each instance asked for. Unknown ones are missing, and those that are being forgotten.
+    latest: Mapping[int, RunState] = {}
     runs: Mapping[RunKey, RunState] = {}  # unknown ones are missing
     queue: tuple[RunKey, ...] = ()  # by instance and run; as much of its front as was wanted
     running: tuple[RunKey, ...] = ()

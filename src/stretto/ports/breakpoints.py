@@ -30,6 +30,12 @@ class Breakpoints(Protocol):
         """All, by (workflow id, step id, version, instance, run, attempt), with 0 for "any". Only reads."""
         ...
 
+    async def all_paused(self, cut: Cut) -> Slice[PausedStepAttempt]:
+        """Attempts of all workflows that are PAUSED, by (step, workflow id, instance, run, attempt). Only
+        reads.
+        """
+        ...
+
     async def paused(self, workflow_id: str, step_id: str, cut: Cut) -> Slice[PausedStepAttempt]:
         """Attempts of a step that are PAUSED, by (workflow id, instance, run, attempt). Only reads.
 

@@ -8,10 +8,9 @@ import msgspec
 from stretto.engine.records import RunKey
 from stretto.model.words import Word
 from stretto.ports.rows import Lease, NodeId
+from stretto.ports.suspicion import NONE, Suspect, Suspicion
 
 BEAT_LASTS: Final = 10_000  # milliseconds from a beat until others may bury the node
-
-Suspect = RunKey | int  # a run, or the id of a message
 
 
 class NodeState(Word):
@@ -41,7 +40,7 @@ class GroupRow(msgspec.Struct, frozen=True, kw_only=True):
     generation: int = 0
     owner: NodeId | None = None
     falls: int = 0  # how often an owner was buried since somebody held it in peace
-    suspect: Suspect | None = None  # what a careful owner is about to touch
+    suspicion: Suspicion = NONE  # what careful owners are, and were, about to touch
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,8 +79,9 @@ class Groups(Protocol):
         """T2. Declare a silent node dead, if its beat is still `beats`; with `expired`, only past its expiry.
 
         In one transaction: the node is DEAD and its beat gone; its groups have no owner, a new generation and
-        one fall more; messages to it are deleted, and pool work that it took is free. A run that was the
-        suspect of a group, and has not ended, is quarantined, a message parked, and the suspect forgotten.
+        one fall more; messages to it are deleted, and pool work that it took is free. What was the suspect of
+        a group is accused once more; at the third time (see `Suspicion`) a run that has not ended is
+        quarantined, a message parked.
         None: it is alive after all, or was buried by somebody else. Without `expired` the caller knows better
         than the clock: it watched the beat stand still for 20 s, or saw that the process is gone.
         """
@@ -129,11 +129,11 @@ class Groups(Protocol):
         ...
 
     async def note_suspect(self, lease: Lease, suspect: Suspect | None) -> None:
-        """A careful owner (falls >= 3) says what it is about to touch, before it does. Fenced, if it is not
-        the owner.
+        """A careful owner (falls >= 3) says what it is about to touch, before it does; with None, that what
+        it touched did no harm. Fenced, if it is not the owner.
         """
         ...
 
     async def calm(self, leases: Sequence[Lease]) -> None:
-        """Groups that were held in peace: falls 0, no suspect. Leases that are not current are left alone."""
+        """Groups that were held in peace: falls 0, no suspicion. Leases that are not current stay."""
         ...

@@ -1,14 +1,22 @@
 """Runs, attempts and loops for readers. Everything here only reads, and sees what is committed."""
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus
 from stretto.ports.paging import Cut, Slice, Span
-from stretto.ports.rows import AttemptRow, RunRow, StepState
+from stretto.ports.rows import AttemptRow, RunGlance, RunRow, StepState
+
+
+class Above(msgspec.Struct, frozen=True, kw_only=True):
+    """The run, the step or the attempt that has started others."""
+
+    run: RunKey
+    step_id: str | None = None
+    attempt: int | None = None
 
 
 class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,7 +29,28 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
     owner: str | None = None
     tag: str | None = None
     correlation_id: str | None = None
+    uuid: str | None = None  # the request id
+    initiator: str | None = None  # the type: MANUAL, TIME ...
+    version_id: int | None = None
+    parent: Above | None = None
     roots: bool = False  # only runs that no step has started
+
+
+class Counted(NamedTuple):
+    """How many there are. Not exact: at least so many; nobody has looked further."""
+
+    value: int
+    exact: bool = True
+
+
+class RunTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """How many runs were created when, by the begin of a time and by status.
+
+    from_here   Nobody has looked at runs that were created before; None: at all of them.
+    """
+
+    counts: Mapping[int, Mapping[RunStatus, int]]
+    from_here: int | None = None
 
 
 class History(Protocol):
@@ -32,7 +61,7 @@ class History(Protocol):
         ...
 
     async def newest_run(self, workflow_id: str, instance_id: int) -> RunRow | None:
-        """The run of an instance with the highest id."""
+        """The run of an instance with the highest id; None also while it is being forgotten."""
         ...
 
     async def instances(
@@ -57,8 +86,28 @@ class History(Protocol):
         """Runs of all workflows but iterations, by (create time, run key), newest first."""
         ...
 
-    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunRow]]:
+    async def count_runs(self, wanted: RunFilter, *, most: int = 10_000) -> Counted:
+        """How many runs `all_runs` has with this filter. No more than `most` entries of an index are looked
+        at for each value that is asked for, and fewer where the rows must be read, too.
+        """
+        ...
+
+    async def run_times(self, wanted: RunFilter, width: int, *, most: int = 10_000) -> RunTimes:
+        """When the runs of a filter, which says since when, were created, in times that are so long. No more
+        than `most` entries of an index are looked at for each value that is asked for, the newest ones.
+        """
+        ...
+
+    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunGlance]]:
         """For each workflow its newest runs, newest first: by instance id and run id."""
+        ...
+
+    async def newest_in(
+        self, status: RunStatus, *, since: int = 0, most: int = 1_000, summaries: bool = True
+    ) -> list[RunGlance]:
+        """The newest runs in a status that were created since a time, newest first; no iterations. Who has
+        no use for summaries gets none.
+        """
         ...
 
     async def children(self, parent: AttemptKey, cut: Cut) -> Slice[RunRow]:

@@ -47,8 +47,10 @@ class FlowRows(msgspec.Struct, frozen=True, kw_only=True):
 class Loading(Protocol):
     """Reads of owners. The entry of a run is made before its read is sent, so that messages wait in it."""
 
-    async def load_group(self, group: int) -> GroupRows:
-        """A group. Call it after the claim has returned: the last commit of the owner before is in it."""
+    async def load_groups(self, groups: Sequence[int]) -> list[GroupRows]:
+        """Groups, in this order. Call it after their claims have returned: the last commits of the owners
+        before are in it.
+        """
         ...
 
     async def load_flows(self, runs: Sequence[RunKey]) -> list[FlowRows]:

@@ -81,6 +81,12 @@ class Outbox(Protocol):
         """Parked messages, by id, oldest first. Only reads."""
         ...
 
+    async def messages_waiting(self, *, most: int = 10_000) -> tuple[int, int | None]:
+        """How many messages there are, no more than `most` are counted, and when the oldest was sent. Only
+        reads.
+        """
+        ...
+
     async def release_message(self, message_id: int) -> bool:
         """Let a parked message be tried again, from the start. False: it is not there, or not parked."""
         ...

@@ -40,6 +40,19 @@ class TagUse(msgspec.Struct, frozen=True, kw_only=True):
     oldest: int | None = None  # since when the first waiter waits
 
 
+class TagStanding(msgspec.Struct, frozen=True, kw_only=True):
+    """How a tag stands at one moment: who would get a permit of it, and who has one."""
+
+    limit: int | None = None  # the one that counts now; None: it is free
+    held: int = 0
+    holders: tuple[AttemptKey, ...] = ()  # some of them, by attempt
+    next: tuple[AttemptKey, ...] = ()  # for whom there is room, in their order; without a limit nobody
+
+    def blocks(self, attempt: AttemptKey) -> bool:
+        """Whether an attempt that waits can not go because of this tag."""
+        return self.limit is not None and attempt not in self.next
+
+
 class Permits(Protocol):
     """Commits insert the rows of an attempt and delete them with its end; only `grant` lets one go.
 
@@ -81,6 +94,20 @@ class Permits(Protocol):
 
     async def waiters(self, tag: str, cut: Cut) -> Slice[PermitRow]:
         """Who waits for a tag, by attempt. Only reads."""
+        ...
+
+    async def line(self, tag: str, cut: Cut) -> Slice[PermitRow]:
+        """Who waits for a tag, the first to go first: by (rank of the criticality, since, attempt). Only
+        reads.
+        """
+        ...
+
+    async def permits_of(self, attempts: Collection[AttemptKey]) -> list[PermitRow]:
+        """Everything that these attempts hold or wait for, by attempt and tag. Only reads."""
+        ...
+
+    async def standings(self, tags: Collection[str], *, most: int) -> dict[str, TagStanding]:
+        """How each of some tags stands, with at most so many of its holders. Only reads."""
         ...
 
     async def tags_waited_for(self, groups: Collection[int]) -> list[str]:

@@ -12,9 +12,11 @@ class Retention(Protocol):
         """T13. Under the workflow's lock, delete instances with all their runs, iterations and sync children.
 
         Only instances that no step waits for, all of whose runs, iterations and sync descendants are ENDED
-        and ended before the time; none that has a STANDING failure while the workflow is STRICT_SEQUENTIAL,
-        and none of which a message, a permit, a wait or pool work names a run. A large instance goes in
-        several calls, its own rows last. Async children are instances of their own.
+        and ended before the time; none that has a run, or a sync descendant, with a STANDING failure while
+        the workflow of that one is STRICT_SEQUENTIAL, and none of which a message, a permit, a wait or pool
+        work names a run. A large instance goes in several calls, its own rows last; from the first of them on
+        neither `newest_run` nor a workflow transaction finds it: it can not be restarted. Async children are
+        instances of their own.
         """
         ...
 
@@ -23,8 +25,8 @@ class Retention(Protocol):
         ...
 
     async def prune_log(self, before: int, *, most: int = 500) -> int:
-        """Delete rows of the change log older than a time, the oldest first, but never the newest of a group,
-        nor what a sink has not delivered.
+        """Delete rows of the change log older than a time, in the order of their numbers up to the first that
+        must stay: a younger one, the newest of a group, or one that a sink has not delivered.
         """
         ...
 

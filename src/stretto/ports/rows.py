@@ -96,6 +96,51 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.record.key
 
 
+def took_until(row: RunRow, now: int) -> tuple[int, int]:
+    """How long a run that has begun took, or takes until now; and the id of its instance."""
+    record = row.record
+    end = now if record.end_time is None else record.end_time
+    return end - (record.start_time or 0), row.key.instance_id
+
+
+class RunGlance(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run stands, without its record: from columns alone."""
+
+    key: RunKey
+    version_id: int
+    status: RunStatus
+    create_time: int
+    start_time: int | None = None
+    end_time: int | None = None
+    summary: RunSummary = NO_SUMMARY
+
+    @property
+    def counts(self) -> Mapping[StepStatus, int]:
+        """Of its steps, as far as they were created."""
+        return self.summary.counts
+
+    @property
+    def duration(self) -> int | None:
+        """From its start to its end; None, as long as one of them is missing."""
+        if self.start_time is None or self.end_time is None:
+            return None
+        return self.end_time - self.start_time
+
+
+def glance_of(row: RunRow) -> RunGlance:
+    """What a glance shows of a run that was read whole."""
+    record = row.record
+    return RunGlance(
+        key=row.key,
+        version_id=record.version_id,
+        status=record.status,
+        create_time=record.create_time,
+        start_time=record.start_time,
+        end_time=record.end_time,
+        summary=row.summary,
+    )
+
+
 class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt as it is stored."""
 
@@ -108,9 +153,10 @@ class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.record.key
 
 
-class StepState(msgspec.Struct, frozen=True, kw_only=True):
+class StepState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The newest attempt of a step as live views show it, without its record.
 
+    is_loop        It has iterations, or steps that it brought along.
     total, ended   Of a loop: how many iterations it has, if that is known, and how many have ended how. Kept
                    beside it; load counts anew.
     """
@@ -122,6 +168,7 @@ class StepState(msgspec.Struct, frozen=True, kw_only=True):
     start_time: int | None = None
     end_time: int | None = None
     child: RunKey | None = None
+    is_loop: bool = False
     total: int | None = None
     ended: Mapping[RunStatus, int] = {}
 

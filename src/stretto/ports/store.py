@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
+from stretto.ports.approvals import Approvals
 from stretto.ports.breakpoints import Breakpoints
+from stretto.ports.bulk import Bulks
 from stretto.ports.cache import Cache
 from stretto.ports.commit import Commits
 from stretto.ports.events import Events
@@ -17,12 +19,15 @@ from stretto.ports.runs import Runs
 from stretto.ports.signals import Signals
 from stretto.ports.templates import Templates
 from stretto.ports.triggers import Triggers
+from stretto.ports.views import Views
 from stretto.ports.work import Pools
 from stretto.ports.workflows import Workflows
 
 
 class Store(
+    Approvals,
     Breakpoints,
+    Bulks,
     Cache,
     Commits,
     Events,
@@ -38,6 +43,7 @@ class Store(
     Signals,
     Templates,
     Triggers,
+    Views,
     Workflows,
     Protocol,
 ):

@@ -55,6 +55,10 @@ class Triggers(Protocol):
         """When each of these workflows starts next by a time trigger; those that do not are missing."""
         ...
 
+    async def fires(self, since: int, until: int, *, most: int) -> list[TimeTriggerRow]:
+        """Time triggers of all workflows that fire in this time, the first ones first."""
+        ...
+
     async def signal_trigger(self, trigger_id: str) -> SignalTriggerRow | None:
         """One signal trigger: its `fire` is evaluated."""
         ...

@@ -21,6 +21,15 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     taken_by: NodeId | None = None
 
 
+class PoolUse(msgspec.Struct, frozen=True, kw_only=True):
+    """How much work a pool has. As many as were asked for: there may be more."""
+
+    pool: str
+    ready: int = 0
+    busy: int = 0
+    oldest: int | None = None  # since when the first of it is ready
+
+
 class Pools(Protocol):
     """The truth behind the queue: who works on what."""
 
@@ -38,4 +47,8 @@ class Pools(Protocol):
 
     async def pool_work(self, pool: str, cut: Cut) -> Slice[Work]:
         """All work of a pool, taken or not, by attempt. Only reads."""
+        ...
+
+    async def pools(self, *, most: int = 10_000) -> list[PoolUse]:
+        """Pools that have work, by name; no more than `most` are counted of each. Only reads."""
         ...

@@ -1,7 +1,7 @@
 """Workflows: versions, properties, activation, deletion."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -10,10 +10,12 @@ from stretto.model.properties import PropertiesSnapshot, RunStrategy
 from stretto.model.status import RunStatus
 from stretto.model.timeline import WorkflowChange
 from stretto.model.user import User
-from stretto.model.workflow import WorkflowVersion
+from stretto.model.workflow import Criticality, WorkflowVersion
 from stretto.ports.admission import Counts
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.triggers import SignalTriggerRow, TimeTriggerRow
+
+TOTALS_EVERY: Final = 300_000  # milliseconds in which ends over all workflows are counted together
 
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
@@ -86,12 +88,40 @@ class Outcomes(msgspec.Struct, frozen=True, kw_only=True):
     statuses: Mapping[RunStatus, int]
 
 
+class Total(msgspec.Struct, frozen=True, kw_only=True):
+    """How runs of all workflows ended from a time on."""
+
+    begin: int
+    statuses: Mapping[RunStatus, int]
+
+
+class VersionHead(msgspec.Struct, frozen=True, kw_only=True):
+    """What lists show of a version, without its steps."""
+
+    name: str | None = None
+    criticality: Criticality | None = None
+    time_triggers: int = 0
+    signal_triggers: int = 0
+
+
+class VersionKey(NamedTuple):
+    """A version; with the internal id of its workflow it is never another one."""
+
+    workflow_id: str
+    internal_id: int
+    version_id: int
+
+
 class WorkflowFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which workflows a list shows; all that is set must hold."""
 
     prefix: str = ""
+    words: tuple[str, ...] = ()  # parts of the id, in any case
     owner: str | None = None
     tag: str | None = None
+    active: bool | None = None  # whether a version is
+    has: RunStatus | None = None  # some run is in this status; of those that ended, one since then
+    since: int = 0
 
 
 class Workflows(Protocol):
@@ -148,6 +178,26 @@ class Workflows(Protocol):
         """Workflows by id."""
         ...
 
+    async def version_heads(self, versions: Collection[VersionKey]) -> dict[VersionKey, VersionHead]:
+        """These versions, as far as they are there, in one statement and without their steps. They may be
+        remembered: versions do not change.
+        """
+        ...
+
+    async def unended(self, workflow_ids: Collection[str]) -> dict[str, dict[RunStatus, int]]:
+        """How many runs of these workflows have not ended, by status; those without any are missing."""
+        ...
+
     async def outcomes(self, workflow_ids: Sequence[str], since: int) -> list[Outcomes]:
         """How runs of these ended since a time, by workflow and hour, from counters: no run is read."""
+        ...
+
+    async def workflow_tags(self, prefix: str, *, most: int = 10) -> list[str]:
+        """Tags of workflows that begin so, in their order."""
+        ...
+
+    async def totals(self, since: int, until: int, width: int = TOTALS_EVERY) -> list[Total]:
+        """How runs of all workflows ended in this time, oldest first, from counters: no run is read. What was
+        deleted since then counts, too. `since` and `width` are multiples of `TOTALS_EVERY`.
+        """
         ...

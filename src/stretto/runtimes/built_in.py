@@ -1,6 +1,7 @@
 """The runtimes of a node, by the type of their steps: those of the product, and those of its caller."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 from stretto.ports.runtime import Launch, StepRuntime
@@ -55,16 +56,40 @@ def python_runtime(around: Surroundings, registry: Registry) -> PythonRuntime:
     )
 
 
+class ByType(Mapping[str, StepRuntime]):
+    """Runtimes by the type of steps. What packages bring is looked for when a type is not one of ours: that
+    takes longer than a small workflow.
+    """
+
+    def __init__(self, ours: Mapping[str, StepRuntime], around: Surroundings) -> None:
+        self._ours = ours
+        self._around = around
+        self.at_hand = ours
+
+    @cached_property
+    def _all(self) -> Mapping[str, StepRuntime]:
+        self.at_hand = {**plugins.by_type(self._around), **self._ours}
+        return self.at_hand
+
+    def __getitem__(self, kind: str) -> StepRuntime:
+        return self._ours[kind] if kind in self._ours else self._all[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
 class Runtimes:
     """All of them, for one node. Made in its event loop; whoever makes it closes it."""
 
     def __init__(self, around: Surroundings, own: MakeRuntimes = no_runtimes) -> None:
-        self.by_type: Mapping[str, StepRuntime] = {
-            **plugins.by_type(around),
-            **built_in(around),
-            **own(around),
-        }
-        self._working = [each for each in self.by_type.values() if isinstance(each, OwnWork)]
+        self.by_type = ByType({**built_in(around), **own(around)}, around)
+
+    @property
+    def _working(self) -> list[OwnWork]:
+        return [each for each in self.by_type.at_hand.values() if isinstance(each, OwnWork)]
 
     @property
     def at_work(self) -> list[Launch]:

@@ -40,6 +40,12 @@ class Waiting:
         return len(self.ahead) + 1
 
     @property
+    def has_no_slot(self) -> bool:
+        """Whether it waits for one of several: others have them, or get them first."""
+        several = self.strategy.rule is RunStrategyRule.PARALLEL
+        return several and self.hold in {Hold.BUSY, Hold.BEHIND}
+
+    @property
     def sentence(self) -> str:
         place = f"{self.run} is number {self.position} in the queue"
         rule = self.strategy.rule

@@ -143,7 +143,8 @@ class Bench:
         return self.leases[self.row(run).group]
 
     def load(self, *runs: RunKey) -> tuple[asks.LoadedRun, ...]:
-        found: tuple[asks.LoadedRun, ...] = self.ask(asks.LoadRuns(lease=self.lease_of(runs[0]), runs=runs))
+        leases = tuple(self.leases.values())
+        found: tuple[asks.LoadedRun, ...] = self.ask(asks.LoadRuns(leases=leases, runs=runs))
         return found
 
     def attempt(self, run: RunKey, step_id: str) -> AttemptRecord:

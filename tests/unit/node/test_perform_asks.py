@@ -118,9 +118,9 @@ def test_a_suspect_is_noted_and_forgotten() -> None:
     bench = Bench()
     lease = bench.leases[3]
     bench.ask(asks.NoteSuspect(lease=lease, suspect=RunKey("w", 1, 1)))
-    assert bench.do(bench.store.groups())[3].suspect == RunKey("w", 1, 1)
+    assert bench.do(bench.store.groups())[3].suspicion.suspect == RunKey("w", 1, 1)
     bench.ask(asks.Calm(leases=(lease,)))
-    assert bench.do(bench.store.groups())[3].suspect is None
+    assert bench.do(bench.store.groups())[3].suspicion.suspect is None
     with pytest.raises(Fenced):
         bench.ask(asks.NoteSuspect(lease=Lease(3, 0), suspect=5))
 

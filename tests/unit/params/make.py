@@ -90,7 +90,7 @@ def in_run(world: World | None = None, **fields: Any) -> Scope:
 
 def in_step(world: World | None = None, step: str = "here", **fields: Any) -> Scope:
     """The scope of a step's parameters."""
-    facts = StepFacts(step_id=step, type="NoOp", step_instance_uuid="uuid-1", step_attempt_id=1)
+    facts = StepFacts(step_id=step, type="NoOp", uuid="uuid-1", step_attempt_id=1)
     return Scope(context=world or World(), moment=Moment(NOW), step=facts, **fields)
 
 

@@ -20,8 +20,8 @@ from stretto.params import (
     workflow_params,
 )
 from stretto.params.defaults import NATIVE_DEFAULTS
-from stretto.params.evaluated import NATIVE_SIZE
 from stretto.params.functions import Functions
+from stretto.params.prepared import NATIVE_SIZE
 from stretto.sel import Environment, evaluate_maestro
 
 ZONES = ("UTC", "America/Los_Angeles", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "Europe/Berlin")
@@ -188,6 +188,7 @@ def test_defaults_of_each_type_ask_for_what_they_need(kind: str) -> None:
             "notebook": ParamDefinition(type=ParamType.MAP, value={"input_path": text("p")}),
         },
         "Sleep": {},
+        "Wait": {},
     }
     layers = StepLayers(type_defaults=TYPE_DEFAULTS[kind], definition=wanted[kind])
     found = results(step_params(layers), in_step())

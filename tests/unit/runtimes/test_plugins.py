@@ -17,7 +17,7 @@ from stretto.model.step import NESTING_TYPES, STEP_TYPES, TypedStep
 from stretto.node.clock import SystemClock
 from stretto.ports.logs import NOWHERE
 from stretto.ports.runtime import Continue, Done, FatalError, Injected, Stopped
-from stretto.runtimes.built_in import OwnWork, built_in
+from stretto.runtimes.built_in import OwnWork, Runtimes, built_in
 from stretto.runtimes.listing import listed, schemas
 from stretto.runtimes.plugin import Plugin, PluginRuntime, made
 from stretto.runtimes.plugins import by_type, installed
@@ -331,6 +331,22 @@ def test_one_that_does_not_end_is_left(
 
 def _dedented(text: str) -> str:
     return "\n".join(line[4:] for line in text.splitlines())
+
+
+# --------------------------------------------------------------------------------------------------- nodes
+def test_a_node_looks_for_packages_when_it_meets_a_type_of_theirs(path: Path) -> None:
+    runtimes = Runtimes(around(), lambda _around: {"Mine": built_in(around())["Shell"]})
+    install(path, "shouting", {"Shout": "shout:Runtime"}, {"shout": runtime()})
+    assert runtimes.by_type["Mine"] is not runtimes.by_type["Shell"]
+    assert set(runtimes.by_type.at_hand) == {"Shell", "Python", "Mine"}  # nobody has looked
+    found = runtimes.by_type["Shout"]
+    assert isinstance(found, PluginRuntime)
+    assert set(runtimes.by_type) == {"Shell", "Python", "Mine", "Shout"}
+    assert len(runtimes.by_type) == 4
+    assert found in runtimes.by_type.at_hand.values()  # so it is closed with the others
+    assert runtimes.by_type.get("Unheard") is None
+    assert runtimes.at_work == []
+    asyncio.run(runtimes.close())
 
 
 # --------------------------------------------------------------------------------------------------- types

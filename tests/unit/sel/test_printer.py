@@ -42,3 +42,11 @@ def test_round_trip(script: str) -> None:
 def test_depth_is_counted_without_recursion() -> None:
     assert tree.depth(parse(Source("1;"))) == 3
     assert tree.depth(parse(Source("(((1))) + 2;"))) == 4
+
+
+def test_trees_are_equal_when_they_say_the_same() -> None:
+    one, spaced, other = (parse(Source(text)) for text in ("a + 1;", "  a  +  1 ;", "a + 2;"))
+    assert one == spaced != other
+    assert len({one, spaced, other}) == 2
+    assert tree.Name("a") != tree.Field("a")
+    assert tree.Name("a") != "a"

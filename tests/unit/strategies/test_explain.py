@@ -44,6 +44,7 @@ R = RunStrategyRule
 def test_explain(rule: R, slots: int, queue: str, running: str, failed: str, hold: Hold, says: str) -> None:
     waiting = explain(strategy(rule, slots), run("9"), runs(queue), runs(running), runs(failed))
     assert waiting.hold is hold
+    assert waiting.has_no_slot is (rule is R.PARALLEL and hold in {Hold.BUSY, Hold.BEHIND})
     assert waiting.sentence.startswith(f"instance 9 run 1 is number {len(queue.split())} in the queue: ")
     assert says in waiting.sentence
 

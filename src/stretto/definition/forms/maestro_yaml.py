@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from stretto.definition.forms.dsl_loops import loop_params_of
+from stretto.definition.forms.dsl_oddities import odd_keys
 from stretto.definition.forms.dsl_params import ParamReader, expression_text
 from stretto.definition.forms.dsl_transitions import successors_of
 from stretto.definition.reading.located import at_key, derive, derive_list, gather
@@ -84,10 +85,17 @@ class MaestroYaml:
     job may have beside those of the product.
     """
 
-    def __init__(self, templates: Mapping[str, str], sink: Sink, types: AbstractSet[str]) -> None:
+    def __init__(
+        self,
+        templates: Mapping[str, str],
+        sink: Sink,
+        types: AbstractSet[str],
+        odd: Sink | None = None,
+    ) -> None:
         self._templates = {name.casefold(): (name, kind) for name, kind in templates.items()}
         self._sink = sink
         self._types = types
+        self._odd = odd
 
     def definition(self, document: Body, key: str) -> Body:
         """`{workflow: {...}}` -> a definition; the place of a problem is that of the DSL's text."""
@@ -118,6 +126,8 @@ class MaestroYaml:
 
     def _params(self, source: Body, at: Place, fields: frozenset[str], named: str) -> Body:
         """The keys that are no fields, and those of `workflow_params` or `job_params`."""
+        if self._odd is not None:
+            self._odd += odd_keys(source, at, fields)
         reader = ParamReader(self._sink, fields)
         reader.add(source, at, among_fields=True)
         inner = source.get(named, {})

@@ -20,11 +20,16 @@ NO_TYPES: Final[AbstractSet[str]] = frozenset()
 
 
 def normalise(
-    document: Any, templates: Mapping[str, str], sink: Sink, types: AbstractSet[str] = NO_TYPES
+    document: Any,
+    templates: Mapping[str, str],
+    sink: Sink,
+    types: AbstractSet[str] = NO_TYPES,
+    odd: Sink | None = None,
 ) -> list[Raw]:
     """The definitions of one document. Problems are placed by the document's own paths.
 
     `types`: names that a step's type may have beside those of the product.
+    `odd`: takes the keys that became parameters, and look like fields.
     """
     if not isinstance(document, dict):
         sink.append(wrong_type(None, "an object with `workflow`", document))
@@ -35,7 +40,7 @@ def normalise(
         return [_expand(raw, sink) for raw in TaskEngineYaml(sink).definitions(document)]
     if key is not None and (key == "Workflow" or _is_dsl(document[key])):
         _refuse_others(document, key, sink)
-        return [_expand(MaestroYaml(templates, sink, types).definition(document, key), sink)]
+        return [_expand(MaestroYaml(templates, sink, types, odd).definition(document, key), sink)]
     return [_expand(document, sink)]
 
 

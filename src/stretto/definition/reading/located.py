@@ -95,7 +95,10 @@ def _spots(source: LocatedDict | LocatedList, origin: str | int) -> tuple[Spot, 
     return source.keys_at.get(name, source.spot), source.values_at.get(name, source.spot)
 
 
-_ABOUT_THE_KEY = frozenset({Code.UNKNOWN_FIELD, Code.DUPLICATE_KEY, Code.UNKNOWN_STEP, Code.CYCLE})
+_ABOUT_THE_KEY = frozenset(
+    {Code.UNKNOWN_FIELD, Code.DUPLICATE_KEY, Code.UNKNOWN_STEP, Code.CYCLE}
+    | {Code.NOT_A_FIELD, Code.UNUSED_PARAM, Code.DEPRECATED}
+)
 _ABOUT_A_NAME = frozenset({Code.BAD_NAME, Code.RESERVED_NAME, Code.EMPTY, Code.TOO_LONG, Code.UNKNOWN_VALUE})
 
 

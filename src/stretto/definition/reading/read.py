@@ -15,7 +15,6 @@ from stretto.definition.reading.json_text import (
 )
 from stretto.definition.reading.located import Spot, spot_of
 from stretto.definition.reading.numbers import BadNumber
-from stretto.definition.reading.yaml_text import YamlProblem, YamlReader
 from stretto.model.problem import Code, Place, Problem, keys_of, render
 
 
@@ -87,6 +86,11 @@ class Source:
         raise Unreadable(problem)
 
     def _yaml(self, *, located: bool) -> list[Any]:
+        from stretto.definition.reading.yaml_text import (  # noqa: PLC0415 - what Python says needs none
+            YamlProblem,
+            YamlReader,
+        )
+
         reader = YamlReader(self.text, self._limits, located=located)
         self.starts = reader.starts
         try:

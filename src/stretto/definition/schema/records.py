@@ -1,5 +1,6 @@
 """Annotations -> JSON Schema."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
 from types import NoneType, UnionType
@@ -64,7 +65,7 @@ class SchemaMaker:
             return {"oneOf": [self._wrapped(member) for member in get_args(args[0])]}
         if origin in {tuple, list}:
             return {"type": "array", "items": self.of(args[0])}
-        if origin is dict:
+        if origin in {dict, Mapping}:
             return {"type": "object", "additionalProperties": self.of(args[1])}
         if origin in {Union, UnionType}:
             return {"anyOf": [self.of(arg) for arg in args if arg is not NoneType]}

@@ -9,6 +9,7 @@ from stretto.engine.kinds.batch import launch_template
 from stretto.engine.kinds.foreach import launch_foreach
 from stretto.engine.kinds.sleep import launch_sleep
 from stretto.engine.kinds.subworkflow import launch_subworkflow
+from stretto.engine.kinds.wait import launch_wait
 from stretto.engine.kinds.whiles import launch_while
 from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptRecord
@@ -29,11 +30,6 @@ def _nothing(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord) ->
     return True
 
 
-def _wait(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> bool:
-    turn.move(flow, attempt, S.RUNNING)
-    return False
-
-
 def _work(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
     """The launch is part of the commit that makes the attempt STARTING; only its result will count."""
     turn.touch(attempt, flow)
@@ -45,7 +41,7 @@ def _work(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> boo
 _BY_KIND: Final[Mapping[Kind, Callable[[Turn, Flow, StepPlan, AttemptRecord], bool]]] = {
     Kind.NOTHING: _nothing,
     Kind.SLEEP: launch_sleep,
-    Kind.WAIT: _wait,
+    Kind.WAIT: launch_wait,
     Kind.WORK: _work,
     Kind.SUBWORKFLOW: launch_subworkflow,
     Kind.FOREACH: launch_foreach,

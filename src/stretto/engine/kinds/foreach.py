@@ -91,10 +91,10 @@ def _pass_kept(turn: Turn, flow: Flow, loop: LoopRecord) -> None:
 
 
 def concurrency_of(flow: Flow, step: ForeachStep) -> int:
-    """How many iterations may run at once."""
-    known = [flow.tree.settings.step_concurrency, flow.tree.workflow.instance_step_concurrency]
-    allowed = min((each for each in known if each is not None), default=flow.tree.settings.loop_concurrency)
-    return allowed if step.concurrency is None else min(step.concurrency, allowed)
+    """How many iterations may run at once: the least of what anybody says; the default, if nobody does."""
+    settings, workflow = flow.tree.settings, flow.tree.workflow
+    said = (step.concurrency, settings.step_concurrency, workflow.instance_step_concurrency)
+    return min((each for each in said if each is not None), default=settings.loop_concurrency)
 
 
 def _running(step: ForeachStep, loop: LoopRecord, children: dict[int, Flow]) -> int:

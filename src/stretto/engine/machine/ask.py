@@ -22,6 +22,7 @@ from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.engine.turn import Task, Turn
 from stretto.model.actions import ENDS_IN, STEP_ACTIONS, StepAction
+from stretto.model.approval import Answer
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.signal_instance import SignalDependencies, SignalDependencyStatus
 from stretto.model.status import StepStatus
@@ -59,7 +60,8 @@ def step_acted(turn: Turn, flow: Flow, event: StepActed) -> None:
     if event.action not in STEP_ACTIONS.get(attempt.status, ()):
         message = f"Cannot {action} step {where} because it is unsupported by the step action map"
         raise WrongState(message, hint=f"it is {attempt.status}")
-    turn.note(flow, attempt, f"User [{event.user}] take action [{event.action}] on the step")
+    because = "" if event.reason is None else f": {event.reason}"
+    turn.note(flow, attempt, f"User [{event.user}] take action [{event.action}] on the step{because}")
     _BY_ACTION[event.action](turn, flow, plan, attempt, event)
 
 
@@ -225,6 +227,9 @@ def called_back(turn: Turn, flow: Flow, event: CalledBack) -> None:
         raise WrongState(message)
     turn.touch(attempt, flow)
     attempt.outputs = event.outputs
+    attempt.answer = Answer(
+        approved=event.approved, time=turn.now, user=event.user, note=event.message or None
+    )
     verb = "approved" if event.approved else "refused"
     turn.note(flow, attempt, f"User [{event.user or 'unknown'}] {verb} the step")
     state = ResultState.DONE if event.approved else ResultState.FATAL_ERROR

@@ -24,8 +24,12 @@ def begin(turn: Turn, flow: Flow, index: int) -> None:
     if flow.holds_back(plan):
         flow.held.append(index)
         return
-    if plan.plain and flow.satisfied[index] and flow.attempts[index] is None and _passes_freely(flow, plan):
+    if not flow.satisfied[index] or flow.attempts[index] is not None:
+        begin_anew(turn, flow, index)
+    elif plan.plain and _passes_freely(flow, plan):
         _pass_through(turn, flow, plan)
+    elif run.restart is None and plan.id not in flow.tree.breakpoints and not plan.step.signal_dependencies:
+        _begin_freely(turn, flow, plan)
     else:
         begin_anew(turn, flow, index)
 
@@ -107,6 +111,15 @@ def _passes_freely(flow: Flow, plan: StepPlan) -> bool:
         and plan.id not in run.step_run_params
         and (flow.parent is None or not restart_params(flow, plan.id))
     )
+
+
+def _begin_freely(turn: Turn, flow: Flow, plan: StepPlan) -> None:
+    """Nothing is before its parameters: the statuses up to them at once, as `advance` would pass them."""
+    attempt = copy_of(turn.begun)
+    attempt.key = AttemptKey(flow.run.key, plan.id, 1)
+    attempt.sequence = flow.sequence + 1
+    turn.add_attempt(flow, plan.index, attempt)
+    advance(turn, flow, plan.index)
 
 
 def _pass_through(turn: Turn, flow: Flow, plan: StepPlan) -> None:

@@ -15,14 +15,14 @@ S = StepStatus
 
 
 def faulted(turn: Turn, flow: Flow, event: Faulted) -> None:
-    """A step can not go on. If its work was asked to end already, this stands for the answer."""
+    """A step can not go on. If its work was asked to end already, this may stand for the answer."""
     attempt = flow.attempt(event.attempt)
     if attempt is None or not is_active(attempt):
         return
     plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
     if attempt.ending is None or attempt.decided is not None:
         give_up(turn, flow, plan, attempt, event.message)
-    elif not flow.children.get(plan.index):  # what waits for its iterations ends with the last of them
+    elif event.answers and not flow.children.get(plan.index):  # else it ends with the last of its iterations
         turn.note(flow, attempt, event.message, LogLevel.ERROR)
         attempt.launch = None
         end_as_asked(turn, flow, plan, attempt, attempt.ending)

@@ -5,7 +5,7 @@ from typing import Final
 from stretto.engine.context import RETRY_IF, condition_holds
 from stretto.engine.effects import LookAtWork
 from stretto.engine.effects_of import start_work, wake_timer
-from stretto.engine.events import Reported, ResultState, WorkLost
+from stretto.engine.events import OutputTold, Reported, ResultState, WorkLost
 from stretto.engine.flow import Flow
 from stretto.engine.kinds.batch import add_steps
 from stretto.engine.machine.finish import complete, end_attempt, end_step, fail, fail_internally
@@ -44,10 +44,7 @@ def report(turn: Turn, flow: Flow, event: Reported) -> None:
     if not (state is ResultState.CONTINUE and _says_nothing_new(event)):
         turn.touch(attempt, flow)  # work that only goes on leaves nothing to commit
     turn.add_events(flow, attempt, event.timeline)
-    if event.artifacts:
-        attempt.artifacts = merged_artifacts(attempt.artifacts, event.artifacts)
-    if event.outputs:
-        attempt.outputs = {**attempt.outputs, **event.outputs}
+    _keep(attempt, event)
     if state is ResultState.CONTINUE:
         _goes_on(turn, flow, attempt, event.again_after)
         return
@@ -60,6 +57,23 @@ def report(turn: Turn, flow: Flow, event: Reported) -> None:
         add_steps(turn, flow, plan, attempt, event.added, event.tolerance)
     else:
         conclude(turn, flow, plan, attempt, state, event.message)
+
+
+def output_told(turn: Turn, flow: Flow, event: OutputTold) -> None:
+    """It waits until the step is done. An attempt that is starting goes on starting: if this node dies
+    before it has called the runtime, the next one must call it, and not look for work that nobody started.
+    """
+    attempt = flow.attempt(event.attempt)
+    if attempt is not None and attempt.launch is not None:
+        turn.touch(attempt, flow)
+        _keep(attempt, event)
+
+
+def _keep(attempt: AttemptRecord, event: Reported | OutputTold) -> None:
+    if event.artifacts:
+        attempt.artifacts = merged_artifacts(attempt.artifacts, event.artifacts)
+    if event.outputs:
+        attempt.outputs = {**attempt.outputs, **event.outputs}
 
 
 def _says_nothing_new(event: Reported) -> bool:

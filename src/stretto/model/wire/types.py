@@ -1,6 +1,7 @@
 """Annotations -> codecs: collections, optional values, unions; records are in `records`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin
@@ -13,7 +14,8 @@ from stretto.model.wire.codec import Codec, Filled, Own, Sink, Wrapped, wrong_ty
 from stretto.model.wire.records import fill_record
 from stretto.model.wire.scalars import SCALARS, fill_enum, fill_scalar, fill_scalar_union
 
-_codecs: Final[dict[Any, Codec]] = {}
+_codecs: Final[dict[Any, Codec]] = {}  # all of them whole: threads share them
+_making: Final[ContextVar[dict[Any, Codec] | None]] = ContextVar("making", default=None)
 
 
 def codec_of(tp: Any) -> Codec:
@@ -21,11 +23,30 @@ def codec_of(tp: Any) -> Codec:
     known = _codecs.get(tp)
     if known is not None:
         return known
+    making = _making.get()
+    if making is not None:
+        return _made(tp, making)
+    making = {}
+    token = _making.set(making)
+    try:
+        _made(tp, making)
+    finally:
+        _making.reset(token)
+    for each, codec in making.items():
+        _codecs.setdefault(each, codec)
+    return _codecs[tp]
+
+
+def _made(tp: Any, making: dict[Any, Codec]) -> Codec:
+    """One that is not whole is seen only by those that are made together with it."""
+    known = making.get(tp)
+    if known is not None:
+        return known
     own = _own(tp)
     if own is not None:
-        made = _codecs[tp] = own.make(tp)
+        made = making[tp] = own.make(tp)
         return made
-    codec = _codecs[tp] = Filled()
+    codec = making[tp] = Filled()
     _fill(codec, tp)
     return codec
 
@@ -54,7 +75,7 @@ def _fill_generic(codec: Filled, tp: Any) -> None:
         _fill_union(codec, tuple(arg for arg in args if arg is not NoneType))
     elif origin in {tuple, list}:
         _fill_list(codec, codec_of(args[0]), origin)
-    elif origin is dict:
+    elif origin in {dict, Mapping}:
         _fill_map(codec, codec_of(args[0]), codec_of(args[1]))
     elif isinstance(origin, type) and issubclass(origin, msgspec.Struct):
         fill_record(codec, origin, args, codec_of)
@@ -88,6 +109,8 @@ def _fill_map(codec: Filled, key: Codec, item: Codec) -> None:
         }
 
     def encode(items: dict[Any, Any]) -> dict[str, Any]:
+        if texts:
+            return {name: item.encode(each) for name, each in items.items()}
         return {key.encode(name): item.encode(each) for name, each in items.items()}
 
     codec.fill(decode, encode, dict)

@@ -33,15 +33,18 @@ class GroupLoading:
         self._store = store
         self._rows: dict[int, GroupRow] = {}
 
-    async def load(self, lease: Lease) -> LoadedGroup:
-        """A group after its claim."""
-        found = await self._store.load_group(lease.group)
-        return LoadedGroup(
-            admitted=tuple(each.key for each in found.runs if each.phase is Phase.ADMITTED),
-            live=tuple((each.key, each.due_at) for each in found.runs if each.phase is Phase.LIVE),
-            seq=found.seq,
-            falls=await self._falls(lease),
-        )
+    async def load(self, leases: Sequence[Lease]) -> list[LoadedGroup]:
+        """Groups after their claim."""
+        found = await self._store.load_groups([lease.group for lease in leases])
+        return [
+            LoadedGroup(
+                admitted=tuple(each.key for each in rows.runs if each.phase is Phase.ADMITTED),
+                live=tuple((each.key, each.due_at) for each in rows.runs if each.phase is Phase.LIVE),
+                seq=rows.seq,
+                falls=await self._falls(lease),
+            )
+            for lease, rows in zip(leases, found, strict=True)
+        ]
 
     async def _falls(self, lease: Lease) -> int:
         """How often owners of the group died. That does not change while a generation lasts, but to 0, which
@@ -70,8 +73,9 @@ class RunLoading:
         self._breakpoints = breakpoints
         self._settings = settings
 
-    async def load(self, lease: Lease, runs: Sequence[RunKey]) -> tuple[LoadedRun, ...]:
-        """Those that are under way."""
+    async def load(self, leases: Sequence[Lease], runs: Sequence[RunKey]) -> tuple[LoadedRun, ...]:
+        """Those that are under way; of each group that they are in, there is a lease."""
+        generations = {lease.group: lease.generation for lease in leases}
         found = [rows for rows in await self._store.load_flows(runs) if rows.run.phase in OWNED]
         # A workflow without a row was deleted: then its runs have ended since, and are not ours.
         workflows = await self._store.workflow_rows(
@@ -80,18 +84,22 @@ class RunLoading:
         steps = await self._breakpoints.of(workflows.values())
         return tuple(
             [
-                await self._loaded(lease, rows, workflows[workflow_id], steps[workflow_id])
+                await self._loaded(
+                    generations[rows.run.group], rows, workflows[workflow_id], steps[workflow_id]
+                )
                 for rows in found
                 if (workflow_id := rows.run.key.workflow_id) in workflows
             ]
         )
 
-    async def _loaded(self, lease: Lease, rows: FlowRows, workflow: WorkflowRow, steps: Steps) -> LoadedRun:
+    async def _loaded(
+        self, generation: int, rows: FlowRows, workflow: WorkflowRow, steps: Steps
+    ) -> LoadedRun:
         run = rows.run.record
         known = await self._definitions.of(workflow, run.version_id)
         limit = workflow.properties.step_concurrency
         settings = msgspec.structs.replace(self._settings, step_concurrency=limit)
-        tree = Tree(known.workflow, settings, lease.generation, workflow.internal_id)
+        tree = Tree(known.workflow, settings, generation, workflow.internal_id)
         tree.breakpoints = steps
         plan, earlier = await self._opened(known, run)
         for loop in rows.loops:

@@ -28,6 +28,7 @@ Parts = tuple[
 ]  # what it is called, what it is, what it must be
 ARTIFACTS: Final = (TypedArtifact, DefaultArtifact)
 NOTHING: Final = Done()
+RESULTS: Final = get_args(StepResult)
 
 STATES: Final[Mapping[type[Answer], ResultState]] = {
     Done: ResultState.DONE,
@@ -42,7 +43,11 @@ STATES: Final[Mapping[type[Answer], ResultState]] = {
 
 def reported(launch: Launch, kind: str, said: object) -> Reported:
     """The event of whatever a runtime answered, or reports by itself. Nonsense is a platform error."""
-    if not isinstance(said, get_args(StepResult)):
+    if type(said) is Done and _is_simple(said):
+        return Reported(
+            attempt=launch.attempt, launch=launch.generation, state=ResultState.DONE, outputs=said.outputs
+        )
+    if not isinstance(said, RESULTS):
         results = ", ".join(each.__name__ for each in STATES)
         text = f"the runtime of {kind} answered {text_of_value(said)}, and not one of {results}"
         return failed(launch, ResultState.PLATFORM_ERROR, text)
@@ -63,6 +68,18 @@ def reported(launch: Launch, kind: str, said: object) -> Reported:
         added=tuple(done.added),
         tolerance=done.tolerance,
         redirect=done.redirect,
+    )
+
+
+def _is_simple(done: Done) -> bool:
+    """Whether there is nothing in it but outputs, as they should be: so ends almost every step."""
+    return (
+        done.artifacts == NOTHING.artifacts
+        and done.timeline == NOTHING.timeline
+        and done.added == NOTHING.added
+        and (done.redirect, done.tolerance) == (None, 0)
+        and type(done.outputs) is dict
+        and all(type(each) is Parameter for each in done.outputs.values())
     )
 
 

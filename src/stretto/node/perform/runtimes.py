@@ -1,6 +1,7 @@
 """The work of steps: a runtime is called, and whatever comes of that is an event."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -22,8 +23,11 @@ class Runtimes:
     def __init__(self, by_kind: Mapping[str, StepRuntime], heard: Heard | None = None) -> None:
         self.heard = heard
         self._by_kind = by_kind
-        # Known types are read in any case; who makes a step in Python may spell them as he likes, too.
-        self._folded = {kind.casefold(): runtime for kind, runtime in by_kind.items()}
+
+    @cached_property
+    def _folded(self) -> Mapping[str, StepRuntime]:
+        """Known types are read in any case; who makes a step in Python may spell them as he likes, too."""
+        return {kind.casefold(): runtime for kind, runtime in self._by_kind.items()}
 
     def of(self, step: AnyStep) -> StepRuntime | None:
         """Who does the work of a step."""
@@ -51,9 +55,10 @@ class Runtimes:
         return reported(context.launch, kind, said)
 
 
-async def _call(runtime: StepRuntime, verb: Verb, context: StepContext) -> StepResult:
-    calls = {Verb.START: runtime.start, Verb.EXECUTE: runtime.execute, Verb.TERMINATE: runtime.terminate}
-    return await calls[verb](context)
+def _call(runtime: StepRuntime, verb: Verb, context: StepContext) -> Awaitable[StepResult]:
+    if verb is Verb.START:
+        return runtime.start(context)
+    return runtime.execute(context) if verb is Verb.EXECUTE else runtime.terminate(context)
 
 
 def kind_of(step: AnyStep) -> str:

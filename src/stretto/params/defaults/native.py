@@ -8,17 +8,20 @@ expression does.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import Any, Final
 
 from stretto.model.param import ParamType
 from stretto.params.context import RunFacts, StepFacts
 from stretto.sel.dates.calendar import date_of, days_of
-from stretto.sel.dates.zones import UTC, Zone, zone
+from stretto.sel.dates.zones import UTC, zone
 
-HOUR: Final = 3_600_000
+MINUTE: Final = 60_000
+HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 LOS_ANGELES: Final = "America/Los_Angeles"
+WHOLE_MINUTES: Final = days_of(1972, 2, 1) * DAY
 
 # What other rows read. A row whose inputs somebody changed is left to its expression.
 ZONES: Final = frozenset({"DSL_DEFAULT_TZ", "WORKFLOW_CRON_TIMEZONE"})
@@ -32,9 +35,16 @@ class Origin:
     def __init__(self, run: RunFacts, run_ts: int, step: StepFacts | None = None) -> None:
         self.run = run
         self.run_ts = run_ts
-        self.step = step
+        if step is not None:  # the facts themselves may lead back to the run that keeps this
+            self.step_id = step.step_id
+            self.step_attempt_id = step.step_attempt_id
+            self._uuid = step.uuid
         self.default_zone = run.first_trigger_timezone or UTC.id
         self.cron_zone = run.initiator_timezone or self.default_zone
+
+    @property
+    def step_instance_uuid(self) -> str | None:
+        return self._uuid if self._uuid is None or isinstance(self._uuid, str) else self._uuid()
 
     @cached_property
     def derived_ts(self) -> int:
@@ -63,6 +73,22 @@ def _text_of(pattern: str, wall: int) -> str:
     return f"{year:04}{month:02}{day:02}"
 
 
+def _local(pattern: str, where: str, moment: int, days: int) -> str:
+    """Since 1972 clocks differ by whole minutes, everywhere: what runs of one minute ask for is the same."""
+    if moment < WHOLE_MINUTES:
+        return _shifted(pattern, where, moment, days)
+    return _of_minute(pattern, where, moment // MINUTE, days)
+
+
+def _shifted(pattern: str, where: str, moment: int, days: int) -> str:
+    return _text_of(pattern, moment + zone(where).offset_at(moment) + days * DAY)
+
+
+@lru_cache(maxsize=4_096)
+def _of_minute(pattern: str, where: str, minute: int, days: int) -> str:
+    return _shifted(pattern, where, minute * MINUTE, days)
+
+
 def _row(name: str, time: str, where: str, pattern: str, *, days: int = 0, hours: int = 0) -> NativeDefault:
     """A local date or hour: of RUN_TS or DERIVED_RUN_TS, in a zone, some days or hours away."""
     in_cron_zone = where == "WORKFLOW_CRON_TIMEZONE"
@@ -78,9 +104,8 @@ def _row(name: str, time: str, where: str, pattern: str, *, days: int = 0, hours
     )
 
     def native(origin: Origin) -> str:
-        local: Zone = zone(origin.cron_zone) if in_cron_zone else zone(where)
         moment = (origin.run_ts if time == "RUN_TS" else origin.derived_ts) + hours * HOUR
-        return _text_of(pattern, moment + local.offset_at(moment) + days * DAY)
+        return _local(pattern, origin.cron_zone if in_cron_zone else where, moment, days)
 
     inputs = (TIMED if in_cron_zone else frozenset({"RUN_TS"})) if time == "RUN_TS" else DERIVED
     return NativeDefault(name, ParamType.STRING, expression, native, inputs)
@@ -99,7 +124,7 @@ def _fact(kind: ParamType, name: str, source: str, native: Callable[[Origin], An
 
 
 def _step_fact(kind: ParamType, name: str) -> NativeDefault:
-    return _fact(kind, name, "getFromStep", lambda origin: getattr(origin.step, name))
+    return _fact(kind, name, "getFromStep", attrgetter(name))
 
 
 CRON, LA, _UTC = "WORKFLOW_CRON_TIMEZONE", LOS_ANGELES, UTC.id

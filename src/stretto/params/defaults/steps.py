@@ -105,6 +105,7 @@ _BY_TYPE: Final[Mapping[str, Params]] = {
         ),
     },
     "Sleep": {"sleep_seconds": _optional(P.LONG)},
+    "Wait": {"prompt": _optional(P.STRING), "assignees": _optional(P.STRING_ARRAY)},
 }
 
 TYPE_DEFAULTS: Final[Mapping[str, Params]] = {kind: _merged(params) for kind, params in _BY_TYPE.items()}

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib import metadata
-from typing import Final
-
-from packaging.requirements import InvalidRequirement, Requirement
+from typing import TYPE_CHECKING, Final
 
 from stretto.model.param import Parameter, ParamType
 from stretto.runtimes.python.errors import Refused
 from stretto.runtimes.python.own_params import REQUIREMENTS
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 NOT_A_LIST: Final = f"`{REQUIREMENTS}` of a Python step is a list of texts, such as [pandas>=2], not a {{}}"
 MISSING: Final = (
@@ -38,7 +38,9 @@ def check_installed(requirements: Sequence[str]) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _read(text: str) -> Requirement:
+def _read(text: str) -> "Requirement":
+    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - few steps ask
+
     try:
         return Requirement(text)
     except InvalidRequirement as error:
@@ -48,6 +50,8 @@ def _read(text: str) -> Requirement:
 
 def _missing(text: str) -> str:
     """Why it is; nothing if it is there, or is not needed on this machine."""
+    from importlib import metadata  # noqa: PLC0415 - few steps ask
+
     wanted = _read(text)
     if wanted.marker is not None and not wanted.marker.evaluate():
         return ""

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-import re2
-
 from stretto.sel.errors import Kind, SelError
 from stretto.sel.runtime.frame import CHARACTER_SIZE, VALUE_SIZE, Frame
 from stretto.sel.values import StringArray
@@ -94,6 +92,8 @@ def compiled(pattern: str) -> Any:
     """The compiled expression, or an error that says what is wrong with it."""
     if len(pattern) > MAX_PATTERN:
         raise SelError(Kind.ILLEGAL_ARGUMENT, f"A regular expression has more than {MAX_PATTERN} characters")
+    import re2  # noqa: PLC0415 - most scripts have no regular expression
+
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_MEMORY

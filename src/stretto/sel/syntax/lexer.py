@@ -1,14 +1,11 @@
 """The words of the language. Positions are kept; what Java reserves and SEL does not use is refused."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from lark.common import LexerConf
-from lark.lexer import Lexer as LarkLexer
-from lark.lexer import LexerState, PatternStr, Token
-
 from stretto.sel.errors import Kind, SelError
+from stretto.sel.syntax.tokens import Token
 
 RESERVED: Final = frozenset(
     re.findall(
@@ -34,7 +31,7 @@ WORDS: Final = re.compile(
     "|".join(
         (
             r"(?P<space>[ \t\n\r\f]+|//[^\n\r]*|/\*(?s:.*?)\*/)",
-            rf"(?P<NAME>[{LETTER}][{LETTER}0-9]*)",
+            rf"(?P<NAME>(?![0-9])[{LETTER}0-9]+)",
             rf"(?P<REAL>(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:{EXPONENT})?[fFdD]?|[0-9]+{EXPONENT}[fFdD]?|(?!0[xX])[0-9]+[fFdD])",
             r"(?P<INTEGER>0[xX][0-9a-fA-F]+[lL]?|(?:0[0-7]*|[1-9][0-9]*)[lL]?)",
             *(rf"(?P<TEXT{n}>{OPEN_STRING[quote].pattern}{quote})" for n, quote in enumerate("'\"")),
@@ -45,25 +42,21 @@ WORDS: Final = re.compile(
 )
 
 
-class Lexer(LarkLexer):
-    """Turns text into the terminals of the grammar. Lark makes one with the grammar's terminals."""
+class Lexer:
+    """Turns text into the terminals of the grammar; `fixed` are those that are always the same text."""
 
-    __future_interface__ = 1  # Lark then calls `lex` with its state
+    def __init__(self, fixed: Mapping[str, str]) -> None:
+        self._fixed = fixed
 
-    def __init__(self, grammar: LexerConf) -> None:
-        self._fixed = {
-            t.pattern.value: t.name for t in grammar.terminals if isinstance(t.pattern, PatternStr)
-        }
-
-    def lex(self, lexer_state: LexerState, parser_state: object) -> Iterator[Token]:  # noqa: ARG002
+    def lex(self, text: str) -> Iterator[Token]:
         """Every word of the text with its offset; a `SelError` where there is none."""
-        text, offset = lexer_state.text.text, 0
+        offset = 0
         while offset < len(text):
             match = WORDS.match(text, offset)
             if match is None or match.lastgroup == "unclosed":
                 raise self._lexical(text, offset)
             if match.lastgroup != "space":
-                yield Token(self._terminal(match), match.group(), start_pos=offset)
+                yield Token(self._terminal(match), match.group(), offset)
             offset = match.end()
 
     def _terminal(self, match: re.Match[str]) -> str:

@@ -5,65 +5,67 @@ not a deep one.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Anything with a place in the text."""
 
-    at: int = field(default=0, compare=False, kw_only=True)
+    at: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Node) and type(self) is type(other) and self._said() == other._said()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._said()))
+
+    def _said(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in self.__struct_fields__ if name != "at")
 
 
 # ----------------------------------------------------------------------------------------- expressions
-@dataclass(frozen=True, slots=True)
-class Literal(Node):
+class Literal(Node, frozen=True):
     """A string, number, boolean or null."""
 
     value: str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Name(Node):
+class Name(Node, frozen=True):
     """A variable, a binding or a class."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Group(Node):
+class Group(Node, frozen=True):
     """An expression in `layers` pairs of parentheses."""
 
     inner: "Expr"
     layers: int
 
 
-@dataclass(frozen=True, slots=True)
-class Signed(Node):
+class Signed(Node, frozen=True):
     """Unary operators before an operand, the outermost first."""
 
     operators: tuple[str, ...]
     operand: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class Link(Node):
+class Link(Node, frozen=True):
     """An operator of a chain and what stands on its right."""
 
     operator: str
     operand: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class Chain(Node):
+class Chain(Node, frozen=True):
     """Binary operators of one precedence, computed from left to right."""
 
     first: "Expr"
     rest: tuple[Link, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Conditional(Node):
+class Conditional(Node, frozen=True):
     """`condition ? chosen : otherwise`."""
 
     condition: "Expr"
@@ -71,38 +73,33 @@ class Conditional(Node):
     otherwise: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class Field(Node):
+class Field(Node, frozen=True):
     """The suffix `.name`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Node):
+class Call(Node, frozen=True):
     """The suffix `.name(arguments)`."""
 
     name: str
     arguments: tuple["Expr", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Subscript(Node):
+class Subscript(Node, frozen=True):
     """The suffix `[index]`."""
 
     index: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class Access(Node):
+class Access(Node, frozen=True):
     """A value and the fields, calls and subscripts applied to it in turn."""
 
     base: "Expr"
     suffixes: tuple[Field | Call | Subscript, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Assign(Node):
+class Assign(Node, frozen=True):
     """`name = value`, `name[index] = value`, and with `+=` and its sisters."""
 
     target: str
@@ -111,24 +108,21 @@ class Assign(Node):
     value: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class NewArray(Node):
+class NewArray(Node, frozen=True):
     """`new type[size]`."""
 
     type: str
     size: "Expr"
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayOf(Node):
+class ArrayOf(Node, frozen=True):
     """`new type[]{elements}`."""
 
     type: str
     elements: tuple["Expr", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class New(Node):
+class New(Node, frozen=True):
     """`new type(arguments)`."""
 
     type: str
@@ -139,46 +133,40 @@ Expr = Literal | Name | Group | Signed | Chain | Conditional | Access | Assign |
 
 
 # ------------------------------------------------------------------------------------------ statements
-@dataclass(frozen=True, slots=True)
-class TypeName(Node):
+class TypeName(Node, frozen=True):
     """The type of a declaration."""
 
     name: str
     array: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Declarator(Node):
+class Declarator(Node, frozen=True):
     """One name of a declaration, with its value if it has one."""
 
     name: str
     value: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Declare(Node):
+class Declare(Node, frozen=True):
     """`int a, b = 2`."""
 
     type: TypeName
     declarators: tuple[Declarator, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluate(Node):
+class Evaluate(Node, frozen=True):
     """An expression as a statement."""
 
     expression: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Block(Node):
+class Block(Node, frozen=True):
     """`{ ... }`."""
 
     items: tuple["Statement", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class If(Node):
+class If(Node, frozen=True):
     """`if (condition) chosen else otherwise`."""
 
     condition: Expr
@@ -186,16 +174,14 @@ class If(Node):
     otherwise: "Statement | None"
 
 
-@dataclass(frozen=True, slots=True)
-class While(Node):
+class While(Node, frozen=True):
     """`while (condition) body`."""
 
     condition: Expr
     body: "Statement"
 
 
-@dataclass(frozen=True, slots=True)
-class For(Node):
+class For(Node, frozen=True):
     """`for (start; condition; update) body`, each part of the head optional."""
 
     start: Declare | Expr | None
@@ -204,22 +190,19 @@ class For(Node):
     body: "Statement"
 
 
-@dataclass(frozen=True, slots=True)
-class Leave(Node):
+class Leave(Node, frozen=True):
     """`break` or `continue`."""
 
     word: str
 
 
-@dataclass(frozen=True, slots=True)
-class Return(Node):
+class Return(Node, frozen=True):
     """`return value`."""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Throw(Node):
+class Throw(Node, frozen=True):
     """`throw message`."""
 
     message: Expr
@@ -228,27 +211,16 @@ class Throw(Node):
 Statement = Declare | Evaluate | Block | If | While | For | Leave | Return | Throw
 
 
-@dataclass(frozen=True, slots=True)
-class Script(Node):
+class Script(Node, frozen=True):
     """A whole script; its imports do nothing but cost a visit."""
 
     imports: tuple[str, ...]
     statements: tuple[Statement, ...]
 
 
-PARTS: dict[type[Node], tuple[str, ...]] = {}
-"""The names of a class's fields: looked up for every node of every tree."""
-
-
-def _parts(kind: type[Node]) -> tuple[str, ...]:
-    if kind not in PARTS:
-        PARTS[kind] = tuple(part.name for part in fields(kind))
-    return PARTS[kind]
-
-
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below, in the order of the text."""
-    for part in _parts(type(node)):
+    for part in node.__struct_fields__:
         value = getattr(node, part)
         if isinstance(value, Node):
             yield value

@@ -34,6 +34,12 @@ class MemoryBreakpoints(Part):
         with self._db.transaction():
             return slice_of(select(self._db.all_breakpoints[ALL], cut), self._db.breakpoints.__getitem__)
 
+    async def all_paused(self, cut: Cut) -> Slice[PausedStepAttempt]:
+        steps = self._db.paused
+        with self._db.transaction():
+            keys = sorted((step_id, *entry) for step_id in steps.buckets() for entry in steps[step_id])
+            return slice_of(select(keys, cut), lambda key: self._held(key[0], key[1:]))
+
     async def paused(self, workflow_id: str, step_id: str, cut: Cut) -> Slice[PausedStepAttempt]:
         def is_meant(entry: tuple[str, int, int, int]) -> bool:
             return entry[0] == workflow_id or (is_inline(workflow_id) and entry[0].startswith(workflow_id))

@@ -11,6 +11,7 @@ from stretto.ports.events import LogRow
 from stretto.ports.failures import Stale
 from stretto.ports.permits import PermitRow
 from stretto.ports.rows import AttemptRow, NodeId, Phase, RunRow
+from stretto.store.memory.approvals import put_questions
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.leases import is_current
 from stretto.store.memory.post import consume, post, waiting
@@ -79,6 +80,7 @@ class _Writing:
                 self._write_run(decided, root, record)
             elif isinstance(record, AttemptRecord):
                 self._write_attempt(decided, record)
+                put_questions(self._db, record, root.workflow_id)
             else:
                 self._db.loops.put(record.key, copy(record))
 

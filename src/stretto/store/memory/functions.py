@@ -32,3 +32,17 @@ class MemoryFunctions(Part):
     async def keep(self, key: str, value: str, until: int) -> None:
         with self._db.transaction():
             self._db.results.put(key, KeptResult(value, until))
+
+    async def keep_first(self, key: str, value: str, now: int, lasting: int) -> str | None:
+        with self._db.transaction():
+            kept = self._db.results.get(key)
+            if kept is not None and kept.until > now and kept.value != value:
+                return kept.value
+            self._db.results.put(key, KeptResult(value, now + lasting))
+            return None
+
+    async def forget(self, key: str, value: str) -> None:
+        with self._db.transaction():
+            kept = self._db.results.get(key)
+            if kept is not None and kept.value == value:
+                self._db.results.pop(key)

@@ -1,16 +1,28 @@
 """Runs, attempts and loops for readers."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from copy import copy
+from itertools import islice
 
-from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey
+import msgspec
+
+from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.initiator import UpstreamFields
 from stretto.model.status import RunStatus
-from stretto.ports.history import RunFilter
+from stretto.ports.history import Above, Counted, RunFilter, RunTimes
 from stretto.ports.paging import Cut, Slice, Span
-from stretto.ports.rows import AttemptRow, RunRow, StepState, ended_of
+from stretto.ports.rows import (
+    NO_SUMMARY,
+    AttemptRow,
+    Parent,
+    RunGlance,
+    RunRow,
+    StepState,
+    glance_of,
+)
 from stretto.store.memory.database import Part, own
-from stretto.store.memory.loading import newest_of_each_step
+from stretto.store.memory.loading import newest_of_each_step, state_of
 from stretto.store.memory.paging import select, slice_of, under
 from stretto.store.memory.run_rows import runs_of_instance
 from stretto.store.memory.schema import ALL
@@ -69,10 +81,42 @@ class MemoryHistory(Part):
             )
             return slice_of(page, lambda entry: own(db.runs[entry[1]]))
 
-    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunRow]]:
+    async def count_runs(self, wanted: RunFilter, *, most: int = 10_000) -> Counted:
+        db = self._db
+        with db.transaction():
+            value = sum(_is_wanted(db.runs[key], wanted) for _time, key in db.runs_by_time[ALL])
+            return Counted(min(value, most), value <= most)
+
+    async def run_times(self, wanted: RunFilter, width: int, *, most: int = 10_000) -> RunTimes:
+        db, since = self._db, wanted.since or 0
+        with db.transaction():
+            newest = (db.runs[key] for _time, key in reversed(db.runs_by_time[ALL]))
+            found = list(islice((row.record for row in newest if _is_wanted(row, wanted)), most + 1))
+            counts: dict[int, Counter[RunStatus]] = {}
+            for record in reversed(found):
+                begin = record.create_time - (record.create_time - since) % width
+                counts.setdefault(begin, Counter())[record.status] += 1
+            return RunTimes(
+                counts={begin: dict(each) for begin, each in counts.items()},
+                from_here=found[-1].create_time if len(found) > most else None,
+            )
+
+    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunGlance]]:
         with self._db.transaction():
             newest = {each: reversed(self._db.runs_of[each][-most:]) for each in workflow_ids}
-            return {each: [own(self._db.runs[key]) for key in keys] for each, keys in newest.items()}
+            return {each: [glance_of(self._db.runs[key]) for key in keys] for each, keys in newest.items()}
+
+    async def newest_in(
+        self, status: RunStatus, *, since: int = 0, most: int = 1_000, summaries: bool = True
+    ) -> list[RunGlance]:
+        db = self._db
+        wanted = RunFilter(statuses=[status], since=since)
+        with db.transaction():
+            newest = (db.runs[key] for _time, key in reversed(db.runs_by_time[ALL]))
+            found = list(islice((glance_of(row) for row in newest if _is_wanted(row, wanted)), most))
+        if summaries:
+            return found
+        return [msgspec.structs.replace(each, summary=NO_SUMMARY) for each in found]
 
     async def children(self, parent: AttemptKey, cut: Cut) -> Slice[RunRow]:
         with self._db.transaction():
@@ -95,21 +139,9 @@ class MemoryHistory(Part):
     async def step_states(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepState]]:
         with self._db.transaction():
             found = {run: sorted(newest_of_each_step(self._db, run), key=_by_sequence) for run in runs}
-            return {run: [self._state(row.record) for row in rows] for run, rows in found.items() if rows}
-
-    def _state(self, record: AttemptRecord) -> StepState:
-        loop = self._db.loops.get(record.key)
-        return StepState(
-            key=record.key,
-            sequence=record.sequence,
-            status=record.status,
-            create_time=record.create_time,
-            start_time=record.start_time,
-            end_time=record.end_time,
-            child=record.child,
-            total=record.loop_total,
-            ended={} if loop is None else ended_of(loop),
-        )
+            return {
+                run: [state_of(self._db, row.record) for row in rows] for run, rows in found.items() if rows
+            }
 
     async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
         with self._db.transaction():
@@ -138,6 +170,15 @@ def _by_sequence(row: AttemptRow) -> tuple[int, str]:
     return row.record.sequence, row.key.step_id
 
 
+def _is_below(parent: Parent | None, above: Above) -> bool:
+    return (
+        parent is not None
+        and parent.attempt.run == above.run
+        and above.step_id in {None, parent.attempt.step_id}
+        and above.attempt in {None, parent.attempt.number}
+    )
+
+
 def _is_wanted(row: RunRow, wanted: RunFilter) -> bool:
     record = row.record
     return (
@@ -147,6 +188,10 @@ def _is_wanted(row: RunRow, wanted: RunFilter) -> bool:
         and wanted.workflow_id in {None, row.key.workflow_id}
         and wanted.owner in {None, record.owner}
         and wanted.correlation_id in {None, record.correlation_id}
+        and wanted.uuid in {None, record.uuid}
+        and wanted.initiator in {None, record.initiator.__struct_config__.tag}
+        and wanted.version_id in {None, record.version_id}
+        and (wanted.parent is None or _is_below(row.parent, wanted.parent))
         and (wanted.tag is None or any(tag.name == wanted.tag for tag in record.tags))
         and not (wanted.roots and isinstance(record.initiator, UpstreamFields))
     )

@@ -7,8 +7,9 @@ import msgspec
 from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict
 from stretto.ports.failures import Fenced
-from stretto.ports.groups import BEAT_LASTS, Burial, GroupRow, Heard, NodeRow, NodeState, Suspect
+from stretto.ports.groups import BEAT_LASTS, Burial, GroupRow, Heard, NodeRow, NodeState
 from stretto.ports.rows import Lease, NodeId, Phase
+from stretto.ports.suspicion import NONE, Suspect, Suspicion
 from stretto.store.memory.database import Database, Part
 
 
@@ -54,14 +55,14 @@ class MemoryGroups(Part):
             dead = msgspec.structs.replace(row, state=NodeState.DEAD, buried_at=now)
             self._db.nodes.put(node, dead)
             groups = self._owned(node)
-            suspects = [each.suspect for each in groups]
             for group in groups:
-                self._free(group, falls=group.falls + 1)
+                self._free(group, falls=group.falls + 1, suspicion=group.suspicion.after_a_death())
             self._let_go(node, now)
+            guilty = [each.suspicion.guilty for each in groups]
             return Burial(
                 groups=tuple(each.group for each in groups),
-                quarantined=tuple(self._quarantine(suspects)),
-                parked=tuple(self._park(suspects)),
+                quarantined=tuple(self._quarantine(guilty)),
+                parked=tuple(self._park(guilty)),
             )
 
     async def start_leaving(self, node: NodeId) -> None:
@@ -109,14 +110,16 @@ class MemoryGroups(Part):
             if not is_current(self._db, lease):
                 raise Fenced((lease.group,))
             group = self._db.groups[lease.group]
-            self._db.groups.put(lease.group, msgspec.structs.replace(group, suspect=suspect))
+            self._db.groups.put(
+                lease.group, msgspec.structs.replace(group, suspicion=group.suspicion.noting(suspect))
+            )
 
     async def calm(self, leases: Sequence[Lease]) -> None:
         with self._db.transaction():
             for lease in leases:
                 if is_current(self._db, lease):
                     group = self._db.groups[lease.group]
-                    calmed = msgspec.structs.replace(group, falls=0, suspect=None)
+                    calmed = msgspec.structs.replace(group, falls=0, suspicion=NONE)
                     self._db.groups.put(lease.group, calmed)
 
     # ------------------------------------------------------------------------------------------------- rows
@@ -138,9 +141,9 @@ class MemoryGroups(Part):
         self._db.groups.put(group.group, taken)
         return Lease(taken.group, taken.generation)
 
-    def _free(self, group: GroupRow, falls: int) -> None:
+    def _free(self, group: GroupRow, falls: int, suspicion: Suspicion = NONE) -> None:
         freed = msgspec.structs.replace(
-            group, owner=None, generation=group.generation + 1, falls=falls, suspect=None
+            group, owner=None, generation=group.generation + 1, falls=falls, suspicion=suspicion
         )
         self._db.groups.put(group.group, freed)
 

@@ -5,11 +5,11 @@ from copy import copy
 
 import msgspec
 
-from stretto.engine.records import LoopRecord, RunKey
+from stretto.engine.records import AttemptRecord, LoopRecord, RunKey
 from stretto.model.status import RUN_ENDS, RunStatus
 from stretto.ports.loading import FlowRows, GroupRows, RunDue
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.rows import AttemptRow, Phase, RunRow
+from stretto.ports.rows import AttemptRow, Phase, RunRow, StepState, ended_of
 from stretto.store.memory.database import Database, Part, own
 from stretto.store.memory.paging import select, slice_of
 from stretto.store.memory.post import post_look
@@ -24,20 +24,29 @@ def newest_of_each_step(db: Database, run: RunKey) -> Iterator[AttemptRow]:
             yield own(db.attempts[key])
 
 
+def state_of(db: Database, record: AttemptRecord) -> StepState:
+    """An attempt as live views show it."""
+    loop = db.loops.get(record.key)
+    return StepState(
+        key=record.key,
+        sequence=record.sequence,
+        status=record.status,
+        create_time=record.create_time,
+        start_time=record.start_time,
+        end_time=record.end_time,
+        child=record.child,
+        is_loop=loop is not None,
+        total=record.loop_total,
+        ended={} if loop is None else ended_of(loop),
+    )
+
+
 class MemoryLoading(Part):
     """See `ports.loading`."""
 
-    async def load_group(self, group: int) -> GroupRows:
+    async def load_groups(self, groups: Sequence[int]) -> list[GroupRows]:
         with self._db.transaction():
-            db = self._db
-            keys = sorted([*db.runs_of_group[group, Phase.ADMITTED], *db.runs_of_group[group, Phase.LIVE]])
-            rows = [db.runs[key] for key in keys]
-            log = db.log_by_group[group]
-            return GroupRows(
-                runs=tuple(RunDue(key=row.key, phase=row.phase, due_at=row.due_at) for row in rows),
-                seq=log[-1][1] if log else 0,
-                work=tuple(db.work[key] for key in db.work_of_group[group]),
-            )
+            return [self._group(group) for group in groups]
 
     async def load_flows(self, runs: Sequence[RunKey]) -> list[FlowRows]:
         with self._db.transaction():
@@ -56,6 +65,17 @@ class MemoryLoading(Part):
             self._db.runs.put(run, msgspec.structs.replace(row, quarantined=None))
             post_look(self._db, row, now)
             return True
+
+    def _group(self, group: int) -> GroupRows:
+        db = self._db
+        keys = sorted([*db.runs_of_group[group, Phase.ADMITTED], *db.runs_of_group[group, Phase.LIVE]])
+        rows = [db.runs[key] for key in keys]
+        log = db.log_by_group[group]
+        return GroupRows(
+            runs=tuple(RunDue(key=row.key, phase=row.phase, due_at=row.due_at) for row in rows),
+            seq=log[-1][1] if log else 0,
+            work=tuple(db.work[key] for key in db.work_of_group[group]),
+        )
 
     def _flow(self, row: RunRow) -> FlowRows:
         db = self._db

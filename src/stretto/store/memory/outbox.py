@@ -99,6 +99,11 @@ class MemoryOutbox(Part):
             self._db.messages.put(message_id, message)
             return message
 
+    async def messages_waiting(self, *, most: int = 10_000) -> tuple[int, int | None]:
+        with self._db.transaction():
+            numbers = sorted(self._db.messages)[:most]
+            return len(numbers), self._db.messages[numbers[0]].sent_at if numbers else None
+
     async def parked_messages(self, cut: Cut) -> Slice[Message]:
         with self._db.transaction():
             return slice_of(select(self._db.parked[ALL], cut), self._db.messages.__getitem__)

@@ -7,12 +7,12 @@ from operator import attrgetter
 import msgspec
 
 from stretto.engine.events import Granted
-from stretto.engine.permits import Waiter, limit_of
+from stretto.engine.permits import Waiter, limit_of, rank_of
 from stretto.engine.records import AttemptKey
 from stretto.model.permit import TagPermit
 from stretto.ports.messages import Grant, Letter
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.permits import GrantRule, PermitRow, TagUse
+from stretto.ports.permits import GrantRule, PermitRow, TagStanding, TagUse
 from stretto.ports.places import group_of_tag
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.paging import select, slice_of
@@ -66,6 +66,21 @@ class MemoryPermits(Part):
         with self._db.transaction():
             return self._rows(self._db.waiters[tag], cut)
 
+    async def line(self, tag: str, cut: Cut) -> Slice[PermitRow]:
+        with self._db.transaction():
+            rows = (self._db.permits[at] for at in self._db.waiters[tag])
+            by_place = {(rank_of(row.criticality), row.since, row.attempt): row for row in rows}
+            return slice_of(select(sorted(by_place), cut), by_place.__getitem__)
+
+    async def permits_of(self, attempts: Collection[AttemptKey]) -> list[PermitRow]:
+        with self._db.transaction():
+            keys = sorted(at for attempt in set(attempts) for at in self._db.permits_of[attempt])
+            return [self._db.permits[at] for at in keys]
+
+    async def standings(self, tags: Collection[str], *, most: int) -> dict[str, TagStanding]:
+        with self._db.transaction():
+            return {tag: _standing(self._db, tag, most) for tag in tags}
+
     async def tags_waited_for(self, groups: Collection[int]) -> list[str]:
         with self._db.transaction():
             return sorted(tag for tag in map(str, self._db.waiters.buckets()) if group_of_tag(tag) in groups)
@@ -105,6 +120,18 @@ def _limit(db: Database, tag: str, queue: list[tuple[Waiter, AttemptKey]]) -> in
         None if own is None else own.max_allowed,
         next((row.limit for row in holders if row.limit is not None), None),
         next((row.limit for row in waiters if row.limit is not None), None),
+    )
+
+
+def _standing(db: Database, tag: str, most: int) -> TagStanding:
+    line = _waiters(db, {key for key, _tag in db.waiters[tag]})
+    limit, holders = _limit(db, tag, line), [key for key, _tag in db.holders[tag]]
+    room = 0 if limit is None else max(limit - len(holders), 0)
+    return TagStanding(
+        limit=limit,
+        held=len(holders),
+        holders=tuple(holders[:most]),
+        next=tuple(key for _waiter, key in line[:room]),
     )
 
 

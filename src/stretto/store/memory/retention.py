@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 
 from stretto.engine.events import Event
 from stretto.engine.inline_ids import Loop, inline_prefix
@@ -10,6 +10,7 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.properties import RunStrategyRule
 from stretto.ports.rows import FailureMark, Phase, RunRow
 from stretto.ports.workflows import WorkflowRow
+from stretto.store.memory.approvals import forget_attempt
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.run_rows import delete_run, runs_of_instance
 from stretto.store.memory.runs import workflow_row
@@ -24,14 +25,13 @@ class MemoryRetention(Part):
     async def prune_runs(self, workflow_id: str, before: int, *, most: int = 500) -> int:
         db = self._db
         with db.transaction():
-            row = workflow_row(db, workflow_id)
-            if row is None:
+            if workflow_row(db, workflow_id) is None:
                 return 0
             named = {run for number in db.messages for run in _named(db.messages[number].body)}
             doomed = (
-                deletion
-                for _id, number in db.instances_of[workflow_id]
-                if _may_go(db, row, tree := _tree(db, workflow_id, number), before, named)
+                partial(_delete_of_instance, db, (workflow_id, number), deletion)
+                for number in dict.fromkeys(key.instance_id for key in db.runs_of[workflow_id])
+                if _may_go(db, tree := _tree(db, workflow_id, number), before, named)
                 for run in tree
                 for deletion in _rows(db, run)
             )
@@ -54,8 +54,7 @@ class MemoryRetention(Part):
             old = [
                 at
                 for group in sorted(db.groups)
-                for at in db.log_by_group[group][:-1]
-                if db.log[at].at < before and self._is_delivered(at)
+                for at in takewhile(partial(self._may_be_trimmed, before), db.log_by_group[group][:-1])
             ]
             return _delete((partial(db.log.pop, at) for at in old), most)
 
@@ -96,15 +95,21 @@ class MemoryRetention(Part):
         with self._db.transaction():
             return sorted(each for each in self._db.workflows if self._db.workflows[each].deleted)
 
-    def _is_delivered(self, at: tuple[int, int]) -> bool:
+    def _may_be_trimmed(self, before: int, at: tuple[int, int]) -> bool:
         group, seq = at
         places = [self._db.sinks[sink] for sink in self._db.sinks if sink[1] == group]
-        return all(place >= seq for place in places)
+        return self._db.log[at].at < before and all(place >= seq for place in places)
 
     def _forget_signal(self, at: tuple[str, int]) -> None:
         signal = self._db.signals[at]
         self._db.signals.pop(at)
         self._db.announced.pop((signal.name, signal.instance_id))
+
+
+def _delete_of_instance(db: Database, instance: tuple[str, int], delete: Deletion) -> None:
+    """A row of an instance. With the first one it is not found any more: a restart would need them all."""
+    db.instances.pop(instance)
+    delete()
 
 
 def _delete(rows: Iterable[Deletion], most: int) -> int:
@@ -138,12 +143,11 @@ def _below(db: Database, run: RunKey) -> Iterator[RunKey]:
     yield run
 
 
-def _may_go(db: Database, workflow: WorkflowRow, tree: list[RunKey], before: int, named: set[RunKey]) -> bool:
-    strict = workflow.strategy.rule is RunStrategyRule.STRICT_SEQUENTIAL
+def _may_go(db: Database, tree: list[RunKey], before: int, named: set[RunKey]) -> bool:
     return all(
         _ended_before(row, before)
         and key not in named
-        and not (strict and row.failure is FailureMark.STANDING)
+        and not _blocks(db, row)
         and not any(_is_held(db, attempt) for attempt in db.attempts_of[key])
         for key in tree
         for row in (db.runs[key],)
@@ -152,6 +156,14 @@ def _may_go(db: Database, workflow: WorkflowRow, tree: list[RunKey], before: int
 
 def _ended_before(row: RunRow, before: int) -> bool:
     return row.phase is Phase.ENDED and (row.record.end_time or 0) < before
+
+
+def _blocks(db: Database, row: RunRow) -> bool:
+    """Whether the queue of its own workflow, which need not be that of its instance's root, waits for it."""
+    if row.failure is not FailureMark.STANDING:
+        return False
+    workflow = workflow_row(db, row.key.workflow_id)
+    return workflow is not None and workflow.strategy.rule is RunStrategyRule.STRICT_SEQUENTIAL
 
 
 def _is_held(db: Database, attempt: AttemptKey) -> bool:
@@ -173,7 +185,7 @@ def _named(body: object) -> Iterator[RunKey]:
 # ------------------------------------------------------------------------------------------------ which rows
 def _rows(db: Database, run: RunKey) -> Iterator[Deletion]:
     for attempt in db.attempts_of[run]:
-        yield partial(db.attempts.pop, attempt)
+        yield partial(forget_attempt, db, attempt)
     for loop in db.loops_of[run]:
         yield partial(db.loops.pop, loop)
     yield partial(delete_run, db, db.runs[run])

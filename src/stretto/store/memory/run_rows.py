@@ -7,9 +7,11 @@ from typing import Final
 from stretto.engine.records import RunKey
 from stretto.model.status import RunStatus
 from stretto.ports.rows import FailureMark, RunRow
+from stretto.ports.workflows import TOTALS_EVERY
 from stretto.store.memory.database import Database
 
 HOUR: Final = 3_600_000  # milliseconds
+ALL_WORKFLOWS: Final = ""  # no workflow has this id: under it are the counters of all
 
 
 def insert_run(db: Database, row: RunRow) -> None:
@@ -25,7 +27,7 @@ def delete_run(db: Database, row: RunRow) -> None:
     key = row.key
     db.runs.pop(key)
     db.requests.pop((key.workflow_id, row.record.uuid))
-    if db.instances[key.workflow_id, key.instance_id] == key:
+    if db.instances.get((key.workflow_id, key.instance_id)) == key:
         db.instances.pop((key.workflow_id, key.instance_id))
 
 
@@ -42,9 +44,9 @@ def mark_of(status: RunStatus) -> FailureMark | None:
 
 
 def count_outcome(db: Database, row: RunRow, now: int) -> None:
-    """One more run of the workflow ended so in this hour. Iterations are counted by their loops."""
+    """One more run of the workflow, and of all, ended so. Iterations are counted by their loops."""
     if row.root == row.key:
-        at = row.key.workflow_id, now - now % HOUR
-        counts = db.outcomes.get(at) or {}
         status = row.record.status
-        db.outcomes.put(at, {**counts, status: counts.get(status, 0) + 1})
+        for at in ((row.key.workflow_id, now - now % HOUR), (ALL_WORKFLOWS, now - now % TOTALS_EVERY)):
+            counts = db.outcomes.get(at) or {}
+            db.outcomes.put(at, {**counts, status: counts.get(status, 0) + 1})

@@ -14,6 +14,7 @@ from stretto.model.signal_instance import SignalInstance
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import WorkflowChange
 from stretto.model.workflow import WorkflowVersion
+from stretto.ports.bulk import BulkItem, BulkJob
 from stretto.ports.events import LogRow
 from stretto.ports.functions import FunctionRecord
 from stretto.ports.groups import GroupRow, NodeRow
@@ -44,6 +45,15 @@ class KeptResult(NamedTuple):
 
     value: str
     until: int
+
+
+class Question(NamedTuple):
+    """Somebody is asked, or was."""
+
+    assignee: str  # nobody: a question is for everybody, too
+    home: str
+    is_open: bool
+    asked_at: int
 
 
 class Schema:
@@ -85,6 +95,9 @@ class Schema:
         self.templates: Table[tuple[str, str], JobTemplate] = self._table(self.templates_of)
         self.functions: Table[str, FunctionRecord] = self._table()
         self.results: Table[str, KeptResult] = self._table()
+        self.bulk_jobs: Table[str, BulkJob] = self._table()
+        self.bulk_items: Table[str, tuple[BulkItem, ...]] = self._table()  # by number
+        self.bulk_held: Table[str, int] = self._table()  # until when
 
     def _make_run_tables(self) -> None:
         self.runs_of: Index[RunKey, RunRow] = Index(lambda row: row.key.workflow_id)
@@ -118,6 +131,13 @@ class Schema:
         self.attempts_of: Index[AttemptKey, AttemptRow] = Index(lambda row: row.key.run)
         self.paused: Index[AttemptKey, AttemptRow] = Index(_by_pause, lambda key, _row: _pause_entry(key))
         self.attempts: Table[AttemptKey, AttemptRow] = self._table(self.attempts_of, self.paused)
+        self.asked_of: Index[tuple[AttemptKey, str], Question] = Index(
+            lambda row: (row.assignee, row.is_open), _when_asked
+        )
+        self.asked_in: Index[tuple[AttemptKey, str], Question] = Index(
+            lambda row: (row.home, row.assignee, row.is_open), _when_asked
+        )
+        self.questions: Table[tuple[AttemptKey, str], Question] = self._table(self.asked_of, self.asked_in)
         self.loops_of: Index[AttemptKey, LoopRecord] = Index(lambda row: row.key.run)
         self.loops: Table[AttemptKey, LoopRecord] = self._table(self.loops_of)
 
@@ -212,3 +232,7 @@ def _by_pause(row: AttemptRow) -> str | None:
 
 def _pause_entry(key: AttemptKey) -> tuple[str, int, int, int]:
     return (*key.run, key.number)
+
+
+def _when_asked(key: tuple[AttemptKey, str], row: Question) -> tuple[int, AttemptKey]:
+    return row.asked_at, key[0]

@@ -1,6 +1,8 @@
 """All concerns of the memory store, joined."""
 
+from stretto.store.memory.approvals import MemoryApprovals
 from stretto.store.memory.breakpoints import MemoryBreakpoints
+from stretto.store.memory.bulk import MemoryBulks
 from stretto.store.memory.commits import MemoryCommits
 from stretto.store.memory.events import MemoryEvents
 from stretto.store.memory.functions import MemoryFunctions
@@ -14,12 +16,15 @@ from stretto.store.memory.runs import MemoryRuns
 from stretto.store.memory.signals import MemorySignals
 from stretto.store.memory.templates import MemoryTemplates
 from stretto.store.memory.triggers import MemoryTriggers
+from stretto.store.memory.views import MemoryViews
 from stretto.store.memory.work import MemoryPools
 from stretto.store.memory.workflows import MemoryWorkflows
 
 
 class MemoryStore(
+    MemoryApprovals,
     MemoryBreakpoints,
+    MemoryBulks,
     MemoryCommits,
     MemoryEvents,
     MemoryFunctions,
@@ -34,6 +39,7 @@ class MemoryStore(
     MemorySignals,
     MemoryTemplates,
     MemoryTriggers,
+    MemoryViews,
     MemoryWorkflows,
 ):
     """A handle to a database. See `ports.store`."""

@@ -38,6 +38,15 @@ class MemoryTriggers(Part):
                 found |= {each: min(fires)} if fires else {}
         return found
 
+    async def fires(self, since: int, until: int, *, most: int) -> list[TimeTriggerRow]:
+        db = self._db
+        with db.transaction():
+            rows = (db.time_triggers[key] for key in db.all_time_triggers[ALL])
+            timed = [(row.next_fire_at, row.trigger_id, row) for row in rows if row.next_fire_at is not None]
+            return [
+                row for due, _id, row in sorted(timed, key=lambda each: each[:2]) if since <= due < until
+            ][:most]
+
     async def signal_trigger(self, trigger_id: str) -> SignalTriggerRow | None:
         with self._db.transaction():
             return self._db.signal_triggers.get(trigger_id)

@@ -6,7 +6,7 @@ from stretto.engine.records import AttemptKey
 from stretto.ports.groups import NodeState
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import NodeId
-from stretto.ports.work import Work
+from stretto.ports.work import PoolUse, Work
 from stretto.store.memory.database import Part
 from stretto.store.memory.paging import select, slice_of
 
@@ -33,3 +33,17 @@ class MemoryPools(Part):
     async def pool_work(self, pool: str, cut: Cut) -> Slice[Work]:
         with self._db.transaction():
             return slice_of(select(self._db.work_of_pool[pool], cut), self._db.work.__getitem__)
+
+    async def pools(self, *, most: int = 10_000) -> list[PoolUse]:
+        db = self._db
+        with db.transaction():
+            return [self._use(pool, most) for pool in sorted(map(str, db.work_of_pool.buckets()))]
+
+    def _use(self, pool: str, most: int) -> PoolUse:
+        free, everything = self._db.free_work[pool], self._db.work_of_pool[pool]
+        return PoolUse(
+            pool=pool,
+            ready=min(len(free), most),
+            busy=min(len(everything) - len(free), most),
+            oldest=free[0][0] if free else None,
+        )

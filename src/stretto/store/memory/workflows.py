@@ -1,5 +1,6 @@
 """Workflows: versions, properties, activation, deletion."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeVar
 
@@ -10,15 +11,27 @@ from stretto.model.event import ChangeEvent
 from stretto.model.properties import PropertiesSnapshot, RunStrategy, RunStrategyRule
 from stretto.model.status import RunStatus
 from stretto.model.timeline import WorkflowChange
-from stretto.model.workflow import WorkflowVersion
+from stretto.model.workflow import Workflow, WorkflowVersion
 from stretto.ports.messages import Letter, Log
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.places import group_of_workflow
 from stretto.ports.rows import Phase
-from stretto.ports.workflows import Change, Found, Outcomes, Overview, WorkflowFilter, WorkflowRow
+from stretto.ports.workflows import (
+    TOTALS_EVERY,
+    Change,
+    Found,
+    Outcomes,
+    Overview,
+    Total,
+    VersionHead,
+    VersionKey,
+    WorkflowFilter,
+    WorkflowRow,
+)
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.paging import select, slice_of, under
 from stretto.store.memory.post import post
+from stretto.store.memory.run_rows import ALL_WORKFLOWS
 from stretto.store.memory.runs import counts_of, workflow_row
 from stretto.store.memory.schema import ALL, WorkflowEntry
 from stretto.store.memory.triggers import replace_signal_triggers, replace_time_triggers
@@ -111,15 +124,10 @@ class MemoryWorkflows(Part):
             row = workflow_row(db, workflow_id)
             if row is None:
                 return None
-            statuses: dict[RunStatus, int] = {}
-            for phase in (Phase.QUEUED, Phase.ADMITTED, Phase.LIVE):
-                for key in db.runs_by_phase[workflow_id, phase]:
-                    status = db.runs[key].record.status
-                    statuses[status] = statuses.get(status, 0) + 1
             instances = db.instances_of[workflow_id]
             return Overview(
                 row=row,
-                statuses=statuses,
+                statuses=dict(_unended(db, workflow_id)),
                 failed=len(db.standing_failures[workflow_id]),
                 latest_instance_id=instances[-1][1] if instances else None,
             )
@@ -133,8 +141,19 @@ class MemoryWorkflows(Part):
             return row
 
         with db.transaction():
-            page = select(db.workflow_ids[ALL], cut, lambda each: _is_wanted(read(each), wanted))
+            page = select(db.workflow_ids[ALL], cut, lambda each: _is_wanted(db, read(each), wanted))
             return slice_of(page, read)
+
+    async def version_heads(self, versions: Collection[VersionKey]) -> dict[VersionKey, VersionHead]:
+        with self._db.transaction():
+            alive = [key for key in versions if workflow_row(self._db, key.workflow_id) is not None]
+            found = {key: self._db.versions.get((key.workflow_id, key.version_id)) for key in alive}
+            return {key: _head(version.workflow) for key, version in found.items() if version is not None}
+
+    async def unended(self, workflow_ids: Collection[str]) -> dict[str, dict[RunStatus, int]]:
+        with self._db.transaction():
+            found = {each: dict(_unended(self._db, each)) for each in workflow_ids}
+            return {each: counts for each, counts in found.items() if counts}
 
     async def outcomes(self, workflow_ids: Sequence[str], since: int) -> list[Outcomes]:
         with self._db.transaction():
@@ -143,6 +162,21 @@ class MemoryWorkflows(Part):
                 for at in sorted(self._db.outcomes)
                 if at[0] in workflow_ids and at[1] >= since
             ]
+
+    async def workflow_tags(self, prefix: str, *, most: int = 10) -> list[str]:
+        with self._db.transaction():
+            rows = (self._db.workflows[each].row for each in self._db.workflow_ids[ALL])
+            tags = {tag.name for row in rows if row is not None for tag in row.properties.tags or ()}
+            return sorted(tag for tag in tags if tag.startswith(prefix))[:most]
+
+    async def totals(self, since: int, until: int, width: int = TOTALS_EVERY) -> list[Total]:
+        found: dict[int, Counter[RunStatus]] = {}
+        with self._db.transaction():
+            for workflow_id, begin in sorted(self._db.outcomes):
+                if workflow_id == ALL_WORKFLOWS and since <= begin < until:
+                    counts = found.setdefault(begin - (begin - since) % width, Counter())
+                    counts.update(self._db.outcomes[workflow_id, begin])
+        return [Total(begin=begin, statuses=dict(counts)) for begin, counts in found.items()]
 
     def _write(self, row: WorkflowRow, found: Found, change: Change[Any]) -> None:
         db, workflow_id = self._db, row.workflow_id
@@ -201,10 +235,35 @@ def _tell(db: Database, workflow_id: str, events: tuple[ChangeEvent, ...], now: 
     post(db, Letter(ref=f"{workflow_id}:{now}", to_group=home, body=Log(at=now, events=events)), now)
 
 
-def _is_wanted(row: WorkflowRow, wanted: WorkflowFilter) -> bool:
+def _unended(db: Database, workflow_id: str) -> Counter[RunStatus]:
+    phases = (Phase.QUEUED, Phase.ADMITTED, Phase.LIVE)
+    keys = (key for phase in phases for key in db.runs_by_phase[workflow_id, phase])
+    return Counter(db.runs[key].record.status for key in keys)
+
+
+def _head(workflow: Workflow) -> VersionHead:
+    return VersionHead(
+        name=workflow.name,
+        criticality=workflow.criticality,
+        time_triggers=len(workflow.time_triggers or ()),
+        signal_triggers=len(workflow.signal_triggers or ()),
+    )
+
+
+def _is_wanted(db: Database, row: WorkflowRow, wanted: WorkflowFilter) -> bool:
     properties = row.properties
     return (
         row.workflow_id.startswith(wanted.prefix)
+        and all(word.lower() in row.workflow_id.lower() for word in wanted.words)
         and (wanted.owner is None or (properties.owner is not None and properties.owner.name == wanted.owner))
         and (wanted.tag is None or any(tag.name == wanted.tag for tag in properties.tags or ()))
+        and wanted.active in {None, row.active_version > 0}
+        and (wanted.has is None or _has(db, row.workflow_id, wanted.has, wanted.since))
     )
+
+
+def _has(db: Database, workflow_id: str, status: RunStatus, since: int) -> bool:
+    if not status.is_terminal:
+        return status in _unended(db, workflow_id)
+    hours = (at for at in db.outcomes if at[0] == workflow_id and at[1] >= since)
+    return any(status in db.outcomes[at] for at in hours)

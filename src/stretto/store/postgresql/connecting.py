@@ -9,11 +9,13 @@ from stretto.store.postgresql.address import Address
 from stretto.store.settings import DatabaseSettings, Synchronous
 
 OLDEST_SERVER: Final = 14
+PLAN_AGAIN_AFTER: Final = 8  # transactions of a connection; then after so many times as many, and so on
+PLAN_AGAIN_TIMES: Final = 4
 CACHED: Final = 1_024  # statements that each connection keeps ready: more than there are
 PLANS: Final = {
     # Each statement has an index made for it, which finds its rows, in its order, one after the other. It is
-    # planned once for each connection. Planned by statistics instead, a table that was small a minute ago
-    # would be read from end to end, and rows be locked in any order.
+    # planned seldom. Planned by statistics instead, a table that was small a minute ago would be read from
+    # end to end, and rows be locked in any order.
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_bitmapscan": "off",
@@ -27,6 +29,23 @@ SET: Final = (
 )
 
 
+class Connection(asyncpg.Connection):  # type: ignore[misc]  # the driver has no types
+    """A plan is made for tables of the size that they have then, and in tables that are almost empty one
+    index is as good as another. Until the server counts their rows by itself, after a minute or more, they
+    may have grown a thousandfold. So plans are made again whenever four times as much was done as before.
+    """
+
+    _uses = 0
+    _planned_at = PLAN_AGAIN_AFTER
+
+    async def used(self) -> None:
+        """Before a transaction. Single looks do not count: an idle node does little else, and asks little."""
+        self._uses += 1
+        if self._uses == self._planned_at:
+            self._planned_at *= PLAN_AGAIN_TIMES
+            await self.execute("DISCARD PLANS")
+
+
 async def connected(address: Address, *, answer_within: int | None = None) -> Any:
     """A connection to the server that may write. `answer_within`: milliseconds after which one that does not
     answer at all is given up.
@@ -34,6 +53,7 @@ async def connected(address: Address, *, answer_within: int | None = None) -> An
     settings = address.settings
     connection = await asyncpg.connect(
         address.dsn,
+        connection_class=Connection,
         timeout=settings.connect_within / 1000,
         command_timeout=(answer_within or settings.statement_within + settings.connect_within) / 1000,
         statement_cache_size=CACHED,

@@ -1,17 +1,20 @@
 """Transactions on one PostgreSQL database."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from random import random
 from typing import Any, Final, TypeVar
 
 from stretto.model.errors import Internal, Unavailable
+from stretto.ports.rows import Lease
 from stretto.store.postgresql.address import Address
+from stretto.store.postgresql.at_once import said
 from stretto.store.postgresql.connecting import connected
 from stretto.store.postgresql.dialect import DIALECT, PostgresDialect
 from stretto.store.postgresql.errors import DRIVER, is_repeated, translated, unknown
 from stretto.store.postgresql.transaction import PostgresTransaction
+from stretto.store.sql.at_once import Answer, AtOnce
 from stretto.store.sql.database import Taken, Work
 from stretto.store.sql.pool import Pool
 
@@ -56,6 +59,31 @@ class PostgresDatabase:
     async def apart(self, work: Work[T]) -> T:
         return await self._repeated(self._beats, None, work)
 
+    async def at_once(self, leases: Sequence[Lease], rows: AtOnce) -> Answer | None:
+        """See `sql.at_once.OneWay`."""
+        if self._closed:
+            return None
+        text, values = said(leases, rows, self._ahead())
+        try:
+            connection = await self._pool.take()
+        except DRIVER as error:
+            raise translated(error, self._place) from error
+        try:
+            await connection.used()
+            fine, now, held = await connection.fetchrow(text, *values)
+        except DRIVER as error:
+            connection.terminate()  # a value that the driver refuses leaves it half in a transaction
+            meant = unknown(error, self._place)
+            if meant is not error:
+                raise meant from error
+            return None
+        except BaseException:
+            await _end(connection)
+            raise
+        finally:
+            self._pool.put(connection)
+        return Answer(is_written=fine, now=now, held=frozenset(held))
+
     async def close(self) -> None:
         self._closed = True
         self._pool.close()
@@ -97,6 +125,7 @@ class PostgresDatabase:
         transaction = PostgresTransaction(connection, self._ahead)
         if begin is None:
             return await work(transaction)
+        await connection.used()
         await connection.execute(begin)
         answer = await work(transaction)
         await transaction.write()

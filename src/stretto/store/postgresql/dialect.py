@@ -49,26 +49,38 @@ def width(bulk: Bulk) -> int:
     return len(bulk.fields) + len(bulk.common)
 
 
-def spell(bulk: Bulk, first: int = 1) -> str:
-    """The statement for any number of rows; the first of its values has this number."""
-    arrays = ", ".join(_array(field.kind, first + place) for place, field in enumerate(bulk.fields))
+def spell(bulk: Bulk, first: int = 1, *, guard: str | None = None) -> str:
+    """The statement for any number of rows; the first of its values has this number.
+
+    guard   A query beside it that says whether it may write (`fine`), and the time, which is then the value
+            of its common columns (`now`).
+    """
+    arrays = ", ".join(array(field.kind, first + place) for place, field in enumerate(bulk.fields))
     rows = f"unnest({arrays}) AS new ({names_of(bulk.fields)})"
     place = first + len(bulk.fields)
     common = {each.name: f"${place + index}::{ARRAYS[each.kind]}" for index, each in enumerate(bulk.common)}
+    only = ""
+    if guard is not None:
+        common = {each.name: f"(SELECT now FROM {guard})" for each in bulk.common}
+        only = f"(SELECT fine FROM {guard})"
     match bulk.way:
         case Way.UPDATE:
             values = {**common, **{each.name: _changed(bulk, each.name) for each in bulk.fields[bulk.key :]}}
             changes = ", ".join(f"{name} = {value}" for name, value in values.items())
-            return f"UPDATE {bulk.table} SET {changes} FROM {rows} WHERE {same(bulk.keys, bulk.table, 'new')}"
+            found = " AND ".join(filter(None, (same(bulk.keys, bulk.table, "new"), only)))
+            return f"UPDATE {bulk.table} SET {changes} FROM {rows} WHERE {found}"
         case Way.DELETE:
             return f"DELETE FROM {bulk.table} USING {rows} WHERE {same(bulk.fields, bulk.table, 'new')}"
         case _:
             brought = ", ".join([*(f"new.{field.name}" for field in bulk.fields), *common.values()])
             names = names_of(bulk.all_fields)
-            return f"INSERT INTO {bulk.table} ({names}) SELECT {brought} FROM {rows}{_on_conflict(bulk)}"
+            chosen = f" WHERE {only}" if only else ""
+            return (
+                f"INSERT INTO {bulk.table} ({names}) SELECT {brought} FROM {rows}{chosen}{_on_conflict(bulk)}"
+            )
 
 
-def _array(kind: Kind, number: int) -> str:
+def array(kind: Kind, number: int) -> str:
     """Numbers come as one text: the driver takes three times as long to put them into an array one by one."""
     return f"${number}::text::bigint[]" if kind is INT else f"${number}::text[]"
 

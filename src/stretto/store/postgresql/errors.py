@@ -56,10 +56,11 @@ def translated(error: Exception, place: str) -> StrettoError:
 
 
 def unknown(error: Exception, place: str) -> Exception:
-    """What a failed COMMIT means. Only if the server says that it was refused is that so: a server that is
-    shut down may have stored it, and have had no time to say so.
+    """What a failed COMMIT means, or a statement that is a transaction by itself. Only if the server says
+    that it was refused is that so: a server that is shut down may have stored it, and have had no time to
+    say so. Some values the driver refuses, and sends nothing.
     """
-    if getattr(error, "severity_en", None) == "ERROR":
+    if getattr(error, "severity_en", None) == "ERROR" or isinstance(error, asyncpg.DataError):
         return error
     return OutcomeUnknown(
         f"the database {place} was lost while it stored a transaction: {_text(error)}", hint=_hint(error)

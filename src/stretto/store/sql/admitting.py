@@ -8,10 +8,10 @@ from stretto.model.errors import NotFound
 from stretto.model.properties import RunStrategy
 from stretto.ports.admission import Question, Standing, TimerAdvance, Transacted, Verdict
 from stretto.ports.failures import Stale
-from stretto.ports.rows import RunState
+from stretto.ports.rows import Lease, RunState
 from stretto.store.sql.counting import counts_of
 from stretto.store.sql.database import Transaction
-from stretto.store.sql.fence import fenced
+from stretto.store.sql.fence import outdated
 from stretto.store.sql.posting import consume
 from stretto.store.sql.rows.keys import run_from
 from stretto.store.sql.rows.runs import STATE, prefixed, run_state
@@ -40,7 +40,7 @@ KNOWN: Final = Statement(
 LATEST: Final = Statement(
     lambda d: (
         f"SELECT {STATE} FROM run WHERE workflow_id = :workflow_id "
-        f"AND {d.among('instance_id', 'instances', INT)} "
+        f"AND {d.among('instance_id', 'instances', INT)} AND listed_at IS NOT NULL "
         "AND run_id = (SELECT MAX(other.run_id) FROM run other "
         "WHERE other.workflow_id = run.workflow_id AND other.instance_id = run.instance_id)"
     )
@@ -77,20 +77,25 @@ async def transact(
     blob_from: int,
 ) -> Transacted[A]:
     """Lock, read, decide, write."""
-    row = await tx.one(LOCK, workflow_id=workflow_id)
-    if row is None:
-        raise NotFound(f"Cannot find workflow [{workflow_id}]")
-    workflow = Locked(strategy_of(row[0], row[1]), row[2], row[3])
-    late = await fenced(tx, {asked.lease for asked in question.requests if asked.lease is not None})
-    for timer in sorted(question.timers):
-        await _advance(tx, timer)
-    await consume(tx, question.consumes)
-    standing = await _standing(tx, workflow_id, workflow, question, late)
+    standing = await found(tx, workflow_id, question)
     verdict = decide(standing)
     written = await write(tx, standing, verdict, blob_from)
     return Transacted(
         answer=verdict.answer, sent=written.sent, hints=frozenset(written.hints), queued=written.queued
     )
+
+
+async def found(tx: Transaction, workflow_id: str, question: Question) -> Standing:
+    """Lock a workflow, do what is to be done first, and read."""
+    row = await tx.one(LOCK, workflow_id=workflow_id)
+    if row is None:
+        raise NotFound(f"Cannot find workflow [{workflow_id}]")
+    workflow = Locked(strategy_of(row[0], row[1]), row[2], row[3])
+    late = await outdated(tx, {asked.lease for asked in question.requests if asked.lease is not None})
+    for timer in sorted(question.timers):
+        await _advance(tx, timer)
+    await consume(tx, question.consumes)
+    return await _standing(tx, workflow_id, workflow, question, late)
 
 
 async def _advance(tx: Transaction, timer: TimerAdvance) -> None:
@@ -101,7 +106,7 @@ async def _advance(tx: Transaction, timer: TimerAdvance) -> None:
 
 
 async def _standing(
-    tx: Transaction, workflow_id: str, workflow: Locked, question: Question, late: frozenset[int]
+    tx: Transaction, workflow_id: str, workflow: Locked, question: Question, late: frozenset[Lease]
 ) -> Standing:
     reading = question.reading(workflow.strategy)
     latest = await _latest(tx, workflow_id, question.instances)
@@ -112,11 +117,7 @@ async def _standing(
         next_instance_id=workflow.next_instance_id,
         counts=await counts_of(tx, workflow_id),
         known=await _known(tx, workflow_id, [asked.request_id for asked in question.requests]),
-        fenced=frozenset(
-            asked.request_id
-            for asked in question.requests
-            if asked.lease is not None and asked.lease.group in late
-        ),
+        fenced=frozenset(asked.request_id for asked in question.requests if asked.lease in late),
         latest={state.key.instance_id: state for state in latest},
         runs={state.key: state for state in await _states(tx, question.runs)},
         queue=await _queue(tx, workflow_id, reading.queue),

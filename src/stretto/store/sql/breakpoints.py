@@ -13,7 +13,7 @@ from stretto.store.sql.lengths import ID_LENGTH, fitting
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.part import Part
 from stretto.store.sql.statement import Row, Statement, ints, texts
-from stretto.store.sql.workflows import LAST
+from stretto.store.sql.workflow_lists import LAST
 
 FIELDS: Final = (
     *texts("workflow_id", "step_id"),
@@ -34,10 +34,11 @@ OF_STEP: Final = Statement(
 )
 ALL: Final = Listing(f"{', '.join(KEY)}, doc", "breakpoint", KEY)
 
-HELD: Final = (
+WITH_RUN: Final = (
     "attempt JOIN run ON run.workflow_id = attempt.workflow_id AND run.instance_id = attempt.instance_id "
-    "AND run.run_id = attempt.run_id WHERE attempt.held = :step_id"
+    "AND run.run_id = attempt.run_id WHERE"
 )
+HELD: Final = f"{WITH_RUN} attempt.held = :step_id"
 HELD_COLUMNS: Final = (
     "attempt.workflow_id, attempt.instance_id, attempt.run_id, attempt.step_id, attempt.attempt_no, "
     "attempt.doc, run.version_id"
@@ -48,6 +49,9 @@ HELD_BELOW: Final = Listing(
     HELD_COLUMNS,
     f"{HELD} AND attempt.workflow_id >= :workflow_id AND attempt.workflow_id < :workflow_end",
     HELD_ORDER,
+)
+HELD_ANYWHERE: Final = Listing(
+    HELD_COLUMNS, f"{WITH_RUN} attempt.held IS NOT NULL", ["attempt.held", *HELD_ORDER]
 )
 
 
@@ -89,6 +93,13 @@ class SqlBreakpoints(Part):
 
         one_statement = cut.above is None and cut.below is None
         return await (self._look(work) if one_statement else self._read(work))
+
+    async def all_paused(self, cut: Cut) -> Slice[PausedStepAttempt]:
+        async def work(tx: Transaction) -> Slice[PausedStepAttempt]:
+            page = await HELD_ANYWHERE.page(tx, cut)
+            return page._replace(rows=await filled(tx, "attempt", page.rows)).of(_held)
+
+        return await self._db.read(work)
 
     async def paused(self, workflow_id: str, step_id: str, cut: Cut) -> Slice[PausedStepAttempt]:
         async def work(tx: Transaction) -> Slice[PausedStepAttempt]:

@@ -1,8 +1,8 @@
 """The group commit."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, cast
 from zlib import crc32
 
 from stretto.engine.records import RunKey
@@ -12,25 +12,26 @@ from stretto.ports.failures import Stale
 from stretto.ports.messages import Kind
 from stretto.ports.rows import NodeId, Phase
 from stretto.store.settings import DatabaseSettings
+from stretto.store.sql.approvals import PUT_APPROVAL
+from stretto.store.sql.at_once import OneWay, at_once_of
 from stretto.store.sql.database import Database, Taken, Transaction
-from stretto.store.sql.fence import fenced
+from stretto.store.sql.fence import fenced_now
 from stretto.store.sql.large import PUT_LARGE
 from stretto.store.sql.part import DEFAULTS, Part
 from stretto.store.sql.phases import Known, runs_of, settled
-from stretto.store.sql.plan import Plan
+from stretto.store.sql.plan import Plan, by_key
 from stretto.store.sql.rows.attempts import PUT_ATTEMPT, PUT_ATTEMPT_ON, PUT_LOOP
 from stretto.store.sql.rows.keys import run_from
 from stretto.store.sql.rows.messages import sent_at
 from stretto.store.sql.rows.permits import ASK
 from stretto.store.sql.rows.runs import PUT_ITERATION, UPDATE_RUN, WAKE_RUN
-from stretto.store.sql.rows.workflows import ADD_OUTCOME, outcome_row
+from stretto.store.sql.rows.workflows import ADD_OUTCOME, outcome_rows
 from stretto.store.sql.signals import PUT_WAIT
 from stretto.store.sql.statement import (
     ATTEMPT_KEY,
     INT,
     RUN_KEY,
     Bulk,
-    Row,
     Statement,
     Way,
     ints,
@@ -79,6 +80,8 @@ class SqlCommits(Part):
     def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
         super().__init__(database, settings)
         self._renewed: dict[NodeId, int] = {}  # when a commit renewed the beat of a node
+        self._newest = 0  # the time of the newest commit
+        self._one_way = cast("OneWay", database) if hasattr(database, "at_once") else None
 
     async def commit(self, node: NodeId, parts: Sequence[GroupPart]) -> Committed:
         # Encoded before anybody waits: records go on changing.
@@ -86,18 +89,35 @@ class SqlCommits(Part):
         shard = crc32(node.encode()) % SHARDS + 1
 
         async def work(tx: Transaction) -> Committed:
-            lost = await fenced(tx, (part.lease for part in parts))
-            now = await tx.now()
+            lost, now = await fenced_now(tx, (part.lease for part in parts))
             kept = [plan for plan in plans if plan.group not in lost]
             await _write(tx, kept, now, shard)
             await self._renew(tx, node, now)
             return Committed(now=now, fenced=lost)
 
-        done = await self._db.write(work)
+        done = await self._at_once(node, parts, plans)
+        if done is None:
+            done = await self._write(work, sum(plan.rows for plan in plans))
+        self._newest = done.now
         for plan in plans:
             if plan.group not in done.fenced:
                 self._note(plan)
         return done
+
+    async def _at_once(
+        self, node: NodeId, parts: Sequence[GroupPart], plans: Sequence[Plan]
+    ) -> Committed | None:
+        """In one way to the database and back, if that is possible; it does not renew the beat."""
+        if self._one_way is None or abs(self._newest - self._renewed.get(node, 0)) >= RENEW_EVERY:
+            return None
+        rows = at_once_of(plans)
+        if rows is None:
+            return None
+        answer = await self._one_way.at_once([part.lease for part in parts], rows)
+        if answer is None or (answer.held and not answer.is_written):
+            return None
+        groups = frozenset(part.lease.group for part in parts)
+        return Committed(now=answer.now, fenced=groups - answer.held)
 
     def _note(self, plan: Plan) -> None:
         """What is stored now need not be written again."""
@@ -134,7 +154,7 @@ async def _write_messages(tx: Transaction, plans: Sequence[Plan], now: int) -> N
         answers = sorted(answer for plan in plans for answer in plan.answers)
         acts = [(number, outcome, int(kinds[number] == Kind.ACT)) for number, outcome in answers]
         await tx.bulk(ANSWER, acts)
-        await tx.bulk(CONTINUE, _together((plan.continued for plan in plans), 1))
+        await tx.bulk(CONTINUE, by_key((plan.continued for plan in plans), 1))
     letters = [row for plan in plans for row in plan.letters]
     if letters:
         await tx.post([sent_at(row, now) for row in letters])
@@ -158,32 +178,31 @@ async def _write_runs(tx: Transaction, plans: Sequence[Plan], now: int, shard: i
     if asked:
         known = {run_from(row): Known(Phase(row[3]), row[4]) for row in await tx.all(PHASES, runs=asked)}
     outcomes = [settled(plan, known) for plan in plans]
-    await tx.bulk(UPDATE_RUN, _together((each.updates for each in outcomes), 3), modify_time=now)
-    await tx.bulk(WAKE_RUN, _together((each.wakes for each in outcomes), 3), modify_time=now)
-    await tx.bulk(PUT_ITERATION, _together((plan.iterations for plan in plans), 3), modify_time=now)
+    await tx.bulk(UPDATE_RUN, by_key((each.updates for each in outcomes), 3), modify_time=now)
+    await tx.bulk(WAKE_RUN, by_key((each.wakes for each in outcomes), 3), modify_time=now)
+    await tx.bulk(PUT_ITERATION, by_key((plan.iterations for plan in plans), 3), modify_time=now)
     ends: dict[str, dict[RunStatus, int]] = {}
     for run, status in (end for plan in plans for end in plan.ended):
         counts = ends.setdefault(run.workflow_id, {})
         counts[status] = counts.get(status, 0) + 1
-    rows = [outcome_row(workflow_id, now, shard, counts) for workflow_id, counts in sorted(ends.items())]
-    await tx.bulk(ADD_OUTCOME, rows)
+    await tx.bulk(ADD_OUTCOME, outcome_rows(ends, now, shard))
 
 
 async def _write_rows(tx: Transaction, plans: Sequence[Plan], now: int) -> None:
-    """Attempts, loops, and what attempts wait for."""
-    await tx.bulk(PUT_ATTEMPT, _together((plan.attempts for plan in plans), 5), modify_time=now)
-    await tx.bulk(PUT_ATTEMPT_ON, _together((plan.attempts_on for plan in plans), 5), modify_time=now)
-    await tx.bulk(PUT_LOOP, _together((plan.loops for plan in plans), 5))
-    await tx.bulk(PUT_LARGE, _together((plan.large.sorted_rows() for plan in plans), 6))
-    released = _together((plan.released for plan in plans), 5)
-    for release in RELEASES:
-        await tx.bulk(release, released)
-    await tx.bulk(MATCHED, _together((plan.matched for plan in plans), 6))
-    await tx.bulk(ASK, _together((plan.asks for plan in plans), 6))
-    await tx.bulk(PUT_WAIT, _together((plan.waits for plan in plans), 7))
-    await tx.bulk(PUT_WORK, _together((plan.work for plan in plans), 5), since=now)
-
-
-def _together(rows: Iterable[Iterable[Row]], width: int) -> list[Row]:
-    """The rows of all groups by key, so that two commits lock them in the same order."""
-    return sorted((row for each in rows for row in each), key=lambda row: row[:width])
+    """Attempts, loops, and what attempts wait for; most commits have little of that."""
+    modified = {"modify_time": now}
+    released = by_key((plan.released for plan in plans), 5)
+    for bulk, rows, common in (
+        (PUT_ATTEMPT, by_key((plan.attempts for plan in plans), 5), modified),
+        (PUT_ATTEMPT_ON, by_key((plan.attempts_on for plan in plans), 5), modified),
+        (PUT_APPROVAL, by_key((plan.approvals for plan in plans), 6), {}),
+        (PUT_LOOP, by_key((plan.loops for plan in plans), 5), {}),
+        (PUT_LARGE, by_key((plan.large.sorted_rows() for plan in plans), 6), {}),
+        *((release, released, {}) for release in RELEASES),
+        (MATCHED, by_key((plan.matched for plan in plans), 6), {}),
+        (ASK, by_key((plan.asks for plan in plans), 6), {}),
+        (PUT_WAIT, by_key((plan.waits for plan in plans), 7), {}),
+        (PUT_WORK, by_key((plan.work for plan in plans), 5), {"since": now}),
+    ):
+        if rows:
+            await tx.bulk(bulk, rows, **common)

@@ -60,6 +60,10 @@ class Quick(Protocol):
         """
         ...
 
+    async def write_few(self, work: Work[T]) -> T:
+        """As `Database.write`, for a work that writes a few rows."""
+        ...
+
 
 class Database(Protocol):
     """Connections to one database, and the discipline in which they are used.

@@ -18,6 +18,7 @@ DELETES: Final = {
 }
 # What goes with a run, and is not counted.
 DELETE_TAGS: Final = Bulk(way=Way.DELETE, table="run_tag", key=3, fields=RUN_KEY)
+DELETE_APPROVALS: Final = Bulk(way=Way.DELETE, table="approval", key=3, fields=RUN_KEY)
 
 
 async def rows_of_run(tx: Transaction, run: RunKey) -> AsyncIterator[Row]:
@@ -48,3 +49,4 @@ class Doomed:
             if table == "run":
                 await tx.bulk(DELETE_LARGE, keys)
                 await tx.bulk(DELETE_TAGS, keys)
+                await tx.bulk(DELETE_APPROVALS, keys)

@@ -23,6 +23,11 @@ KEEP: Final = Bulk(
     changes=frozenset({"doc", "kept_until"}),
 )
 KEPT: Final = Statement("SELECT doc FROM kept_result WHERE result_key = :key AND kept_until > :now")
+KEEP_FIRST: Final = Statement(lambda d: d.missing("kept_result", KEEP.fields))
+HELD: Final = Statement(
+    lambda d: f"SELECT doc, kept_until FROM kept_result WHERE result_key = :key {d.exclusive}"
+)
+FORGET: Final = Statement("DELETE FROM kept_result WHERE result_key = :key AND doc = :doc")
 
 
 class SqlFunctions(Part):
@@ -63,5 +68,25 @@ class SqlFunctions(Part):
 
         async def work(tx: Transaction) -> None:
             await tx.bulk(KEEP, [row])
+
+        await self._db.write(work)
+
+    async def keep_first(self, key: str, value: str, now: int, lasting: int) -> str | None:
+        row = (fitting(key, CODE_LENGTH, "the key of a result"), value, now + lasting)
+
+        async def work(tx: Transaction) -> str | None:
+            await tx.run(KEEP_FIRST, result_key=key, doc=value, kept_until=row[2])
+            doc, until = await tx.one(HELD, key=key) or ("", row[2])  # let go of in between
+            if doc != value and until > now:
+                return str(doc)
+            if until != row[2]:
+                await tx.bulk(KEEP, [row])
+            return None
+
+        return await self._db.write(work)
+
+    async def forget(self, key: str, value: str) -> None:
+        async def work(tx: Transaction) -> None:
+            await tx.run(FORGET, key=key, doc=value)
 
         await self._db.write(work)

@@ -83,7 +83,7 @@ async def grant(tx: Transaction, tags: Sequence[str], rule: GrantRule) -> list[A
     await tx.all(LOCK_TAGS, tags=locked)
     line = await _first_in_line(tx, locked)  # read again: now it holds still
     queue = _waiters(line)
-    held, limits = await _held(tx, locked), await _limits(tx, locked)
+    held, limits = await held_of(tx, locked), await limits_of(tx, locked)
     lucky = rule([waiter for waiter, _key in queue], held, limits, frozenset(locked))
     keys = {waiter.attempt: key for waiter, key in queue}
     going = [keys[waiter.attempt] for waiter in lucky]
@@ -93,7 +93,7 @@ async def grant(tx: Transaction, tags: Sequence[str], rule: GrantRule) -> list[A
 
 async def _first_in_line(tx: Transaction, tags: Sequence[str]) -> dict[AttemptKey, list[PermitRow]]:
     """Those who wait for these tags and might go, each with all its permits, by attempt."""
-    held, limits = await _held(tx, tags), await _limits(tx, tags)
+    held, limits = await held_of(tx, tags), await limits_of(tx, tags)
     keys: set[tuple[object, ...]] = set()
     for tag in tags:
         limit = limits[tag]
@@ -106,11 +106,11 @@ async def _first_in_line(tx: Transaction, tags: Sequence[str]) -> dict[AttemptKe
     return found
 
 
-async def _held(tx: Transaction, tags: Sequence[str]) -> dict[str, int]:
+async def held_of(tx: Transaction, tags: Sequence[str]) -> dict[str, int]:
     return mapped(await tx.all(HELD, tags=list(tags)))
 
 
-async def _limits(tx: Transaction, tags: Sequence[str]) -> dict[str, int | None]:
+async def limits_of(tx: Transaction, tags: Sequence[str]) -> dict[str, int | None]:
     """What a user set; else what the first holder brought along; else the first waiter."""
     own = mapped(await tx.all(OWN_LIMITS, tags=list(tags)))
     limits: dict[str, int | None] = {}

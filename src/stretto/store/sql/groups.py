@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict
-from stretto.ports.groups import Burial, GroupRow, Heard, NodeRow, NodeState, Suspect
+from stretto.ports.groups import Burial, GroupRow, Heard, NodeRow, NodeState
 from stretto.ports.rows import Lease, NodeId
-from stretto.store.sql.codec import SUSPECT
+from stretto.ports.suspicion import NONE, Suspect, Suspicion
+from stretto.store.sql.codec import SUSPICION
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.fence import check, node_state
 from stretto.store.sql.lengths import NODE_LENGTH, fitting
@@ -115,11 +116,15 @@ class SqlGroups(Part):
             await tx.run(DEAD, node=node, now=now, n=beat[0], expires_at=beat[1])
             await tx.run(NO_BEAT, node=node)
             await _let_go(tx, node, now, fall=1)
-            suspects = [group.suspect for group in groups]
+            for group in groups:
+                if group.suspicion != NONE:
+                    accused = SUSPICION.write(group.suspicion.after_a_death())
+                    await tx.run(SUSPECT_OF, group=group.group, suspect=accused)
+            guilty = [group.suspicion.guilty for group in groups]
             return Burial(
                 groups=tuple(group.group for group in groups),
-                quarantined=tuple([each async for each in _quarantined(tx, suspects)]),
-                parked=tuple([each async for each in _parked(tx, suspects)]),
+                quarantined=tuple([each async for each in _quarantined(tx, guilty)]),
+                parked=tuple([each async for each in _parked(tx, guilty)]),
             )
 
         return await self._db.write(work)
@@ -177,12 +182,11 @@ class SqlGroups(Part):
         return await self._db.look(work)
 
     async def note_suspect(self, lease: Lease, suspect: Suspect | None) -> None:
-        text = None if suspect is None else SUSPECT.write(suspect)
-
         async def work(tx: Transaction) -> None:
-            await tx.all(NAMED, groups=[lease.group])
+            (row,) = await tx.all(NAMED, groups=[lease.group])
             await check(tx, [lease])
-            await tx.run(SUSPECT_OF, group=lease.group, suspect=text)
+            noted = SUSPICION.write(_group(row).suspicion.noting(suspect))
+            await tx.run(SUSPECT_OF, group=lease.group, suspect=noted)
 
         await self._db.write(work)
 
@@ -222,8 +226,13 @@ def _group(columns: Row) -> GroupRow:
         generation=generation,
         owner=owner,
         falls=falls,
-        suspect=None if suspect is None else SUSPECT.read(suspect),
+        suspicion=_suspicion(suspect),
     )
+
+
+def _suspicion(text: str | None) -> Suspicion:
+    """What is no object was written before deaths were counted, and is forgotten."""
+    return NONE if text is None or not text.startswith("{") else SUSPICION.read(text)
 
 
 async def _current(tx: Transaction, leases: Iterable[Lease]) -> list[Row]:

@@ -1,29 +1,37 @@
 """Runs, attempts and loops for readers."""
 
 from collections.abc import Collection, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus
-from stretto.ports.history import RunFilter
+from stretto.ports.history import Counted, RunFilter, RunTimes
 from stretto.ports.paging import Cut, Slice, Span
-from stretto.ports.rows import AttemptRow, RunRow, StepState
+from stretto.ports.rows import AttemptRow, RunGlance, RunRow, StepState
+from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.codec import LOOP
-from stretto.store.sql.database import Transaction
+from stretto.store.sql.database import Database, Transaction
 from stretto.store.sql.large import filled, filled_runs
-from stretto.store.sql.loading import newest_attempts
+from stretto.store.sql.loading import RUNS, newest_attempts
 from stretto.store.sql.paging import Listing, Page
-from stretto.store.sql.part import Part
+from stretto.store.sql.part import DEFAULTS, Part
 from stretto.store.sql.rows.attempts import ROW as ATTEMPT_ROW
 from stretto.store.sql.rows.attempts import STATE, attempt_row, step_state
 from stretto.store.sql.rows.keys import of_attempt, of_run, run_from
-from stretto.store.sql.rows.runs import ROW, prefixed, run_row
-from stretto.store.sql.run_lists import page_of_runs
+from stretto.store.sql.rows.runs import GLANCE, ROW, prefixed, run_glance, run_row
+from stretto.store.sql.run_lists import count_of_runs, page_of_runs, times_of_runs
 from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Statement, given, names_of, same
+from stretto.store.sql.together import Together
 
-ONE: Final = Statement(f"SELECT {ROW} FROM run WHERE {given(RUN_KEY)}")
+FEW: Final = 4  # runs that are read in the event loop
+SMALL: Final = 32  # attempts of a run that are
 OF_INSTANCE: Final = "workflow_id = :workflow_id AND instance_id = :instance_id"
-NEWEST: Final = Statement(f"SELECT {ROW} FROM run WHERE {OF_INSTANCE} ORDER BY run_id DESC LIMIT 1")
+NEWEST: Final = Statement(
+    f"SELECT {ROW} FROM run WHERE {OF_INSTANCE} AND (listed_at IS NOT NULL OR root_workflow_id IS NOT NULL) "
+    "ORDER BY run_id DESC LIMIT 1"
+)
 NEWEST_OF_EACH: Final = (
     "run_id = (SELECT MAX(other.run_id) FROM run other "
     "WHERE other.workflow_id = run.workflow_id AND other.instance_id = run.instance_id)"
@@ -43,13 +51,19 @@ INSTANCE_SPAN: Final = Statement(
 RUNS_OF: Final = Listing(ROW, f"run WHERE {OF_INSTANCE}", ["run_id"], newest_first=True)
 RUN_SPAN: Final = Statement(f"SELECT MIN(run_id), MAX(run_id) FROM run WHERE {OF_INSTANCE}")
 RECENT: Final = (
-    f"SELECT {ROW} FROM run WHERE workflow_id = :workflow_{{0}} "
+    f"SELECT {GLANCE} FROM run WHERE workflow_id = :workflow_{{0}} "
     "ORDER BY instance_id DESC, run_id DESC LIMIT :most"
 )
 AT_ONCE: Final = 16  # workflows whose runs one statement reads
 RECENT_OF_MANY: Final = Statement(
     " UNION ALL ".join(f"SELECT * FROM ({RECENT.format(place)}) recent_{place}" for place in range(AT_ONCE))
 )
+_NEWEST_IN: Final = (
+    f"SELECT {prefixed(GLANCE, 'run')} FROM run WHERE run.listed_at IS NOT NULL AND run.status = :status "
+    "AND run.listed_at >= :since ORDER BY run.listed_at DESC LIMIT :most"
+)
+NEWEST_IN: Final = Statement(_NEWEST_IN)
+BARE_NEWEST_IN: Final = Statement(_NEWEST_IN.replace("run.summary", "NULL"))
 CHILDREN: Final = Listing(
     ROW,
     f"run WHERE {given(ATTEMPT_KEY, column_prefix='parent_')}",
@@ -77,6 +91,9 @@ STATES: Final = Statement(
         f"LEFT JOIN run_loop ON {same(ATTEMPT_KEY, 'run_loop', 'attempt')}"
     )
 )
+MORE: Final = Statement(f"SELECT 1 FROM attempt WHERE {given(RUN_KEY)} LIMIT 1 OFFSET {SMALL}")
+OF_RUN: Final = itemgetter(0, 1, 2)
+IN_ORDER: Final = itemgetter(0, 1, 2, 5, 3)  # of `STATES`: run, sequence, step
 LOOPS: Final = Statement(
     f"SELECT {names_of(ATTEMPT_KEY)}, doc FROM run_loop WHERE {given(RUN_KEY)} ORDER BY step_id, attempt_no"
 )
@@ -85,11 +102,31 @@ LOOPS: Final = Statement(
 class SqlHistory(Part):
     """See `ports.history`."""
 
+    def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
+        super().__init__(database, settings)
+        self._runs_wanted = Together(self._runs_named)
+
     async def run(self, key: RunKey) -> RunRow | None:
-        return await self._one(ONE, **of_run(key))
+        return await self._runs_wanted.ask(key)
+
+    async def _runs_named(self, keys: Sequence[RunKey]) -> list[RunRow | None]:
+        """Whoever asks gets a record of its own, which it may change."""
+
+        async def work(tx: Transaction) -> list[RunRow | None]:
+            rows = await filled_runs(tx, await tx.all(RUNS, runs=sorted(set(keys))))
+            found = {run_from(row): row for row in rows}
+            return [run_row(found[key]) if key in found else None for key in keys]
+
+        return await (self._read(work) if len(keys) <= FEW else self._db.read(work))
 
     async def newest_run(self, workflow_id: str, instance_id: int) -> RunRow | None:
-        return await self._one(NEWEST, workflow_id=workflow_id, instance_id=instance_id)
+        async def work(tx: Transaction) -> RunRow | None:
+            rows = await filled_runs(
+                tx, await tx.all(NEWEST, workflow_id=workflow_id, instance_id=instance_id)
+            )
+            return run_row(rows[0]) if rows else None
+
+        return await self._db.read(work)
 
     async def instances(
         self, workflow_id: str, cut: Cut, statuses: Collection[RunStatus] = ()
@@ -122,19 +159,42 @@ class SqlHistory(Part):
 
         return await self._db.read(work)
 
-    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunRow]]:
-        async def work(tx: Transaction) -> dict[str, list[RunRow]]:
-            found: dict[str, list[RunRow]] = {workflow_id: [] for workflow_id in workflow_ids}
+    async def count_runs(self, wanted: RunFilter, *, most: int = 10_000) -> Counted:
+        async def work(tx: Transaction) -> Counted:
+            return await count_of_runs(tx, wanted, most)
+
+        return await self._db.read(work)
+
+    async def run_times(self, wanted: RunFilter, width: int, *, most: int = 10_000) -> RunTimes:
+        async def work(tx: Transaction) -> RunTimes:
+            return await times_of_runs(tx, wanted, width, most)
+
+        return await self._db.read(work)
+
+    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunGlance]]:
+        async def work(tx: Transaction) -> dict[str, list[RunGlance]]:
+            found: dict[str, list[RunGlance]] = {workflow_id: [] for workflow_id in workflow_ids}
             named = list(found)
             for first in range(0, len(named), AT_ONCE):
                 some = dict.fromkeys(f"workflow_{place}" for place in range(AT_ONCE))
                 some |= {f"workflow_{place}": each for place, each in enumerate(named[first:][:AT_ONCE])}
                 rows = await tx.all(RECENT_OF_MANY, most=most, **some)
-                for row in await filled_runs(tx, sorted(rows, key=run_from, reverse=True)):
-                    found[row[0]].append(run_row(row))
+                for row in sorted(rows, key=run_from, reverse=True):
+                    found[row[0]].append(run_glance(row))
             return found
 
         return await self._db.read(work)
+
+    async def newest_in(
+        self, status: RunStatus, *, since: int = 0, most: int = 1_000, summaries: bool = True
+    ) -> list[RunGlance]:
+        statement = NEWEST_IN if summaries else BARE_NEWEST_IN
+
+        async def work(tx: Transaction) -> list[RunGlance]:
+            rows = await tx.all(statement, status=status, since=since, most=most)
+            return [run_glance(row) for row in rows]
+
+        return await self._db.look(work)
 
     async def children(self, parent: AttemptKey, cut: Cut) -> Slice[RunRow]:
         async def work(tx: Transaction) -> Slice[RunRow]:
@@ -160,15 +220,25 @@ class SqlHistory(Part):
         async def work(tx: Transaction) -> list[AttemptRow]:
             return sorted(await newest_attempts(tx, [run]), key=_by_sequence)
 
-        return await self._db.read(work)
+        return await (self._read(work) if await self._is_small(run) else self._db.read(work))
+
+    async def _is_small(self, run: RunKey) -> bool:
+        """Whether a run has so few attempts that they are read in the event loop, where that can be."""
+        if self._quick is None:
+            return False
+
+        async def work(tx: Transaction) -> bool:
+            return await tx.one(MORE, **of_run(run)) is None
+
+        return await self._look(work)
 
     async def step_states(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepState]]:
         async def work(tx: Transaction) -> dict[RunKey, list[StepState]]:
             found: dict[RunKey, list[StepState]] = {}
-            for row in await tx.all(STATES, runs=sorted(set(runs))):
-                found.setdefault(run_from(row), []).append(step_state(row))
-            for states in found.values():
-                states.sort(key=lambda each: (each.sequence, each.key.step_id))
+            rows = sorted(await tx.all(STATES, runs=sorted(set(runs))), key=IN_ORDER)
+            for key, states in groupby(rows, key=OF_RUN):
+                run = RunKey(*key)
+                found[run] = [step_state(row, run) for row in states]
             return found
 
         return await self._db.look(work)
@@ -178,7 +248,7 @@ class SqlHistory(Part):
             rows = await tx.all(OF_STEP, runs=sorted(set(runs)), step_id=step_id)
             return {run_from(row): attempt_row(row) for row in await filled(tx, "attempt", rows)}
 
-        return await self._db.read(work)
+        return await (self._read(work) if len(runs) <= FEW else self._db.read(work))
 
     async def newest_in_instance(
         self, workflow_id: str, instance_id: int, step_id: str | None = None
@@ -197,13 +267,6 @@ class SqlHistory(Part):
         async def work(tx: Transaction) -> list[LoopRecord]:
             rows = await filled(tx, "run_loop", await tx.all(LOOPS, **of_run(run)))
             return [LOOP.read(row[5]) for row in rows]
-
-        return await self._db.read(work)
-
-    async def _one(self, statement: Statement, **values: Any) -> RunRow | None:
-        async def work(tx: Transaction) -> RunRow | None:
-            rows = await filled_runs(tx, await tx.all(statement, **values))
-            return run_row(rows[0]) if rows else None
 
         return await self._db.read(work)
 

@@ -1,8 +1,8 @@
 """How long texts may be that are part of a key, and what becomes of longer ones.
 
-MariaDB allows 3,072 bytes in a key, 4 for each character. The longest key is the index of free work: a
-name, a node, two ids and four numbers. Validation allows 128 characters in an id and 256 in a name, so there
-is room.
+MariaDB allows 3,072 bytes in a key, 4 for each character. The longest key is the index of a workflow's
+questions: an assignee, a word, three ids and four numbers. Validation allows 128 characters in an id and 256
+in a name, so there is room.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ NAME_LENGTH: Final = 256
 TAG_LENGTH: Final = 320  # `maestro_<workflow>:<step>` is a tag, too
 NODE_LENGTH: Final = 96  # the index of free work holds one beside a name and two ids
 TEXT_LENGTH: Final = 255  # request ids, users
+ASSIGNEE_LENGTH: Final = 128  # an index holds one beside a word and three ids
 WORD_LENGTH: Final = 32
 CODE_LENGTH: Final = 512  # the module and name of a function
 

@@ -9,11 +9,12 @@ from stretto.model.status import RUN_ENDS, RunStatus
 from stretto.ports.loading import FlowRows, GroupRows, RunDue
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import AttemptRow, Phase, RunRow
+from stretto.ports.work import Work
 from stretto.store.sql.codec import LOOP
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.large import filled, filled_runs
 from stretto.store.sql.paging import Listing
-from stretto.store.sql.part import Part
+from stretto.store.sql.part import FEW, Part
 from stretto.store.sql.posting import look_letter, post
 from stretto.store.sql.rows.attempts import ROW as ATTEMPT_ROW
 from stretto.store.sql.rows.attempts import attempt_row
@@ -21,11 +22,13 @@ from stretto.store.sql.rows.keys import flat, of_run, run_from
 from stretto.store.sql.rows.runs import ROW, prefixed, run_row
 from stretto.store.sql.statement import (
     ATTEMPT_KEY,
+    INT,
     RUN_KEY,
     Row,
     Statement,
     given,
     ints,
+    mapped,
     names_of,
     same,
     texts,
@@ -33,13 +36,25 @@ from stretto.store.sql.statement import (
 from stretto.store.sql.work import ROW as WORK_ROW
 from stretto.store.sql.work import work_from
 
-OF_GROUP: Final = Statement(
-    "SELECT workflow_id, instance_id, run_id, phase, due_at FROM run WHERE group_id = :group "
-    "AND lane IN ('ADMITTED', 'LIVE') AND aside = 0 ORDER BY workflow_id, instance_id, run_id"
+OF_GROUPS: Final = Statement(
+    lambda d: (
+        "SELECT workflow_id, instance_id, run_id, phase, due_at, group_id FROM run "
+        f"WHERE {d.among('group_id', 'groups', INT)} AND lane IN ('ADMITTED', 'LIVE') AND aside = 0 "
+        "ORDER BY workflow_id, instance_id, run_id"
+    )
 )
-LAST_SEQ: Final = Statement("SELECT MAX(seq) FROM change_log WHERE group_id = :group")
-WORK_OF_GROUP: Final = Statement(
-    f"SELECT {WORK_ROW} FROM work WHERE group_id = :group ORDER BY {names_of(ATTEMPT_KEY)}"
+LAST_SEQS: Final = Statement(  # the end of an index for each: a log may be long
+    lambda d: (
+        "SELECT named.group_id, (SELECT seq FROM change_log WHERE group_id = named.group_id "
+        "ORDER BY seq DESC LIMIT 1) "
+        f"FROM {d.listed('logs', ints('group_id'))} named"
+    )
+)
+WORK_OF_GROUPS: Final = Statement(
+    lambda d: (
+        f"SELECT {WORK_ROW} FROM work WHERE {d.among('group_id', 'groups', INT)} "
+        f"ORDER BY {names_of(ATTEMPT_KEY)}"
+    )
 )
 RUNS: Final = Statement(
     lambda d: (
@@ -96,27 +111,41 @@ RELEASE: Final = Statement(f"UPDATE run SET aside = 0, quarantined = NULL WHERE 
 class SqlLoading(Part):
     """See `ports.loading`."""
 
-    async def load_group(self, group: int) -> GroupRows:
-        async def work(tx: Transaction) -> GroupRows:
-            runs = await tx.all(OF_GROUP, group=group)
-            last = await tx.one(LAST_SEQ, group=group)
-            return GroupRows(
-                runs=tuple(RunDue(key=run_from(row), phase=Phase(row[3]), due_at=row[4]) for row in runs),
-                seq=(last[0] if last else None) or 0,
-                work=tuple(work_from(row) for row in await tx.all(WORK_OF_GROUP, group=group)),
-            )
+    async def load_groups(self, groups: Sequence[int]) -> list[GroupRows]:
+        async def work(tx: Transaction) -> list[GroupRows]:
+            runs: defaultdict[int, list[RunDue]] = defaultdict(list)
+            for row in await tx.all(OF_GROUPS, groups=list(groups)):
+                runs[row[5]].append(RunDue(key=run_from(row), phase=Phase(row[3]), due_at=row[4]))
+            last = mapped(await tx.all(LAST_SEQS, logs=[(group,) for group in groups]))
+            given_out: defaultdict[int, list[Work]] = defaultdict(list)
+            for each in map(work_from, await tx.all(WORK_OF_GROUPS, groups=list(groups))):
+                given_out[each.group].append(each)
+            return [
+                GroupRows(runs=tuple(runs[group]), seq=last[group] or 0, work=tuple(given_out[group]))
+                for group in groups
+            ]
 
         return await self._db.read(work)
 
     async def load_flows(self, runs: Sequence[RunKey]) -> list[FlowRows]:
         async def work(tx: Transaction) -> list[FlowRows]:
-            found = {row.key: row for row in await _runs(tx, RUNS, sorted(set(runs)))}
-            return await _flows(tx, [found[key] for key in runs if key in found])
+            return await _flows(tx, await _named(tx, runs))
 
-        flows = await self._db.read(work) if runs else []
+        flows = await self._new(runs) or await self._db.read(work) if runs else []
         for flow in flows:
             self._params.stored(row.record for row in (flow.run, *flow.iterations))
         return flows
+
+    async def _new(self, runs: Sequence[RunKey]) -> list[FlowRows]:
+        """A few runs, if none of them has begun: then they are all there is to be read, and nobody but their
+        owner, who asks, changes them. That takes no transaction, each end of which is a way to the server.
+        """
+
+        async def work(tx: Transaction) -> list[FlowRows]:
+            rows = await _named(tx, runs)
+            return [_bare(row) for row in rows] if all(map(_has_not_begun, rows)) else []
+
+        return [] if len(runs) > FEW else await self._look(work)
 
     async def quarantined(self, cut: Cut) -> Slice[RunRow]:
         async def work(tx: Transaction) -> Slice[RunRow]:
@@ -138,6 +167,21 @@ class SqlLoading(Part):
         return await self._db.write(work)
 
 
+async def _named(tx: Transaction, runs: Sequence[RunKey]) -> list[RunRow]:
+    """Those of them that are there, in their order."""
+    found = {row.key: row for row in await _runs(tx, RUNS, sorted(set(runs)))}
+    return [found[key] for key in runs if key in found]
+
+
+def _has_not_begun(row: RunRow) -> bool:
+    """What it is launched with is its own row: the first commit of its owner makes it LIVE."""
+    return row.phase is Phase.ADMITTED
+
+
+def _bare(row: RunRow) -> FlowRows:
+    return FlowRows(run=row)
+
+
 async def _runs(tx: Transaction, statement: Statement, runs: Sequence[RunKey]) -> list[RunRow]:
     rows = await filled_runs(tx, await tx.all(statement, runs=list(runs)))
     return [run_row(row) for row in rows]
@@ -145,8 +189,8 @@ async def _runs(tx: Transaction, statement: Statement, runs: Sequence[RunKey]) -
 
 async def _flows(tx: Transaction, rows: Sequence[RunRow]) -> list[FlowRows]:
     """Everything that is alive in some runs, with one statement for each kind of row."""
-    if not rows:
-        return []
+    if all(map(_has_not_begun, rows)):
+        return [_bare(row) for row in rows]
     iterations: defaultdict[RunKey, list[RunRow]] = defaultdict(list)
     for row in await _runs(tx, ITERATIONS, sorted(row.key for row in rows)):
         iterations[row.root].append(row)

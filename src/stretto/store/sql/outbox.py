@@ -73,6 +73,10 @@ LEFT_OVER: Final = Statement(
     f"UNION ALL SELECT 1 FROM (SELECT id FROM outbox WHERE {_READ_BY_NOBODY} LIMIT 1) unread"
 )
 PARKED: Final = Listing(ROW, "outbox WHERE is_parked = 1", ["id"])
+BACKLOG: Final = Statement(
+    "SELECT COUNT(*), MIN(sent_at) FROM "
+    "(SELECT sent_at FROM outbox WHERE id > 0 ORDER BY id LIMIT :most) seen"
+)
 
 
 class SqlOutbox(Part):
@@ -181,6 +185,13 @@ class SqlOutbox(Part):
             return (await PARKED.page(tx, cut)).of(message)
 
         return await self._db.read(work)
+
+    async def messages_waiting(self, *, most: int = 10_000) -> tuple[int, int | None]:
+        async def work(tx: Transaction) -> tuple[int, int | None]:
+            ((count, oldest),) = await tx.all(BACKLOG, most=most)
+            return count, oldest
+
+        return await self._db.look(work)
 
     async def release_message(self, message_id: int) -> bool:
         async def work(tx: Transaction) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from stretto.engine.records import RunKey, RunRecord
 from stretto.model.param import Parameter
-from stretto.store.sql.codec import PARAMS
+from stretto.store.sql.codec import EVALUATED, OWN_PARAMS, PARAMS
 from stretto.store.sql.lengths import digest_of
 
 K = TypeVar("K")
@@ -80,8 +80,10 @@ class KnownParams:
         """What is news about the parameters of a run."""
         if self._runs.get(record.key) is record.params:
             return Written()
-        own, base = _layers(record.params) if iteration else (record.params, None)
-        return Written(PARAMS.write(own), None if base is None else self._base(base))
+        own, base = _layers(record.params) if iteration else ({}, None)
+        if base is None or EVALUATED in own:
+            return Written(PARAMS.write(record.params))
+        return Written(OWN_PARAMS.write(own), self._base(base))
 
     def _base(self, params: Mapping[str, Parameter]) -> Base:
         """The object is held here, so that its identity is not given to another one."""
@@ -93,17 +95,19 @@ class KnownParams:
         return known
 
 
-def _layers(params: Any) -> tuple[Mapping[str, Parameter], Mapping[str, Parameter] | None]:
+def _layers(params: Any) -> tuple[dict[str, Parameter], Mapping[str, Parameter] | None]:
     """An iteration's own parameters, of all loops around it, and those of the run at the bottom."""
     own: dict[str, Parameter] = {}
     while hasattr(params, "_base"):
         own = {**params._own, **own}  # noqa: SLF001 - the layers have no other names
         params = params._base  # noqa: SLF001
-    return (own, params) if own else (params, None)
+    return own, params if own else None
 
 
 def joined(own: str | None, base: str | None) -> str | None:
-    """The text of all parameters: of two with the same name, the one that comes last counts."""
+    """The text of all parameters: of two with the same name, the one that comes last counts. What is own is
+    written whole, so the mark of those in brief is that of the base.
+    """
     if base is None or base == "{}":
         return own
     if own is None or own == "{}":

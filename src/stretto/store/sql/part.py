@@ -9,6 +9,7 @@ from stretto.store.sql.params import KnownParams
 T = TypeVar("T")
 
 DEFAULTS: Final = DatabaseSettings()
+FEW: Final = 32  # rows that are written in less time than it takes to tell somebody else
 
 
 class Part:
@@ -27,6 +28,12 @@ class Part:
     async def _read(self, work: Work[T]) -> T:
         """Several statements that find little, as of one moment."""
         return await (self._db.read(work) if self._quick is None else self._quick.brief(work, together=True))
+
+    async def _write(self, work: Work[T], rows: int) -> T:
+        """A transaction that writes about so many rows."""
+        if self._quick is None or rows > FEW:
+            return await self._db.write(work)
+        return await self._quick.write_few(work)
 
 
 class Undo(Exception):

@@ -7,14 +7,16 @@ from typing import Final
 from stretto.engine.records import AttemptKey
 from stretto.model.permit import TagPermit
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.permits import GrantRule, PermitRow, TagUse
+from stretto.ports.permits import GrantRule, PermitRow, TagStanding, TagUse
 from stretto.store.sql.codec import TAG
 from stretto.store.sql.database import Transaction
-from stretto.store.sql.granting import grant
+from stretto.store.sql.granting import LINE as FIRST_IN_LINE
+from stretto.store.sql.granting import MOST_AT_ONCE, PERMITS_OF, grant, held_of, limits_of
 from stretto.store.sql.lengths import TAG_LENGTH, fitting
 from stretto.store.sql.named import named_page
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.part import Part
+from stretto.store.sql.rows.keys import attempt_from, flat
 from stretto.store.sql.rows.permits import ROW, permit_row
 from stretto.store.sql.statement import ATTEMPT_KEY, INT, TEXT, Row, Statement, ints, texts
 
@@ -42,6 +44,8 @@ LIMITS: Final = Statement(
 _KEY: Final = [field.name for field in ATTEMPT_KEY]
 HOLDERS: Final = Listing(ROW, "permit WHERE tag = :tag AND granted = 1", _KEY)
 WAITERS: Final = Listing(ROW, "permit WHERE tag = :tag AND granted = 0", _KEY)
+_LINE: Final = ("place", "since", *_KEY)
+LINE: Final = Listing(f"{', '.join(_LINE)}, {ROW}", "permit WHERE tag = :tag AND granted = 0", _LINE)
 LIMITED: Final = Listing("tag", "tag WHERE is_limited = 1", ["tag"])
 USED: Final = Listing("DISTINCT tag", "permit", ["tag"])
 
@@ -108,11 +112,46 @@ class SqlPermits(Part):
 
         return await self._db.read(work)
 
+    async def line(self, tag: str, cut: Cut) -> Slice[PermitRow]:
+        async def work(tx: Transaction) -> Slice[PermitRow]:
+            return (await LINE.page(tx, cut, tag=tag)).of(lambda row: permit_row(row[len(_LINE) :]))
+
+        return await self._db.read(work)
+
+    async def permits_of(self, attempts: Collection[AttemptKey]) -> list[PermitRow]:
+        wanted = sorted(map(flat, set(attempts)))
+
+        async def work(tx: Transaction) -> list[PermitRow]:
+            return [permit_row(row) for row in await tx.all(PERMITS_OF, attempts=wanted)]
+
+        return await self._look(work)
+
+    async def standings(self, tags: Collection[str], *, most: int) -> dict[str, TagStanding]:
+        wanted = sorted(set(tags))
+
+        async def work(tx: Transaction) -> dict[str, TagStanding]:
+            held, limits = await held_of(tx, wanted), await limits_of(tx, wanted)
+            return {tag: await _standing(tx, tag, held.get(tag, 0), limits[tag], most) for tag in wanted}
+
+        return await self._db.read(work)
+
     async def tags_waited_for(self, groups: Collection[int]) -> list[str]:
         async def work(tx: Transaction) -> list[str]:
             return [row[0] for row in await tx.all(WAITED_FOR, groups=sorted(groups))]
 
         return await self._look(work)
+
+
+async def _standing(tx: Transaction, tag: str, held: int, limit: int | None, most: int) -> TagStanding:
+    room = 0 if limit is None else min(max(limit - held, 0), MOST_AT_ONCE)
+    holders = (await HOLDERS.page(tx, Cut(most=most), tag=tag)).rows if held else ()
+    line = await tx.all(FIRST_IN_LINE, tag=tag, most=room) if room else ()
+    return TagStanding(
+        limit=limit,
+        held=held,
+        holders=tuple(map(attempt_from, holders)),
+        next=tuple(map(attempt_from, line)),
+    )
 
 
 def _use(tag: str, limits: dict[str, int], uses: dict[tuple[str, int], Row]) -> TagUse:

@@ -4,12 +4,14 @@ A record that several decisions changed is written once, as the last of them lef
 before anything is put; what was put earlier in the same part is then just not put.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey, RunRecord
 from stretto.model.status import RunStatus
 from stretto.ports.commit import Decided, GroupPart
 from stretto.ports.rows import NodeId, Phase, RunSummary, ended_of
+from stretto.store.sql.approvals import approval_rows
 from stretto.store.sql.codec import ATTEMPT, BODIES, COUNTS, EVENTS, LOOP, OUTCOME, RUN, SUMMARY
 from stretto.store.sql.large import Large
 from stretto.store.sql.params import Base, KnownParams
@@ -52,6 +54,7 @@ class Plan:
         self.iterations: list[Row] = []
         self.attempts: list[Row] = []
         self.attempts_on: list[Row] = []
+        self.approvals: list[Row] = []
         self.loops: list[Row] = []
         self.large = Large(blob_from)
         self.records: list[RunRecord] = []  # whose parameters are stored with this commit, if not before
@@ -64,6 +67,11 @@ class Plan:
         self.log: Row | None = None
         _Planning(self, known).plan(part)
 
+    @property
+    def rows(self) -> int:
+        """About how many rows it writes."""
+        return len(self.updates) + len(self.iterations) + len(self.attempts) + len(self.attempts_on)
+
 
 class _Planning:
     """Goes through the decisions in their order."""
@@ -74,6 +82,7 @@ class _Planning:
         self._runs: dict[RunKey, tuple[RunRecord, RunKey]] = {}  # with the run around it
         self._summaries: dict[RunKey, RunSummary] = {}
         self._attempts: dict[AttemptKey, AttemptRecord] = {}
+        self._homes: dict[AttemptKey, str] = {}  # the workflows that attempts with a question belong to
         self._runs_on: dict[AttemptKey, NodeId | None] = {}
         self._loops: dict[AttemptKey, LoopRecord] = {}
         self._released: set[AttemptKey] = set()
@@ -114,6 +123,8 @@ class _Planning:
         for record in decided.records:
             if isinstance(record, AttemptRecord):
                 self._attempts[record.key] = record
+                if record.asks is not None:
+                    self._homes[record.key] = (root or record.key.run).workflow_id
             elif isinstance(record, RunRecord):
                 self._runs[record.key] = (record, root or record.key)
                 written.append((record.key, record.status.is_terminal))
@@ -190,7 +201,17 @@ class _Planning:
                 plan.attempts_on.append((*row, runs_on[key]))
             else:
                 plan.attempts.append(row)
+        for key, home in self._homes.items():
+            plan.approvals += approval_rows(self._attempts[key], home)
         for key, loop in self._loops.items():
             place = flat(checked_attempt(key))
             doc = plan.large.kept("run_loop", place, LOOP.write(loop))
             plan.loops.append((*place, doc, COUNTS.write(ended_of(loop))))
+
+
+def by_key(rows: Iterable[Iterable[Row]], width: int) -> list[Row]:
+    """The rows of all groups by key, so that two commits lock them in the same order."""
+    found = [row for each in rows for row in each]
+    if len(found) > 1:
+        found.sort(key=lambda row: row[:width])
+    return found

@@ -2,12 +2,17 @@
 
 What an instance consists of is read piece by piece, and never more of it than one call deletes: a loop may
 have a million iterations. Its own runs are checked first, everything below just before it goes.
+
+An instance that does not go at once is hidden with its first rows: a restart, which takes the same lock,
+does not find it any more. Before that all failures below it are looked at, since one that stands may stand
+for ever; what else is in the way goes away by itself.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
 
 from stretto.engine.records import RunKey
+from stretto.store.sql.blocking import blocked_below, blocks
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.deleting import Doomed, rows_of_run
 from stretto.store.sql.lengths import number_of
@@ -24,7 +29,7 @@ CANDIDATES: Final = Statement(
     )
 )
 _KEY: Final = names_of(RUN_KEY)
-_STATE: Final = f"{_KEY}, phase, failure, ended_at, parent_workflow_id"
+_STATE: Final = f"{_KEY}, phase, failure, ended_at, parent_workflow_id, listed_at"
 RUNS: Final = Statement(
     f"SELECT {_STATE} FROM run WHERE workflow_id = :workflow_id AND instance_id = :instance_id "
     "ORDER BY run_id"
@@ -48,15 +53,15 @@ HELD: Final = tuple(
     Statement(f"SELECT 1 FROM {table} WHERE {given(RUN_KEY)} LIMIT 1")
     for table in ("permit", "signal_wait", "work")
 )
+HIDE: Final = Statement(
+    "UPDATE run SET listed_at = NULL WHERE workflow_id = :workflow_id AND instance_id = :instance_id"
+)
 
 
 class Limit(NamedTuple):
-    """What may go: what ended before a time; a standing failure only if no queue is blocked by it; and not
-    more rows than this.
-    """
+    """What may go: what ended before a time, and not more rows than this."""
 
     before: int
-    strict: bool
     most: int
 
 
@@ -111,11 +116,22 @@ async def _add_instance(
             async for each in _below(tx, run_from(row), limit):
                 found.append(each)
                 if len(doomed) + len(found) >= limit.most:
+                    await _hide(tx, runs)
                     doomed.add(found)
                     return
     except Stays:
         return
     doomed.add(found)
+
+
+async def _hide(tx: Transaction, runs: Sequence[Row]) -> None:
+    """The rest of an instance goes later."""
+    if runs[0][7] is None:
+        return  # it is hidden
+    for row in runs:
+        if await blocked_below(tx, run_from(row)):
+            raise Stays
+    await tx.run(HIDE, workflow_id=runs[0][0], instance_id=runs[0][1])
 
 
 async def _below(tx: Transaction, run: RunKey, limit: Limit) -> AsyncIterator[Row]:
@@ -144,7 +160,7 @@ async def _of_children(tx: Transaction, run: RunKey, limit: Limit) -> AsyncItera
 async def _check(tx: Transaction, row: Row, limit: Limit) -> None:
     """Is it over, long enough, and named by nobody?"""
     run, (phase, failure, ended_at) = run_from(row), row[3:6]
-    if phase != "ENDED" or ended_at >= limit.before or (limit.strict and failure == "FAILED"):
+    if phase != "ENDED" or ended_at >= limit.before or await blocks(tx, run, failure):
         raise Stays
     if await tx.one(UNFINISHED, **of_run(run)) is not None:
         raise Stays

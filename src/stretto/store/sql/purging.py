@@ -9,7 +9,7 @@ from stretto.store.sql.database import Transaction
 from stretto.store.sql.deleting import Doomed, rows_of_run
 from stretto.store.sql.rows.keys import of_run, run_from
 from stretto.store.sql.statement import RUN_KEY, Bulk, Field, Row, Statement, Way, ints, names_of, texts
-from stretto.store.sql.workflows import LAST
+from stretto.store.sql.workflow_lists import LAST
 
 LOCK: Final = Statement(
     lambda d: (

@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from stretto.model.properties import RunStrategyRule
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.part import Part
 from stretto.store.sql.pruning import Limit, prune_instances
@@ -10,7 +9,7 @@ from stretto.store.sql.purging import purge
 from stretto.store.sql.statement import Bulk, Statement, Way, ints, texts
 
 LOCK: Final = Statement(
-    lambda d: f"SELECT rule FROM workflow WHERE workflow_id = :workflow_id AND state = 'ALIVE' {d.exclusive}"
+    lambda d: f"SELECT 1 FROM workflow WHERE workflow_id = :workflow_id AND state = 'ALIVE' {d.exclusive}"
 )
 PRUNABLE: Final = Statement(
     "SELECT workflow_id FROM workflow WHERE state = 'ALIVE' AND workflow_id > :after AND EXISTS "
@@ -57,11 +56,9 @@ class SqlRetention(Part):
 
     async def prune_runs(self, workflow_id: str, before: int, *, most: int = 500) -> int:
         async def work(tx: Transaction) -> int:
-            row = await tx.one(LOCK, workflow_id=workflow_id)
-            if row is None:
+            if await tx.one(LOCK, workflow_id=workflow_id) is None:
                 return 0
-            strict = row[0] == RunStrategyRule.STRICT_SEQUENTIAL
-            return await prune_instances(tx, workflow_id, Limit(before, strict, most))
+            return await prune_instances(tx, workflow_id, Limit(before, most))
 
         return await self._db.write(work)
 
@@ -113,7 +110,7 @@ class SqlRetention(Part):
 
 
 async def _prune_log(tx: Transaction, before: int, most: int) -> int:
-    """The oldest rows of each group; numbers grow with time, so that no other need be looked at."""
+    """The oldest rows of each group by number, up to the first that stays: no gap, whatever the clock did."""
     doomed: list[tuple[int, int]] = []
     for group, newest, delivered in await tx.all(GROUPS):
         last = (newest or 0) - 1 if delivered is None else min((newest or 0) - 1, delivered)

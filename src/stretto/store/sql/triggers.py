@@ -39,7 +39,7 @@ DUE: Final = Statement(
 )
 NEXT_DUE: Final = Statement(
     lambda d: (
-        "SELECT MIN(next_fire_at) FROM time_trigger "
+        "SELECT MIN(next_fire_at + 0) FROM time_trigger "  # or PostgreSQL walks through those of all groups
         f"WHERE {d.among('home_group', 'groups', INT)} AND next_fire_at IS NOT NULL"
     )
 )
@@ -49,6 +49,10 @@ NEXT_FIRES: Final = Statement(
         f"WHERE {d.among('workflow_id', 'workflow_ids', TEXT)} AND next_fire_at IS NOT NULL "
         "GROUP BY workflow_id"
     )
+)
+FIRES: Final = Statement(
+    f"SELECT {TIME} FROM time_trigger WHERE next_fire_at >= :since AND next_fire_at < :until "
+    "ORDER BY next_fire_at, trigger_id LIMIT :most"
 )
 ALL_TIMES: Final = Listing(TIME, "time_trigger", ["trigger_id"])
 LAST_SEQS: Final = Statement(
@@ -116,6 +120,12 @@ class SqlTriggers(Part):
             return dict(
                 tuple(row) for row in await tx.all(NEXT_FIRES, workflow_ids=sorted(set(workflow_ids)))
             )
+
+        return await self._look(work)
+
+    async def fires(self, since: int, until: int, *, most: int) -> list[TimeTriggerRow]:
+        async def work(tx: Transaction) -> list[TimeTriggerRow]:
+            return [_time(row) for row in await tx.all(FIRES, since=since, until=until, most=most)]
 
         return await self._look(work)
 

@@ -27,7 +27,7 @@ from stretto.store.sql.rows.runs import (
     state_of,
     tag_rows,
 )
-from stretto.store.sql.rows.workflows import ADD_OUTCOME, outcome_row
+from stretto.store.sql.rows.workflows import ADD_OUTCOME, outcome_rows
 from stretto.store.sql.statement import RUN_KEY, Row, Statement, given
 
 ADMIT: Final = Statement(
@@ -92,7 +92,7 @@ async def write(tx: Transaction, standing: Standing, verdict: Verdict[Any], blob
     await tx.bulk(PUT_LARGE, written.large.sorted_rows())
     await _post(tx, verdict.sent, written, now)
     if written.ends:
-        await tx.bulk(ADD_OUTCOME, [outcome_row(standing.workflow_id, now, 0, written.ends)])
+        await tx.bulk(ADD_OUTCOME, outcome_rows({standing.workflow_id: written.ends}, now, 0))
     if verdict.spent or written.queued != standing.counts.queued:
         await tx.run(SPEND, workflow_id=standing.workflow_id, spent=verdict.spent, queued=written.queued)
     return written

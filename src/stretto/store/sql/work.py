@@ -6,7 +6,7 @@ from stretto.engine.records import AttemptKey
 from stretto.ports.groups import NodeState
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import NodeId
-from stretto.ports.work import Work
+from stretto.ports.work import PoolUse, Work
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.fence import node_state
 from stretto.store.sql.lengths import NAME_LENGTH, fitting
@@ -42,6 +42,14 @@ NAMED: Final = Statement(lambda d: f"SELECT {ROW} {FREE} AND {given(ATTEMPT_KEY)
 SINCE: Final = Statement(lambda d: f"SELECT {ROW} {FREE} AND since < :before {_oldest_first(d)} LIMIT :most")
 TAKE: Final = Statement(f"UPDATE work SET taken_by = :node, take = :take WHERE {given(ATTEMPT_KEY)}")
 ALL: Final = Listing(ROW, "work WHERE pool = :pool", [field.name for field in ATTEMPT_KEY])
+# From one pool to the next: each may have much work.
+NEXT_POOL: Final = Statement("SELECT MIN(pool) FROM work WHERE pool > :after")
+READY: Final = Statement(f"SELECT COUNT(*) FROM (SELECT 1 AS one {FREE} LIMIT :most) seen")
+READY_SINCE: Final = Statement(lambda d: f"SELECT since {FREE} {_oldest_first(d)} LIMIT 1")
+BUSY: Final = Statement(
+    "SELECT COUNT(*) FROM "
+    "(SELECT 1 AS one FROM work WHERE pool = :pool AND taken_by IS NOT NULL LIMIT :most) seen"
+)
 PUT_WORK: Final = Bulk(
     way=Way.PUT,
     table="work",
@@ -80,6 +88,19 @@ class SqlPools(Part):
     async def pool_work(self, pool: str, cut: Cut) -> Slice[Work]:
         async def work(tx: Transaction) -> Slice[Work]:
             return (await ALL.page(tx, cut, pool=pool)).of(work_from)
+
+        return await self._db.read(work)
+
+    async def pools(self, *, most: int = 10_000) -> list[PoolUse]:
+        async def work(tx: Transaction) -> list[PoolUse]:
+            found: list[PoolUse] = []
+            pool = ""
+            while pool := (await tx.all(NEXT_POOL, after=pool))[0][0]:
+                ((ready,),) = await tx.all(READY, pool=pool, most=most)
+                ((busy,),) = await tx.all(BUSY, pool=pool, most=most)
+                oldest = await tx.one(READY_SINCE, pool=pool)
+                found.append(PoolUse(pool=pool, ready=ready, busy=busy, oldest=oldest[0] if oldest else None))
+            return found
 
         return await self._db.read(work)
 

@@ -1,7 +1,6 @@
 """Workflows: versions, properties, activation, deletion."""
 
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
 from typing import Final, TypeVar
 
 from stretto.model.event import ChangeEvent
@@ -10,20 +9,44 @@ from stretto.model.status import RunStatus
 from stretto.model.timeline import WorkflowChange
 from stretto.model.workflow import WorkflowVersion
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.workflows import Change, Found, Outcomes, Overview, WorkflowFilter, WorkflowRow
+from stretto.ports.rows import Phase
+from stretto.ports.workflows import (
+    TOTALS_EVERY,
+    Change,
+    Found,
+    Outcomes,
+    Overview,
+    Total,
+    VersionHead,
+    VersionKey,
+    WorkflowFilter,
+    WorkflowRow,
+)
+from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.codec import PROPERTIES, VERSION, WORKFLOW_CHANGE
 from stretto.store.sql.counting import counts_of
-from stretto.store.sql.database import Transaction
+from stretto.store.sql.database import Database, Transaction
 from stretto.store.sql.paging import Listing
-from stretto.store.sql.part import Part
+from stretto.store.sql.params import Recent
+from stretto.store.sql.part import DEFAULTS, FEW, Part
 from stretto.store.sql.publishing import change, delete
-from stretto.store.sql.rows.runs import prefixed
-from stretto.store.sql.rows.workflows import ENDS, ROW, outcomes_from, workflow_row
-from stretto.store.sql.statement import TEXT, Statement, texts
+from stretto.store.sql.rows.workflows import (
+    ALL_WORKFLOWS,
+    ENDS,
+    ROW,
+    outcomes_from,
+    total_from,
+    version_head,
+    workflow_row,
+)
+from stretto.store.sql.statement import TEXT, Row, Statement, ints, same, texts
+from stretto.store.sql.together import Together
+from stretto.store.sql.workflow_lists import LAST, asked_of, listing, values_of
 
 A = TypeVar("A")
 
-LAST: Final = "\U0010ffff"  # no text that begins with a prefix comes after the prefix and this
+MOST_HEADS: Final = 4_096  # versions whose heads are remembered: their documents may be large
+MOST_VERSIONS: Final = 32  # that are remembered whole
 
 ALIVE: Final = "SELECT 1 FROM workflow WHERE workflow.workflow_id = :workflow_id AND state = 'ALIVE'"
 ONE: Final = Statement(f"SELECT {ROW} FROM workflow WHERE workflow_id = :workflow_id AND state = 'ALIVE'")
@@ -33,9 +56,14 @@ SEVERAL: Final = Statement(
         "AND state = 'ALIVE' ORDER BY workflow_id"
     )
 )
-VERSION_OF: Final = Statement(
-    "SELECT doc FROM workflow_version WHERE workflow_id = :workflow_id AND version_id = :version_id "
-    f"AND EXISTS ({ALIVE})"
+VERSION_KEY: Final = (*texts("workflow_id"), *ints("version_id"))
+VERSIONS_NAMED: Final = Statement(
+    lambda d: (
+        "SELECT named.workflow_id, named.version_id, workflow_version.doc "
+        f"FROM {d.listed('versions', VERSION_KEY)} named "
+        "JOIN workflow ON workflow.workflow_id = named.workflow_id AND workflow.state = 'ALIVE' "
+        f"JOIN workflow_version ON {same(VERSION_KEY, 'workflow_version', 'named')}"
+    )
 )
 VERSIONS: Final = Listing(
     "version_id, doc",
@@ -67,10 +95,36 @@ OUTCOMES: Final = Statement(
         "GROUP BY outcome.workflow_id, hour ORDER BY outcome.workflow_id, hour"
     )
 )
+TOTALS: Final = Statement(
+    f"SELECT begin_at, {', '.join(f'SUM({column})' for column in ENDS.values())} FROM ("
+    f"SELECT hour - ((hour - :since) % :width) AS begin_at, {', '.join(ENDS.values())} FROM outcome "
+    f"WHERE workflow_id = '{ALL_WORKFLOWS}' AND hour >= :since AND hour < :until) found "
+    "GROUP BY begin_at ORDER BY begin_at"
+)
+# From one tag to the next: each may be that of many workflows.
+FIRST_TAG: Final = Statement("SELECT MIN(tag) FROM workflow_tag WHERE tag >= :prefix AND tag < :prefix_end")
+NEXT_TAG: Final = Statement("SELECT MIN(tag) FROM workflow_tag WHERE tag > :after AND tag < :prefix_end")
+# Each lane is named: to find several, MariaDB looks at every run of a workflow.
+_LANES: Final = tuple(phase for phase in Phase if phase is not Phase.ENDED)
+_LANE: Final = texts("workflow_id", "lane")
+UNENDED: Final = Statement(
+    lambda d: (
+        f"SELECT run.workflow_id, run.status, COUNT(*) FROM {d.listed('lanes', _LANE)} named "
+        "JOIN run ON run.workflow_id = named.workflow_id AND run.lane = named.lane "
+        "GROUP BY run.workflow_id, run.status"
+    )
+)
 
 
 class SqlWorkflows(Part):
     """See `ports.workflows`."""
+
+    def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
+        super().__init__(database, settings)
+        self._rows_wanted = Together(self._rows_of)
+        self._versions_wanted = Together(self._versions_of)
+        self._heads: Recent[VersionKey, VersionHead] = Recent(MOST_HEADS)
+        self._read_before: Recent[tuple[str, int], tuple[str, WorkflowVersion]] = Recent(MOST_VERSIONS)
 
     async def change_workflow(self, workflow_id: str, decide: Callable[[Found], Change[A]]) -> A:
         async def work(tx: Transaction) -> A:
@@ -87,10 +141,11 @@ class SqlWorkflows(Part):
         return await self._db.write(work)
 
     async def workflow(self, workflow_id: str) -> WorkflowRow | None:
-        async def work(tx: Transaction) -> WorkflowRow | None:
-            return await read_workflow(tx, workflow_id)
+        return await self._rows_wanted.ask(workflow_id)
 
-        return await self._look(work)
+    async def _rows_of(self, workflow_ids: Sequence[str]) -> list[WorkflowRow | None]:
+        rows = await self.workflow_rows(workflow_ids)
+        return [rows.get(workflow_id) for workflow_id in workflow_ids]
 
     async def workflow_rows(self, workflow_ids: Collection[str]) -> dict[str, WorkflowRow]:
         async def work(tx: Transaction) -> dict[str, WorkflowRow]:
@@ -100,11 +155,24 @@ class SqlWorkflows(Part):
         return await self._look(work)
 
     async def version(self, workflow_id: str, version_id: int) -> WorkflowVersion | None:
-        async def work(tx: Transaction) -> WorkflowVersion | None:
-            row = await tx.one(VERSION_OF, workflow_id=workflow_id, version_id=version_id)
-            return None if row is None else VERSION.read(row[0])
+        return await self._versions_wanted.ask((workflow_id, version_id))
 
-        return await self._db.look(work)
+    async def _versions_of(self, keys: Sequence[tuple[str, int]]) -> list[WorkflowVersion | None]:
+        async def work(tx: Transaction) -> Sequence[Row]:
+            return await tx.all(VERSIONS_NAMED, versions=sorted(set(keys)))
+
+        found = {(row[0], row[1]): self._version(*row) for row in await self._look(work)}
+        return [found.get(key) for key in keys]
+
+    def _version(self, workflow_id: str, version_id: int, doc: str) -> WorkflowVersion:
+        """What a text says that was read a moment ago need not be made of it again: large ones take long. An
+        id that was deleted and used again has another text.
+        """
+        text, version = self._read_before.get((workflow_id, version_id), ("", None))
+        if version is None or text != doc:
+            version = VERSION.read(doc)
+            self._read_before.note((workflow_id, version_id), (doc, version))
+        return version
 
     async def versions(self, workflow_id: str, cut: Cut) -> Slice[WorkflowVersion]:
         async def work(tx: Transaction) -> Slice[WorkflowVersion]:
@@ -118,7 +186,7 @@ class SqlWorkflows(Part):
             page = await HISTORY.page(tx, cut, workflow_id=workflow_id)
             return page.of(lambda row: PROPERTIES.read(row[1]))
 
-        return await self._db.read(work)
+        return await (self._read(work) if cut.most <= FEW else self._db.read(work))
 
     async def workflow_timeline(self, workflow_id: str, *, most: int = 300) -> list[WorkflowChange]:
         async def work(tx: Transaction) -> list[WorkflowChange]:
@@ -144,20 +212,31 @@ class SqlWorkflows(Part):
         return await self._db.read(work)
 
     async def workflows(self, cut: Cut, wanted: WorkflowFilter) -> Slice[WorkflowRow]:
-        listing = _listing(
-            prefix=bool(wanted.prefix), owner=wanted.owner is not None, tag=wanted.tag is not None
-        )
-        values = {
-            "prefix": wanted.prefix,
-            "prefix_end": wanted.prefix + LAST,
-            "owner": wanted.owner,
-            "tag": wanted.tag,
-        }
+        chosen, values = listing(*asked_of(wanted)), values_of(wanted)
 
         async def work(tx: Transaction) -> Slice[WorkflowRow]:
-            return (await listing.page(tx, cut, **values)).of(workflow_row)
+            return (await chosen.page(tx, cut, **values)).of(workflow_row)
 
         return await self._db.read(work)
+
+    async def version_heads(self, versions: Collection[VersionKey]) -> dict[VersionKey, VersionHead]:
+        async def work(tx: Transaction) -> Sequence[Row]:
+            return await tx.all(VERSIONS_NAMED, versions=sorted(asked))
+
+        asked = {(key.workflow_id, key.version_id): key for key in versions if key not in self._heads}
+        for workflow_id, version_id, doc in await self._db.look(work) if asked else ():
+            self._heads.note(asked[workflow_id, version_id], version_head(doc))
+        return {key: self._heads[key] for key in versions if key in self._heads}
+
+    async def unended(self, workflow_ids: Collection[str]) -> dict[str, dict[RunStatus, int]]:
+        async def work(tx: Transaction) -> dict[str, dict[RunStatus, int]]:
+            found: dict[str, dict[RunStatus, int]] = {}
+            lanes = [(each, lane) for each in sorted(set(workflow_ids)) for lane in _LANES]
+            for workflow_id, status, count in await tx.all(UNENDED, lanes=lanes):
+                found.setdefault(workflow_id, {})[RunStatus(status)] = count
+            return found
+
+        return await self._db.look(work)
 
     async def outcomes(self, workflow_ids: Sequence[str], since: int) -> list[Outcomes]:
         async def work(tx: Transaction) -> list[Outcomes]:
@@ -167,27 +246,26 @@ class SqlWorkflows(Part):
 
         return await self._db.look(work)
 
+    async def workflow_tags(self, prefix: str, *, most: int = 10) -> list[str]:
+        async def work(tx: Transaction) -> list[str]:
+            found: list[str] = []
+            row = await tx.one(FIRST_TAG, prefix=prefix, prefix_end=prefix + LAST)
+            while row is not None and row[0] is not None and len(found) < most:
+                found.append(row[0])
+                row = await tx.one(NEXT_TAG, after=row[0], prefix_end=prefix + LAST)
+            return found
+
+        return await self._db.read(work)
+
+    async def totals(self, since: int, until: int, width: int = TOTALS_EVERY) -> list[Total]:
+        async def work(tx: Transaction) -> list[Total]:
+            rows = await tx.all(TOTALS, since=since, until=until, width=width)
+            return [total_from(row) for row in rows]
+
+        return await self._db.look(work)
+
 
 async def read_workflow(tx: Transaction, workflow_id: str) -> WorkflowRow | None:
     """A workflow that is there and not being deleted."""
     row = await tx.one(ONE, workflow_id=workflow_id)
     return None if row is None else workflow_row(row)
-
-
-@lru_cache
-def _listing(*, prefix: bool, owner: bool, tag: bool) -> Listing:
-    """Workflows by id; what is not asked for is not looked at."""
-    first = source = "workflow"
-    state, owner_of = "state", "owner"
-    if tag:  # in words that keep a database from beginning with all workflows
-        first, state, owner_of = "workflow_tag", "COALESCE(state, '')", "COALESCE(owner, '')"
-        source = "workflow_tag LEFT JOIN workflow ON workflow.workflow_id = workflow_tag.workflow_id"
-    asked = {
-        "workflow_tag.tag = :tag": tag,
-        f"{state} = 'ALIVE'": True,
-        f"{owner_of} = :owner": owner,
-    }
-    conditions = " AND ".join(text for text, wanted in asked.items() if wanted)
-    bounds = [f"{first}.workflow_id {sign}" for sign in (">= :prefix", "< :prefix_end")] if prefix else []
-    columns = prefixed(ROW, "workflow")
-    return Listing(columns, f"{source} WHERE {conditions}", [f"{first}.workflow_id"], bounds=bounds)

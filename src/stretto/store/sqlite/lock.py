@@ -16,6 +16,13 @@ if sys.platform == "win32":  # pragma: no cover - not tried here
                 continue
             return
 
+    def _attempt(file: int) -> bool:
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
     def _release(file: int) -> None:
         os.lseek(file, 0, os.SEEK_SET)
         msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
@@ -25,6 +32,13 @@ else:
 
     def _acquire(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
+
+    def _attempt(file: int) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def _release(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_UN)
@@ -44,6 +58,13 @@ class FileLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        _release(self._file)
+
+    def attempt(self) -> bool:
+        """Have it if nobody else does; whoever got it must let go of it."""
+        return _attempt(self._file)
+
+    def release(self) -> None:
         _release(self._file)
 
     def close(self) -> None:

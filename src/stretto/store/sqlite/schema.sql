@@ -1,4 +1,19 @@
 -- Made by scripts/generate.py from stretto.store.sql.schema; change the tables there.
+CREATE TABLE approval (
+    workflow_id VARCHAR(191) NOT NULL,
+    instance_id INTEGER NOT NULL,
+    run_id INTEGER NOT NULL,
+    step_id VARCHAR(191) NOT NULL,
+    attempt_no INTEGER NOT NULL,
+    assignee VARCHAR(128) NOT NULL,
+    home VARCHAR(191) NOT NULL,
+    asked VARCHAR(32) NOT NULL,
+    asked_at INTEGER NOT NULL,
+    PRIMARY KEY (workflow_id, instance_id, run_id, step_id, attempt_no, assignee)
+)
+ WITHOUT ROWID;
+CREATE INDEX approval_home ON approval (assignee, home, asked, asked_at, workflow_id, instance_id, run_id, step_id, attempt_no);
+CREATE INDEX approval_line ON approval (assignee, asked, asked_at, workflow_id, instance_id, run_id, step_id, attempt_no);
 CREATE TABLE attempt (
     workflow_id VARCHAR(191) NOT NULL,
     instance_id INTEGER NOT NULL,
@@ -39,6 +54,24 @@ CREATE TABLE breakpoint (
     doc TEXT NOT NULL,
     PRIMARY KEY (workflow_id, step_id, version_id, instance_id, run_id, attempt_no)
 );
+CREATE TABLE bulk_item (
+    job_id VARCHAR(255) NOT NULL,
+    number INTEGER NOT NULL,
+    state VARCHAR(32) NOT NULL,
+    doc TEXT NOT NULL,
+    PRIMARY KEY (job_id, number)
+);
+CREATE INDEX bulk_item_state ON bulk_item (job_id, state, number);
+CREATE TABLE bulk_job (
+    job_id VARCHAR(255) NOT NULL,
+    create_time INTEGER NOT NULL,
+    state VARCHAR(32) NOT NULL,
+    held_until INTEGER NOT NULL,
+    doc TEXT NOT NULL,
+    PRIMARY KEY (job_id)
+);
+CREATE INDEX bulk_job_held ON bulk_job (state, held_until);
+CREATE INDEX bulk_job_time ON bulk_job (create_time, job_id);
 CREATE TABLE change_log (
     group_id INTEGER NOT NULL,
     seq INTEGER NOT NULL,
@@ -220,6 +253,7 @@ CREATE INDEX run_status ON run (workflow_id, status, instance_id, run_id);
 CREATE INDEX run_status_time ON run (status, listed_at) WHERE listed_at IS NOT NULL;
 CREATE INDEX run_time ON run (nested, listed_at) WHERE listed_at IS NOT NULL;
 CREATE INDEX run_workflow_time ON run (workflow_id, listed_at) WHERE listed_at IS NOT NULL;
+CREATE INDEX run_uuid ON run (uuid, listed_at) WHERE listed_at IS NOT NULL;
 CREATE TABLE run_loop (
     workflow_id VARCHAR(191) NOT NULL,
     instance_id INTEGER NOT NULL,
@@ -320,6 +354,7 @@ CREATE TABLE time_trigger (
 );
 CREATE INDEX time_trigger_due ON time_trigger (home_group, next_fire_at) WHERE next_fire_at IS NOT NULL;
 CREATE INDEX time_trigger_of ON time_trigger (workflow_id, trigger_id);
+CREATE INDEX time_trigger_next ON time_trigger (next_fire_at, trigger_id) WHERE next_fire_at IS NOT NULL;
 CREATE TABLE work (
     workflow_id VARCHAR(191) NOT NULL,
     instance_id INTEGER NOT NULL,
@@ -384,4 +419,4 @@ CREATE TABLE stretto_version (
     version_num VARCHAR(32) NOT NULL,
     CONSTRAINT stretto_version_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO stretto_version (version_num) VALUES ('0002');
+INSERT INTO stretto_version (version_num) VALUES ('0005');

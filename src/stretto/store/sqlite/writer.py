@@ -1,7 +1,10 @@
-"""The thread that writes.
+"""The thread that writes, and what need not go there.
 
 It takes everything that waits into one transaction, so that many small writes share one flush of the disk.
 Each is undone alone if it fails. Urgent ones (beats) come first. Nobody is told of success before the commit.
+
+A small write while nobody else writes is done where it is asked for: the way to a thread and back takes as
+long as the write itself.
 """
 
 import asyncio
@@ -9,10 +12,11 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from enum import Enum
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from stretto.model.errors import Unavailable
 from stretto.store.sql.database import Work
@@ -20,8 +24,12 @@ from stretto.store.sqlite.errors import translated, unknown
 from stretto.store.sqlite.lock import FileLock
 from stretto.store.sqlite.transaction import SqliteTransaction, driven
 
+T = TypeVar("T")
+
+PATIENCE: Final = 30_000  # milliseconds that SQLite waits for whoever writes beside the lock
 MOST_AT_ONCE: Final = 256  # writes in one transaction
 LONGEST: Final = 0.05  # seconds after which no further write joins a transaction: others wait for the lock
+HERE_IN_A_ROW: Final = 256  # writes beside the thread, until one goes there, where the log is tidied up
 
 
 class Job(NamedTuple):
@@ -40,6 +48,13 @@ class Done(NamedTuple):
     error: Exception | None = None
 
 
+class Mode(Enum):
+    """Who uses the connection: whether it may wait for others, and tidy up."""
+
+    THREAD = (f"PRAGMA busy_timeout = {PATIENCE}", "PRAGMA wal_autocheckpoint = 4000")  # 16 MB
+    HERE = ("PRAGMA busy_timeout = 0", "PRAGMA wal_autocheckpoint = 0")
+
+
 class Writer:
     """Owns the connection that writes."""
 
@@ -53,6 +68,10 @@ class Writer:
         self._waiting: deque[Job] = deque()
         self._urgent: deque[Job] = deque()
         self._changed = Condition()
+        self._using = Lock()  # the connection
+        self._connection: sqlite3.Connection | None = None
+        self._mode: Mode | None = None
+        self._here = 0  # writes beside the thread since it wrote last
         self._closed = False
         self._thread = Thread(target=self._run, name=f"stretto-writer {path.name}", daemon=True)
         self._thread.start()
@@ -68,6 +87,38 @@ class Writer:
             self._changed.notify()
         return job.waiter
 
+    def write_here(self, work: Work[T]) -> Done | None:
+        """Write at once, in the thread of who calls; None: somebody else writes, so it must wait its turn."""
+        if (
+            self._here >= HERE_IN_A_ROW
+            or self._urgent
+            or self._waiting
+            or not self._using.acquire(blocking=False)
+        ):
+            return None
+        try:
+            if self._connection is None or self._closed or not self._lock.attempt():
+                return None
+            try:
+                return self._at_once(self._connection, work)
+            finally:
+                self._lock.release()
+        except OSError:  # of the lock
+            return None
+        finally:
+            self._using.release()
+
+    def _at_once(self, connection: sqlite3.Connection, work: Work[T]) -> Done | None:
+        self._here += 1
+        try:
+            self._begin(connection, Mode.HERE)
+        except sqlite3.Error:  # the thread waits, or says what is wrong
+            return None
+        loop = asyncio.get_running_loop()
+        jobs = iter((Job(work, loop.create_future(), loop),))
+        (done,) = self._write(connection, lambda: next(jobs, None))
+        return done
+
     def close(self) -> None:
         """Write what waits, and end."""
         with self._changed:
@@ -77,17 +128,30 @@ class Writer:
 
     # --------------------------------------------------------------------------------------- in the thread
     def _run(self) -> None:
-        connection = self._connect()
+        connection = self._connection = self._connect()
         try:
             while self._wait():
                 try:
-                    with self._lock:
-                        done = self._write(connection)
+                    with self._using, self._lock:
+                        self._begin(connection, Mode.THREAD)
+                        self._here = 0
+                        done = self._write(connection, self._next)
                 except OSError as error:
                     done = self._none(Unavailable(f"the lock beside {self._path} can not be had: {error}"))
+                except sqlite3.Error as error:  # not even a transaction could be begun
+                    done = self._none(unknown(error, self._path))
                 _tell(done)
         finally:
+            with self._using:
+                self._connection = None
             connection.close()
+
+    def _begin(self, connection: sqlite3.Connection, mode: Mode) -> None:
+        if self._mode is not mode:
+            for statement in mode.value:
+                connection.execute(statement)
+            self._mode = mode
+        connection.execute("BEGIN IMMEDIATE")
 
     def _wait(self) -> bool:
         """Until there is something to write; False: never again."""
@@ -104,18 +168,15 @@ class Writer:
                     return job
         return None
 
-    def _write(self, connection: sqlite3.Connection) -> list[Done]:
-        """One transaction with everything that waits by now."""
+    def _write(self, connection: sqlite3.Connection, take: Callable[[], Job | None]) -> list[Done]:
+        """Everything that waits by now, in the transaction that was begun."""
         done: list[Done] = []
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            self._try_all(connection, done)
+            self._try_all(connection, take, done)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
-            if not done:  # not even a transaction could be begun
-                return self._none(unknown(error, self._path))
             return [each if each.error else each._replace(error=unknown(error, self._path)) for each in done]
         return done
 
@@ -126,11 +187,13 @@ class Writer:
             done.append(Done(job, error=error))
         return done
 
-    def _try_all(self, connection: sqlite3.Connection, done: list[Done]) -> None:
+    def _try_all(
+        self, connection: sqlite3.Connection, take: Callable[[], Job | None], done: list[Done]
+    ) -> None:
         """The first write is the transaction; those that join it are undone alone if they fail."""
         transaction = SqliteTransaction(connection, self._clock)
         deadline = monotonic() + LONGEST
-        while len(done) < MOST_AT_ONCE and monotonic() < deadline and (job := self._next()) is not None:
+        while len(done) < MOST_AT_ONCE and monotonic() < deadline and (job := take()) is not None:
             joins = bool(done)
             done.append(Done(job))
             if joins:

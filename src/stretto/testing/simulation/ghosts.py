@@ -17,6 +17,7 @@ from stretto.engine.flow import Flow
 from stretto.engine.plan import Kind
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, WakeReason
 from stretto.model.actions import StepAction
+from stretto.model.artifact import DefaultArtifact
 from stretto.model.errors import StrettoError
 from stretto.model.rollup import RollupOverview
 from stretto.model.status import RunStatus, StepStatus
@@ -204,6 +205,12 @@ def _reported(dice: Random, asked: Asked) -> Event:
     return happened.Reported(attempt=asked[0], launch=_old_launch(asked[1]), state=state)
 
 
+def _output_told(_dice: Random, asked: Asked) -> Event | None:
+    """What is told of work under way is kept, whoever tells it."""
+    works = asked[1] is not None and asked[1].launch is not None
+    return None if works else happened.OutputTold(attempt=asked[0], artifacts={"told": DefaultArtifact()})
+
+
 def _work_lost(_dice: Random, asked: Asked) -> Event:
     return happened.WorkLost(attempt=asked[0], launch=_old_launch(asked[1]))
 
@@ -296,6 +303,7 @@ def _faulted(_dice: Random, asked: Asked) -> Event | None:
 
 MAKERS: Final[Mapping[type[Event], Make]] = {
     happened.Reported: _reported,
+    happened.OutputTold: _output_told,
     happened.WorkLost: _work_lost,
     happened.Woken: _woken,
     happened.StepTimeDue: _step_time_due,

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from stretto.engine.events import Reported, ResultState
-from stretto.node.asks import Ask, Commit, Deal
+from stretto.node.asks import Ask, Commit
 from stretto.node.machine import Node
 from stretto.node.perform.evaluating import InProcess
 from stretto.node.performer import Performer
 from stretto.node.retention import FIRST_LOOK, forget
 from stretto.node.retention_settings import RetentionSettings
 from stretto.ports.hints import Heard
-from stretto.ports.messages import Log
 from stretto.ports.rows import NodeId
 from stretto.testing.hosting import Hosted
 from stretto.testing.scheduler import Delay
@@ -117,8 +116,6 @@ class Process(Hosted):
 
     def hears_error(self, ask: Ask, error: Exception) -> None:
         self._world.story.failed(self.who, ask, error)
-        if isinstance(ask, Deal) and isinstance(ask.message.body, Log):
-            self._world.history.excuse(ask.message.body.run)
 
     def told(self, event: Reported) -> Reported:
         """Steps that work adds, and the step that it goes back to, are not among what a runtime can say."""

@@ -43,7 +43,7 @@ IN_TIME: Final = (
 )
 CALLS: Final = (
     *("commit", "commit", "commit", "commit", "commit", "transact", "transact", "grant", "report"),
-    *("claim_again", "give_up", "load_group", "load_flows", "load_flows", "fetch", "fetch", "beat"),
+    *("claim_again", "give_up", "load_groups", "load_flows", "load_flows", "fetch", "fetch", "beat"),
     *("announce", "claim", "bury", "join", "leave", "match_trigger", "send", "look_at_queue", "run"),
     *("signal", "note_suspect", "postpone", "load_flows", "LoadRuns", "Carry", "Carry", "CallRuntime"),
     *("CallRuntime", "Evaluate", "Deal", "Deal"),

@@ -12,7 +12,9 @@ own. Cases with several writers use several handles, so that they race on stores
 """
 
 from stretto.testing.store_suite import (
+    approvals,
     breakpoints,
+    bulk,
     commits,
     concurrency,
     copies,
@@ -30,7 +32,9 @@ from stretto.testing.store_suite import (
     retention,
     signals,
     templates,
+    together,
     triggers,
+    views,
     work,
     workflows,
 )
@@ -41,6 +45,7 @@ CHECKS: tuple[Check, ...] = tuple(
     for module in (
         workflows,
         requests,
+        together,
         queues,
         groups,
         fences,
@@ -54,9 +59,12 @@ CHECKS: tuple[Check, ...] = tuple(
         signals,
         triggers,
         breakpoints,
+        approvals,
+        bulk,
         templates,
         functions,
         history,
+        views,
         events,
         retention,
         concurrency,

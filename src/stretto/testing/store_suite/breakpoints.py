@@ -80,6 +80,11 @@ async def held_attempts_are_found_also_inside_loops(world: World) -> None:
     deep = await world.store.paused(PREFIX, "a", Cut(most=1))
     assert [each.workflow_id for each in deep.elements] == [f"{PREFIX}11_1"]
     assert deep.after
+    everywhere = await world.store.all_paused(Cut(most=2))
+    assert [each.workflow_id for each in everywhere.elements] == [f"{PREFIX}11_1", f"{PREFIX}11_2"]
+    assert everywhere.after
+    rest = await world.store.all_paused(Cut(above=("a", f"{PREFIX}11_2", 1, 1, 1)))
+    assert rest.elements == page.elements
     assert (await world.store.paused("wf", "b", Cut())).elements == ()
     assert (await world.store.paused("w", "a", Cut())).elements == ()  # a user's id is no prefix
     held.status = StepStatus.WAITING_FOR_SIGNALS

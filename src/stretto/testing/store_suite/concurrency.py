@@ -60,6 +60,7 @@ async def a_commit_and_a_take_over_never_both_win(world: World) -> None:
             return await world.owner(f"new-{name}", store=store)
 
         done, heir = await asyncio.gather(owner.decide(run, records=(record,)), take_over())
+        heir.hold(await second.claim(heir.node, GROUPS))  # what a refused commit was still looking at
         group = await owner.group_of(run)
         (flow,) = await second.load_flows([run])  # what the heir reads is final
         assert bool(done.fenced) == (flow.attempts == ())

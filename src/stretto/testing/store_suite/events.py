@@ -56,7 +56,23 @@ async def the_newest_row_of_a_group_stays(world: World) -> None:
     assert await world.store.prune_log(end + 1) == 1
     assert await world.store.prune_log(end + 1) == 0
     assert (await world.store.newest_seqs())[1] == 3
-    assert (await world.store.load_group(1)).seq == 3
+    assert [each.seq for each in await world.store.load_groups([1])] == [3]
+
+
+@SUITE.check
+async def a_row_stays_as_long_as_one_before_it(world: World) -> None:
+    """A clock that is set back makes rows older than those before them; a gap would be taken for a loss."""
+    owner = await world.owner()
+    await log(world, owner, 1, 1)
+    await world.advance(-100_000)
+    await log(world, owner, 1, 3)
+    first, second, third, _newest = await world.store.read_log({1: 0})
+    assert first.at > third.at > second.at
+    assert await world.store.prune_log(third.at + 1) == 0
+    assert [each.seq for each in await world.store.read_log({1: 0})] == [1, 2, 3, 4]
+    assert await world.store.prune_log(first.at + 1, most=2) == 2
+    assert [each.seq for each in await world.store.read_log({1: 2})] == [3, 4]
+    assert await world.store.prune_log(first.at + 1) == 1
 
 
 @SUITE.check

@@ -1,5 +1,7 @@
 """Records of functions, and results of theirs that are kept for a while."""
 
+import asyncio
+
 import msgspec
 
 from stretto.ports.functions import FunctionRecord
@@ -47,6 +49,41 @@ async def a_result_is_kept_until_its_time(world: World) -> None:
     assert await world.store.cached("k", 1_000) is None
     await world.store.keep("k", '"\u00e9"', 2_000)
     assert await world.store.cached("k", 1_000) == '"\u00e9"'
+
+
+@SUITE.check
+async def one_of_several_gets_a_key(world: World) -> None:
+    store = world.store
+    found = await asyncio.gather(
+        *(store.keep_first("k", f"claim {number}", 1_000, 500) for number in range(8))
+    )
+    assert found.count(None) == 1
+    winner = f"claim {found.index(None)}"
+    assert set(found) == {None, winner}
+    assert await store.cached("k", 1_499) == winner
+    assert await store.cached("k", 1_500) is None
+
+
+@SUITE.check
+async def a_key_is_held_until_its_time(world: World) -> None:
+    store = world.store
+    assert await store.keep_first("k", "first", 1_000, 500) is None
+    assert await store.keep_first("k", "first", 1_200, 500) is None  # the same one again
+    assert await store.keep_first("k", "second", 1_699, 500) == "first"
+    assert await store.keep_first("k", "second", 1_700, 500) is None
+    await store.keep("k", "answer", 9_000)
+    assert await store.keep_first("k", "third", 8_999, 500) == "answer"
+
+
+@SUITE.check
+async def only_the_holder_lets_go_of_a_key(world: World) -> None:
+    store = world.store
+    assert await store.keep_first("k", "first", 1_000, 500) is None
+    await store.forget("k", "second")
+    assert await store.keep_first("k", "second", 1_000, 500) == "first"
+    await store.forget("k", "first")
+    await store.forget("k", "first")
+    assert await store.keep_first("k", "second", 1_000, 500) is None
 
 
 @SUITE.check

@@ -9,6 +9,7 @@ from stretto.ports.messages import Ask, Letter, Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import Lease, NodeId
+from stretto.ports.suspicion import DEATHS_TO_BE_GUILTY, NONE
 from stretto.ports.work import Work
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, near, refusal
@@ -92,40 +93,60 @@ async def a_burial_deletes_mail_and_frees_work(world: World) -> None:
 
 
 @SUITE.check
-async def a_suspect_is_set_aside_by_the_burial(world: World) -> None:
+async def a_suspect_is_set_aside_by_the_third_burial(world: World) -> None:
     await world.publish()
-    owner = await world.owner("node-a")
+    owner = await world.owner("node-1")
     run = await world.start()
     group = await owner.group_of(run)
     other = (group + 1) % GROUPS
     message = await world.store.send(Letter(ref="x", to_group=other, body=Log(at=1)))
     third, fourth = (group + 2) % GROUPS, (group + 3) % GROUPS
-    await world.store.note_suspect(owner.leases[group], run)
-    await world.store.note_suspect(owner.leases[other], message)
-    await world.store.note_suspect(owner.leases[third], RunKey("unknown", 1, 1))
-    await world.store.note_suspect(owner.leases[fourth], 999_999)
-    assert (await world.store.groups())[group].suspect == run
-    burial = await world.store.bury(A, 1, expired=False)
-    assert burial is not None
-    assert (burial.quarantined, burial.parked) == ((run,), (message,))
+    for death in (1, 2, 3):
+        await world.store.note_suspect(owner.leases[group], RunKey("innocent", death, 1))
+        await world.store.note_suspect(owner.leases[group], run)
+        await world.store.note_suspect(owner.leases[other], message)
+        await world.store.note_suspect(owner.leases[third], RunKey("unknown", 1, 1))
+        await world.store.note_suspect(owner.leases[fourth], 999_999)
+        assert (await world.store.groups())[group].suspicion.suspect == run
+        burial = await world.store.bury(owner.node, 1, expired=False)
+        assert burial is not None
+        assert (burial.quarantined, burial.parked) == (((run,), (message,)) if death == 3 else ((), ()))
+        owner = await world.owner(f"node-{death + 1}")
     assert (await world.row(run)).quarantined
     assert (await world.store.fetch(B, range(GROUPS))).admitted == ()
     assert (await world.store.fetch(B, [other])).messages == ()
-    assert [each.suspect for each in await world.store.groups()] == [None] * GROUPS
+    assert {each.suspicion for each in await world.store.groups()} == {NONE}
+
+
+@SUITE.check
+async def a_suspect_that_did_no_harm_is_not_accused_any_more(world: World) -> None:
+    await world.publish()
+    run = await world.start()
+    for death in range(1, 5):
+        owner = await world.owner(f"node-{death}")
+        lease = owner.leases[await owner.group_of(run)]
+        if death == 3:
+            await world.store.note_suspect(lease, run)
+            await world.store.note_suspect(lease, None)
+        await world.store.note_suspect(lease, run)
+        burial = await world.store.bury(owner.node, 1, expired=False)
+        assert burial is not None
+        assert burial.quarantined == ()
 
 
 @SUITE.check
 async def a_suspect_that_has_ended_is_left_alone(world: World) -> None:
     """Nobody would let it out again: it stays what it became."""
     await world.publish()
-    owner = await world.owner("node-a")
+    owner = await world.owner("node-0")
     run = await world.live(owner)
-    group = await owner.group_of(run)
-    await world.store.note_suspect(owner.leases[group], run)
     await owner.end(run)
-    burial = await world.store.bury(A, 1, expired=False)
-    assert burial is not None
-    assert burial.quarantined == ()
+    for death in range(DEATHS_TO_BE_GUILTY):
+        owner = owner if not death else await world.owner(f"node-{death}")
+        await world.store.note_suspect(owner.leases[await owner.group_of(run)], run)
+        burial = await world.store.bury(owner.node, 1, expired=False)
+        assert burial is not None
+        assert burial.quarantined == ()
     assert (await world.row(run)).quarantined is None
 
 
@@ -143,7 +164,7 @@ async def only_an_owner_names_a_suspect_or_calms(world: World) -> None:
     assert (await world.store.groups())[0].falls == 1
     await world.store.calm([mine])
     calmed = (await world.store.groups())[0]
-    assert (calmed.falls, calmed.suspect, calmed.owner) == (0, None, B)
+    assert (calmed.falls, calmed.suspicion, calmed.owner) == (0, NONE, B)
 
 
 @SUITE.check

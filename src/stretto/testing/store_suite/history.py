@@ -1,12 +1,14 @@
 """Runs and attempts for readers, page by page."""
 
+from typing import Any
+
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.initiator import Ancestor, SubworkflowInitiator
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.tag import Tag
-from stretto.ports.history import RunFilter
+from stretto.ports.history import Above, Counted, RunFilter, RunTimes
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.rows import Parent, RunRow, StepState
+from stretto.ports.rows import FirstError, Parent, RunGlance, RunRow, RunSummary, StepState
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, ended, run_record
 
@@ -109,8 +111,12 @@ async def every_filter_counts(world: World) -> None:
     above = Ancestor(workflow_id="above", instance_id=1, run_id=1, step_id="sub", step_attempt_id=1)
     child = SubworkflowInitiator(ancestors=(above,))
     plain = await world.start()
-    owned = await world.start(owner="bob", tags=(Tag(name="hot"),), correlation_id="c-1")
-    stopped = await world.start("other", status=RunStatus.STOPPED, initiator=child)
+    owned = await world.start(
+        owner="bob", tags=(Tag(name="hot"),), correlation_id="c-1", request_id="request-x"
+    )
+    stopped = await world.start(
+        "other", status=RunStatus.STOPPED, initiator=child, parent=Parent(1, ABOVE), version_id=2
+    )
     iteration = run_record(RunKey("maestro_foreach_1", 1, 1), "i", status=RunStatus.IN_PROGRESS)
     owner = await world.owner()
     await owner.launch(plain)
@@ -122,13 +128,100 @@ async def every_filter_counts(world: World) -> None:
         (RunFilter(owner="bob"), {owned}),
         (RunFilter(tag="hot"), {owned}),
         (RunFilter(correlation_id="c-1"), {owned}),
+        (RunFilter(uuid="request-x"), {owned}),
+        (RunFilter(uuid="request-x", workflow_id="other"), set()),
         (RunFilter(roots=True), {plain, owned}),
         (RunFilter(owner="bob", workflow_id="other"), set()),
+        (RunFilter(owner="bob", tag="hot"), {owned}),
+        (RunFilter(initiator="SUBWORKFLOW", since=0), {stopped}),
+        (RunFilter(initiator="MANUAL", workflow_id="wf"), {plain, owned}),
+        (RunFilter(workflow_id="other", version_id=2), {stopped}),
+        (RunFilter(workflow_id="other", version_id=1), set()),
+        (RunFilter(parent=Above(run=ABOVE.run)), {stopped}),
+        (RunFilter(parent=Above(run=ABOVE.run, step_id="sub", attempt=1), until=2**60), {stopped}),
+        (RunFilter(parent=Above(run=ABOVE.run, step_id="sub", attempt=2)), set()),
+        (RunFilter(parent=Above(run=ABOVE.run, step_id="other")), set()),
+        (RunFilter(parent=Above(run=RunKey("above", 1, 2))), set()),
     ):
         page = await world.store.all_runs(Cut(), wanted)
         assert {each.key for each in page.elements} == found
+        assert await world.store.count_runs(wanted) == Counted(len(found))
     inline = await world.store.instances("maestro_foreach_1", Cut())
     assert [each.key for each in inline.elements] == [iteration.key]
+
+
+@SUITE.check
+async def counting_ends_somewhere(world: World) -> None:
+    await world.publish()
+    for _ in range(5):
+        await world.start()
+    assert await world.store.count_runs(RunFilter(), most=5) == Counted(5)
+    assert await world.store.count_runs(RunFilter(), most=4) == Counted(4, exact=False)
+    assert await world.store.count_runs(RunFilter(statuses=[RunStatus.CREATED]), most=2) == Counted(2, False)
+    assert await world.store.count_runs(RunFilter(workflow_id="none"), most=1) == Counted(0)
+
+
+@SUITE.check
+async def runs_are_counted_by_when_they_were_made(world: World) -> None:
+    await world.publish()
+    made = []
+    for status in (RunStatus.STOPPED, RunStatus.CREATED, RunStatus.CREATED):
+        made.append(await world.start(status=status, tags=(Tag(name="hot"),)))
+        await world.advance(10)
+    times = [(await world.row(run)).record.create_time for run in made]
+    width = times[2] - times[0]
+    whole = {times[0]: {RunStatus.STOPPED: 1, RunStatus.CREATED: 1}, times[2]: {RunStatus.CREATED: 1}}
+    created = {times[0]: {RunStatus.CREATED: 1}, times[2]: {RunStatus.CREATED: 1}}
+    span: dict[str, Any] = {"since": times[0], "until": times[2] + 1}
+    for wanted, counts in (
+        (RunFilter(**span), whole),
+        (RunFilter(**span, statuses=tuple(RunStatus)), whole),
+        (RunFilter(**span, tag="hot"), whole),
+        (RunFilter(**span, workflow_id="wf", tag="hot", roots=True), whole),
+        (RunFilter(**span, workflow_id="wf", statuses=[RunStatus.CREATED]), created),
+        (RunFilter(**span, workflow_id="other"), {}),
+        (RunFilter(since=times[0], until=times[0]), {}),
+    ):
+        assert await world.store.run_times(wanted, width) == RunTimes(counts=counts)
+    few = await world.store.run_times(RunFilter(**span, workflow_id="wf"), width, most=1)
+    assert few.from_here == times[1]
+
+
+@SUITE.check
+async def runs_at_a_glance_come_without_their_records(world: World) -> None:
+    await world.publish()
+    owner = await world.owner()
+    first = await world.live(owner)
+    error = FirstError(step_id="s", status=StepStatus.FATALLY_FAILED, text="full")
+    summary = RunSummary(counts={StepStatus.FATALLY_FAILED: 1}, first_error=error)
+    record = (await world.row(first)).record
+    over = ended(record, RunStatus.FAILED, at=record.create_time + 70)
+    over.start_time = record.create_time + 20
+    await owner.decide(first, records=(over,), summaries={first: summary})
+    await world.advance(10)
+    second = await world.start(status=RunStatus.FAILED)
+    created = (await world.row(second)).record.create_time
+    glances = await world.store.newest_in(RunStatus.FAILED)
+    assert [each.key for each in glances] == [second, first]
+    assert glances[1] == RunGlance(
+        key=first,
+        version_id=1,
+        status=RunStatus.FAILED,
+        create_time=record.create_time,
+        start_time=record.create_time + 20,
+        end_time=record.create_time + 70,
+        summary=summary,
+    )
+    assert [each.duration for each in glances] == [None, 50]
+    assert await world.store.newest_in(RunStatus.FAILED, most=1) == glances[:1]
+    assert await world.store.newest_in(RunStatus.FAILED, since=created) == glances[:1]
+    assert await world.store.newest_in(RunStatus.STOPPED) == []
+    bare = await world.store.newest_in(RunStatus.FAILED, summaries=False)
+    assert [(each.key, each.duration, each.summary) for each in bare] == [
+        (second, None, RunSummary()),
+        (first, 50, RunSummary()),
+    ]
+    assert (await world.store.recent(["wf"]))["wf"] == glances
 
 
 @SUITE.check
@@ -211,6 +304,7 @@ async def states_of_steps_come_without_their_records(world: World) -> None:
                 status=StepStatus.RUNNING,
                 create_time=5,
                 start_time=6,
+                is_loop=True,
                 total=9,
                 ended={RunStatus.SUCCEEDED: 5, RunStatus.FAILED: 1},
             ),
@@ -226,3 +320,28 @@ async def states_of_steps_come_without_their_records(world: World) -> None:
             )
         ],
     }
+
+
+@SUITE.check
+async def marks_of_steps_are_those_of_their_newest_attempts(world: World) -> None:
+    await world.publish()
+    owner = await world.owner()
+    run, child = await world.live(owner), RunKey("child", 3, 1)
+    records = (
+        attempt_record(run, "a", 1, StepStatus.SUCCEEDED, start_time=4, end_time=8),
+        attempt_record(run, "loop", 1, StepStatus.USER_FAILED),
+        attempt_record(run, "loop", 2, StepStatus.RUNNING, start_time=6),
+        LoopRecord(key=AttemptKey(run, "loop", 1), inline_id="maestro_foreach_1", run_id=1),
+        LoopRecord(key=AttemptKey(run, "loop", 2), inline_id="maestro_foreach_1", run_id=1),
+        attempt_record(run, "sub", 1, StepStatus.RUNNING, start_time=7, child=child),
+    )
+    await owner.decide(run, records=records)
+    marks = await world.store.step_marks(run)
+    assert {step: tuple(mark) for step, mark in marks.newest.items()} == {
+        "a": ("a", 1, "SUCCEEDED", 4, 8, None),
+        "loop": ("loop", 2, "RUNNING", 6, None, None),
+        "sub": ("sub", 1, "RUNNING", 7, None, "child"),
+    }
+    states = {each.key.step_id: each for each in (await world.store.step_states([run]))[run]}
+    assert marks.below == {"loop": states["loop"], "sub": states["sub"]}
+    assert await world.store.step_marks(RunKey("wf", 99, 1)) == ({}, {})

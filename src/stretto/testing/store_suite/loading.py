@@ -8,6 +8,7 @@ from stretto.ports.messages import Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId, Phase
+from stretto.ports.suspicion import DEATHS_TO_BE_GUILTY
 from stretto.ports.work import Work
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import event
@@ -28,8 +29,7 @@ async def a_group_lists_what_is_admitted_or_live(world: World) -> None:
     await world.start(admit=False)
     await owner.end(await world.live(owner))
     found = {}
-    for group in range(GROUPS):
-        rows = await world.store.load_group(group)
+    for group, rows in enumerate(await world.store.load_groups(range(GROUPS))):
         found.update({each.key: (each.phase, each.due_at, group) for each in rows.runs})
     assert found == {
         admitted: (Phase.ADMITTED, None, await owner.group_of(admitted)),
@@ -43,12 +43,14 @@ async def a_group_knows_its_last_seq_and_its_work(world: World) -> None:
     owner = await world.owner()
     run = await world.live(owner)
     group = await owner.group_of(run)
-    empty = await world.store.load_group(group)
+    other = (group + 1) % GROUPS
+    (empty,) = await world.store.load_groups([group])
     assert (empty.seq, empty.work) == (0, ())
     work = Work(attempt=AttemptKey(run, "s", 1), launch=3, pool="gpu", group=group)
     await owner.decide(run, work=(work,), events=(event("a"),))
     await owner.decide(run, events=(event("b"),))
-    full = await world.store.load_group(group)
+    beside, full = await world.store.load_groups([other, group])  # in the order that was asked for
+    assert (beside.runs, beside.seq, beside.work) == ((), 0, ())
     assert full.seq == 2
     (found,) = full.work
     assert (found.attempt, found.launch, found.take, found.taken_by) == (work.attempt, 3, 0, None)
@@ -106,16 +108,18 @@ async def a_run_in_quarantine_is_left_alone_until_released(world: World) -> None
     owner = await world.owner("node-a")
     run = await world.live(owner)
     group = await owner.group_of(run)
-    await world.store.note_suspect(owner.leases[group], run)
-    await world.store.bury(owner.node, 1, expired=False)
+    for death in range(DEATHS_TO_BE_GUILTY):
+        owner = owner if not death else await world.owner(f"node-{death}")
+        await world.store.note_suspect(owner.leases[group], run)
+        await world.store.bury(owner.node, 1, expired=False)
     page = await world.store.quarantined(Cut())
     assert [each.key for each in page.elements] == [run]
-    assert (await world.store.load_group(group)).runs == ()
+    assert [each.runs for each in await world.store.load_groups([group])] == [()]
     assert await world.store.release_run(run)
     assert not await world.store.release_run(run)
     assert not await world.store.release_run(RunKey("unknown", 1, 1))
     assert (await world.store.quarantined(Cut())).elements == ()
-    assert [each.key for each in (await world.store.load_group(group)).runs] == [run]
+    assert [each.key for rows in await world.store.load_groups([group]) for each in rows.runs] == [run]
     mail = await world.store.fetch(NodeId("b"), [group])  # its owner is told to look; nothing has changed
     logs = [each.body for each in mail.messages if isinstance(each.body, Log)]
     assert [(each.run, each.status) for each in logs] == [(run, None)]

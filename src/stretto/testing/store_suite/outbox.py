@@ -195,3 +195,15 @@ async def a_sweep_deletes_what_nobody_will_read(world: World) -> None:
     assert await world.store.sweep_outbox(after) == 0
     assert [each.id for each in (await world.store.fetch(HERE, [5])).messages] == [waiting]
     assert len((await world.store.fetch(THERE, [])).messages) == 1
+
+
+@SUITE.check
+async def what_waits_is_counted(world: World) -> None:
+    assert await world.store.messages_waiting() == (0, None)
+    before = await world.store.now()
+    for ref in ("a", "b"):
+        await world.store.send(Letter(ref=ref, to_group=1, body=Log(at=1)))
+    count, oldest = await world.store.messages_waiting()
+    assert count == 2
+    assert near(oldest, before)
+    assert (await world.store.messages_waiting(most=1))[0] == 1

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from stretto.engine.permits import granted
+from stretto.engine.permits import granted, rank_of
 from stretto.engine.records import AttemptKey
 from stretto.model.permit import TagPermit
 from stretto.model.workflow import Criticality
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.messages import Grant
 from stretto.ports.paging import Cut
-from stretto.ports.permits import TagUse
+from stretto.ports.permits import TagStanding, TagUse
 from stretto.ports.places import group_of_tag
 from stretto.ports.rows import NodeId
 from stretto.testing.store_suite.check import Suite
@@ -117,6 +117,17 @@ async def urgent_ones_go_first_then_older_ones(world: World) -> None:
     await line.ask(1, {"x": None}, since=5)
     await line.ask(2, {"x": None}, since=99, criticality=Criticality.CRITICAL)
     await line.ask(3, {"x": None}, since=1, criticality=Criticality.LOW)
+    told = (await world.store.line("x", Cut())).elements
+    assert [each.attempt for each in told] == [line.keys[place] for place in (2, 1, 0, 3)]
+    second = (rank_of(None), 5, line.keys[1])
+    behind = await world.store.line("x", Cut(most=1, above=second))
+    assert ([each.attempt for each in behind.elements], behind.before, behind.after) == (
+        line.keys[:1],
+        True,
+        True,
+    )
+    before = await world.store.line("x", Cut(below=second))
+    assert [each.attempt for each in before.elements] == [line.keys[2]]
     order = []
     while places := await line.grant("x"):
         order += places
@@ -200,6 +211,39 @@ async def a_tag_is_changed_from_what_it_was(world: World) -> None:
         await world.store.change_tag("x", raise_by_one)
     assert seen == [None, TagPermit(tag="x", max_allowed=1)]
     assert await world.store.tag("x") == TagPermit(tag="x", max_allowed=2)
+
+
+@SUITE.check
+async def a_tag_says_who_has_it_and_who_is_next(world: World) -> None:
+    line = await Line.of(world, 6)
+    await limit(world, "a", 2)
+    for place in (0, 1, 2):
+        await line.ask(place, {"a": None, "b": 9})
+    assert await line.grant("a") == [0, 1]
+    await line.ask(3, {"c": 2, "free": None})
+    await line.ask(4, {"c": 5})
+    await line.ask(5, {"c": 5})
+    keys = line.keys
+    found = await world.store.standings(["c", "a", "free", "unknown", "b"], most=1)
+    assert found == {
+        "a": TagStanding(limit=2, held=2, holders=(keys[0],)),
+        "b": TagStanding(limit=9, held=2, holders=(keys[0],), next=(keys[2],)),
+        "c": TagStanding(limit=2, next=(keys[3], keys[4])),
+        "free": TagStanding(),
+        "unknown": TagStanding(),
+    }
+    assert [found[tag].blocks(keys[2]) for tag in ("a", "b")] == [True, False]
+    assert [found["c"].blocks(keys[place]) for place in (3, 4, 5)] == [False, False, True]
+    assert not found["free"].blocks(keys[3])
+    rows = await world.store.permits_of([keys[3], keys[2], keys[2]])
+    assert [(row.attempt, row.tag, row.granted) for row in rows] == [
+        (keys[2], "a", False),
+        (keys[2], "b", False),
+        (keys[3], "c", False),
+        (keys[3], "free", False),
+    ]
+    assert await world.store.permits_of([]) == []
+    assert await world.store.standings([], most=5) == {}
 
 
 @SUITE.check

@@ -1,16 +1,18 @@
 """Retention: what may go goes in small steps, and nothing else does."""
 
+from asyncio import gather
+
 from stretto.engine.events import Granted, RunActed, RunAction
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.breakpoint import StepBreakpoint
 from stretto.model.properties import RunStrategyRule
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import WorkflowChange
-from stretto.ports.admission import Question, QueuedEnd, Verdict
+from stretto.ports.admission import NewRun, Question, QueuedEnd, Standing, Verdict
 from stretto.ports.commit import PermitAsk
 from stretto.ports.messages import Act, AnyBody, Grant, Letter, Log, Stop
 from stretto.ports.paging import Cut
-from stretto.ports.rows import Parent
+from stretto.ports.rows import FailureMark, Parent
 from stretto.ports.signals import SignalWait
 from stretto.ports.work import Work
 from stretto.testing.store_suite.check import Suite
@@ -31,6 +33,16 @@ async def over(world: World, owner: Owner, workflow_id: str = "wf", **fields: ob
 async def prune(world: World, workflow_id: str = "wf", most: int = 500) -> int:
     """Everything that ended until now."""
     return await world.store.prune_runs(workflow_id, await world.store.now() + 1, most=most)
+
+
+async def latest(world: World, run: RunKey) -> RunKey | None:
+    """The newest run of an instance, as a restart meets it."""
+
+    def decide(found: Standing) -> Verdict[RunKey | None]:
+        state = found.latest.get(run.instance_id)
+        return Verdict(answer=None if state is None else state.key)
+
+    return (await world.store.transact("wf", Question(instances=(run.instance_id,)), decide)).answer
 
 
 @SUITE.check
@@ -78,7 +90,7 @@ async def an_instance_goes_with_all_its_runs(world: World) -> None:
     assert await prune(world, most=1) == 1
     assert await prune(world, most=1) == 1
     assert await world.store.run(first) is None
-    assert await world.store.newest_run("wf", first.instance_id) is not None
+    assert await world.store.run(second) is not None
     assert await prune(world) == 1
     assert await world.store.newest_run("wf", first.instance_id) is None
 
@@ -136,6 +148,75 @@ async def a_failure_that_blocks_a_strict_queue_stays(world: World) -> None:
     assert await prune(world) == 0
     await world.publish(rule=RunStrategyRule.SEQUENTIAL, slots=1)
     assert await prune(world) == 1
+
+
+@SUITE.check
+async def a_failure_that_blocks_the_queue_of_a_child_keeps_all_above_it(world: World) -> None:
+    await world.publish()
+    await world.publish("middle")
+    await world.publish("strict", rule=RunStrategyRule.STRICT_SEQUENTIAL, slots=1)
+    owner = await world.owner()
+    run = await world.live(owner)
+    iterations = [run_record(RunKey("maestro_foreach_1", number, 1), f"i{number}") for number in (1, 2, 3)]
+    inside = [attempt_record(each.key, "sub", 1, StepStatus.SUCCEEDED) for each in iterations]
+    over_all = (*(ended(each) for each in iterations), *inside)
+    group = await owner.group_of(run)
+    middle = await over(world, owner, "middle", parent=Parent(group, inside[2].key))
+    below = Parent(await owner.group_of(middle), AttemptKey(middle, "s", 1))
+    failed = await world.live(owner, "strict", parent=below)
+    await owner.end(failed, RunStatus.FAILED)
+    await owner.end(run, records=over_all)
+    for most in (1, 5, 500):  # not even a part of the instance goes
+        assert await prune(world, most=most) == 0
+    assert await latest(world, run) == run
+    unblocked = Verdict(answer=None, marks={failed: FailureMark.UNBLOCKED})
+    await world.store.transact("strict", Question(), lambda _found: unblocked)
+    assert await prune(world, most=4) == 4
+    assert await prune(world) == 6
+    assert await world.store.run(failed) is None
+
+
+@SUITE.check
+async def what_is_being_forgotten_can_not_be_restarted(world: World) -> None:
+    await world.publish()
+    owner = await world.owner()
+    first = await over(world, owner)
+    second = await world.restart(first)
+    await owner.launch(second)
+    await owner.end(second)
+    other = await over(world, owner)
+    assert await latest(world, first) == second
+    for _ in range(2):  # the rows of the first run; then the second is left
+        assert await prune(world, most=1) == 1
+        assert await latest(world, first) is None
+        assert await world.store.newest_run("wf", first.instance_id) is None
+        assert await latest(world, other) == other
+    assert await world.store.run(second) is not None
+    assert await prune(world, most=1) == 1
+    assert await world.store.run(second) is None
+    assert await prune(world) == 2
+
+
+@SUITE.check
+async def who_restarts_meets_all_of_an_instance_or_nothing(world: World) -> None:
+    await world.publish()
+    owner, store = await world.owner(), await world.another()
+    for _ in range(10):
+        run = await over(world, owner)
+        key, limit = RunKey("wf", run.instance_id, 2), await world.store.now() + 1
+        new = NewRun(record=run_record(key, f"again {run}"))
+
+        def decide(found: Standing, new: NewRun = new) -> Verdict[bool]:
+            known = new.record.key.instance_id in found.latest
+            return Verdict(answer=known, created=(new,) if known else ())
+
+        begun, gone = await gather(
+            world.store.transact("wf", Question(instances=(run.instance_id,)), decide),
+            store.prune_runs("wf", limit, most=1),
+        )
+        assert (begun.answer, gone) in {(True, 0), (False, 1)}
+        assert len(await world.store.attempts(run, "s")) == 1 - gone
+        assert await prune(world) == gone
 
 
 @SUITE.check

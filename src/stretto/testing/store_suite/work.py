@@ -4,7 +4,7 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.ports.commit import Decided
 from stretto.ports.paging import Cut
 from stretto.ports.rows import NodeId
-from stretto.ports.work import Work
+from stretto.ports.work import PoolUse, Work
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import Owner
 from stretto.testing.store_suite.world import World
@@ -86,6 +86,13 @@ async def what_stays_free_is_found_by_a_sweep(world: World) -> None:
     assert taken is not None
     now = await world.store.now()
     free = await world.store.free_work("gpu", before=now)
+    await offer(owner, 4, "cpu")
+    await world.store.take_work(A, "cpu")
+    assert await world.store.pools() == [
+        PoolUse(pool="cpu", busy=1),
+        PoolUse(pool="gpu", ready=2, busy=1, oldest=free[0].since),
+    ]
+    assert [each.ready for each in await world.store.pools(most=1)] == [0, 1]
     assert [each.attempt for each in free] == [attempt(2), attempt(3)]
     assert await world.store.free_work("gpu", before=now, most=1) == free[:1]
     assert await world.store.free_work("gpu", before=free[0].since) == []

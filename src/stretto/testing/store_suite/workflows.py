@@ -1,6 +1,8 @@
 """Versions, properties, activation, deletion."""
 
+from collections import Counter
 from functools import partial
+from typing import Any
 
 from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
 from stretto.model.event import ChangeEvent
@@ -8,18 +10,33 @@ from stretto.model.properties import PropertiesSnapshot, RunStrategyRule
 from stretto.model.status import RunStatus
 from stretto.model.tag import Tag
 from stretto.model.timeline import WorkflowChange
+from stretto.model.trigger import CronTrigger
 from stretto.model.user import User
-from stretto.model.workflow import Workflow, WorkflowVersion
+from stretto.model.workflow import Criticality, Workflow, WorkflowVersion
 from stretto.ports.messages import Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
 from stretto.ports.rows import NodeId
-from stretto.ports.workflows import Activation, Change, Found, WorkflowFilter, WorkflowRow
+from stretto.ports.workflows import (
+    TOTALS_EVERY,
+    Activation,
+    Change,
+    Found,
+    VersionHead,
+    VersionKey,
+    WorkflowFilter,
+    WorkflowRow,
+)
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import event
 from stretto.testing.store_suite.world import ALICE, World, near, refusal
 
 SUITE = Suite("workflows")
+
+
+def near_slot(begin: int, moment: int) -> bool:
+    """Whether it is the time in which totals are counted now, or the one that began since."""
+    return begin - TOTALS_EVERY <= moment < begin + TOTALS_EVERY
 
 
 def gone(_row: WorkflowRow) -> ChangeEvent:
@@ -206,6 +223,12 @@ async def workflows_are_listed_by_id_and_filtered(world: World) -> None:
     assert await ids(Cut(), WorkflowFilter(prefix="b.")) == ["b.one", "b.two"]
     assert await ids(Cut(), WorkflowFilter(owner="alice")) == ["a.one", "b.two"]
     assert await ids(Cut(), WorkflowFilter(tag="hot", owner="bob")) == ["b.one"]
+    more = PropertiesSnapshot(tags=(Tag(name="hotter"), Tag(name="cold"), Tag(name="hot")))
+    await world.publish("c.none", properties=more)
+    assert await world.store.workflow_tags("ho") == ["hot", "hotter"]
+    assert await world.store.workflow_tags("", most=2) == ["cold", "hot"]
+    assert await world.store.workflow_tags("hott") == ["hotter"]
+    assert await world.store.workflow_tags("z") == []
     page = await world.store.workflows(Cut(most=1), WorkflowFilter(prefix="b."))
     assert (page.before, page.after) == (False, True)
     rows = await world.store.workflow_rows(["b.one", "a.one", "unknown"])
@@ -263,6 +286,62 @@ async def a_purged_id_can_be_used_again(world: World) -> None:
 
 
 @SUITE.check
+async def workflows_are_found_by_words_and_by_how_they_stand(world: World) -> None:
+    for workflow_id in ("Load_eu", "load-us", "report"):
+        await world.publish(workflow_id)
+    await world.publish("report", activation=Activation(version_id=0))
+    owner = await world.owner()
+    hour = await world.store.now()
+    hour -= hour % 3_600_000
+    await owner.end(await world.live(owner, "report"), RunStatus.FAILED)
+    await world.start("load-us")
+
+    async def ids(**fields: Any) -> list[str]:
+        return [
+            row.workflow_id for row in (await world.store.workflows(Cut(), WorkflowFilter(**fields))).elements
+        ]
+
+    assert await ids(words=("LOAD",)) == ["Load_eu", "load-us"]
+    assert await ids(words=("load", "u", "eu")) == ["Load_eu"]
+    assert await ids(words=("_",)) == ["Load_eu"]  # no more than it says
+    assert await ids(words=("%",)) == []
+    assert await ids(words=("o",), prefix="l") == ["load-us"]
+    assert await ids(active=True) == ["Load_eu", "load-us"]
+    assert await ids(active=False) == ["report"]
+    assert await ids(has=RunStatus.FAILED) == ["report"]
+    assert await ids(has=RunStatus.FAILED, since=hour + 7_200_000) == []
+    assert await ids(has=RunStatus.SUCCEEDED) == []
+    assert await ids(has=RunStatus.CREATED) == ["load-us"]
+    assert await ids(has=RunStatus.IN_PROGRESS) == []
+    unended = await world.store.unended(["load-us", "report", "unknown"])
+    assert unended == {"load-us": {RunStatus.CREATED: 1}}
+
+
+@SUITE.check
+async def heads_of_versions_come_without_their_steps(world: World) -> None:
+    await world.publish()
+    await world.publish("other")
+    workflow = Workflow(
+        id="other",
+        name="Other",
+        criticality=Criticality.HIGH,
+        time_triggers=(CronTrigger(cron="0 0 * * *", timezone="UTC"),),
+    )
+    await world.publish("other", version=WorkflowVersion(workflow=workflow))
+    rows = await world.store.workflow_rows(["wf", "other"])
+    first = VersionKey("wf", rows["wf"].internal_id, 1)
+    second = VersionKey("other", rows["other"].internal_id, 2)
+    for _ in range(2):  # whether or not they are remembered
+        heads = await world.store.version_heads([first, second, first._replace(version_id=9)])
+        assert heads == {
+            first: VersionHead(name="v1"),
+            second: VersionHead(name="Other", criticality=Criticality.HIGH, time_triggers=1),
+        }
+    assert await world.store.version_heads([VersionKey("unknown", 1, 1)]) == {}
+    assert await world.store.version_heads([]) == {}
+
+
+@SUITE.check
 async def hourly_outcomes_are_counters(world: World) -> None:
     await world.publish()
     await world.publish("other")
@@ -281,9 +360,18 @@ async def hourly_outcomes_are_counters(world: World) -> None:
         RunStatus.STOPPED: 1,
     }
     assert await world.store.outcomes(["wf"], since=hour + 3_600_000) == []
+    totals = await world.store.totals(hour, hour + 7_200_000)
+    summed = Counter(each for total in totals for each in Counter(total.statuses).elements())
+    assert summed == {RunStatus.SUCCEEDED: 1, RunStatus.FAILED: 1, RunStatus.STOPPED: 2}
+    assert all(total.begin % TOTALS_EVERY == 0 and near_slot(total.begin, before) for total in totals)
+    (whole,) = await world.store.totals(hour, hour + 7_200_000, 7_200_000)
+    assert (whole.begin, whole.statuses) == (hour, summed)
+    assert await world.store.totals(0, hour) == []
     assert await world.store.prune_outcomes(hour, most=10) == 0
-    assert await world.store.prune_outcomes(hour + 1, most=1) == 1
-    assert await world.store.prune_outcomes(hour + 1, most=10) == 1
+    later = hour + 7_200_000
+    assert await world.store.prune_outcomes(later, most=1) == 1
+    assert await world.store.prune_outcomes(later, most=10) == 1 + len(totals)
+    assert await world.store.totals(0, later) == []
 
 
 @SUITE.check

@@ -146,7 +146,7 @@ def run_record(key: RunKey, uuid: str, **fields: Any) -> RunRecord:
     initiator: Initiator = fields.pop("initiator", ManualInitiator(user=ALICE))
     correlation_id = fields.pop("correlation_id", f"{key}")
     return RunRecord(
-        key=key, uuid=uuid, version_id=1, initiator=initiator, correlation_id=correlation_id, **fields
+        key=key, uuid=uuid, initiator=initiator, correlation_id=correlation_id, **{"version_id": 1, **fields}
     )
 
 

@@ -17,14 +17,16 @@ from stretto.model.trigger import SignalParamValue, SignalTrigger, TimeTrigger
 from stretto.model.user import User
 from stretto.model.workflow import WorkflowVersion
 from stretto.ports import messages
+from stretto.ports.bulk import BulkItem, BulkJob
 from stretto.ports.functions import FunctionRecord
-from stretto.ports.groups import Suspect
 from stretto.ports.messages import AnyBody, Kind, Outcome
 from stretto.ports.rows import RunSummary
+from stretto.ports.suspicion import Suspicion
 from stretto.store.sql.codec.document import Document
 
 RUN: Final[Document[RunRecord]] = Document("run", RunRecord, lean=True, apart="params")
 PARAMS: Final[Document[Mapping[str, Parameter]]] = Document("parameters of a run", Mapping[str, Parameter])
+OWN_PARAMS: Final[Document[dict[str, Parameter]]] = Document("parameters of a run", dict[str, Parameter])
 ATTEMPT: Final[Document[AttemptRecord]] = Document("step attempt", AttemptRecord, lean=True)
 LOOP: Final[Document[LoopRecord]] = Document("loop", LoopRecord, lean=True)
 COUNTS: Final[Document[Mapping[RunStatus, int]]] = Document("counts of a loop", Mapping[RunStatus, int])
@@ -36,6 +38,8 @@ USER: Final[Document[User]] = Document("user", User)
 WORKFLOW_CHANGE: Final[Document[WorkflowChange]] = Document("timeline of a workflow", WorkflowChange)
 BREAKPOINT: Final[Document[StepBreakpoint]] = Document("breakpoint", StepBreakpoint)
 TEMPLATE: Final[Document[JobTemplate]] = Document("job template", JobTemplate)
+BULK_JOB: Final[Document[BulkJob]] = Document("bulk job", BulkJob)
+BULK_ITEM: Final[Document[BulkItem]] = Document("item of a bulk job", BulkItem)
 FUNCTION: Final[Document[FunctionRecord]] = Document("function", FunctionRecord)
 
 SIGNAL: Final[Document[SignalInstance]] = Document("signal", SignalInstance)
@@ -48,7 +52,7 @@ SEQS: Final[Document[Mapping[str, int]]] = Document("numbers of signals", Mappin
 
 TAG: Final[Document[TagPermit]] = Document("tag permit", TagPermit)
 EVENTS: Final[Document[tuple[ChangeEvent, ...]]] = Document("change log", tuple[ChangeEvent, ...])
-SUSPECT: Final[Document[Suspect]] = Document("suspect", Suspect)
+SUSPICION: Final[Document[Suspicion]] = Document("suspicion", Suspicion)
 OUTCOME: Final[Document[Outcome]] = Document("outcome of an action", Outcome)
 
 _BODIES: Final[Mapping[type[messages.Body], str]] = {

@@ -22,6 +22,8 @@ P = TypeVar("P", bound=ParamDefinition)
 
 MARK: Final = "~"
 _OPEN_FIELDS: Final = ("value", "evaluated_result", "meta")  # of a parameter
+_SAME: Final = (str, int, bool, type(None))  # written as they are
+_PLAIN: Final = (*_SAME, float)  # read as they were written
 
 
 def pack_any(value: Any) -> Any:
@@ -109,11 +111,13 @@ def pack_param(param: ParamDefinition) -> LeanParameter:
     """A parameter with its open parts packed; the type says nothing that is needed to read them again."""
     if isinstance(param, Parameter):
         lean = LeanParameter(*_FIELDS[Parameter](param))
-        lean.evaluated_result = pack_any(lean.evaluated_result)
+        if type(lean.evaluated_result) not in _SAME:
+            lean.evaluated_result = pack_any(lean.evaluated_result)
     else:
         kind, value, *others = _FIELDS[ParamDefinition](param)
         lean = LeanParameter(kind, value, None, *others)
-    lean.value = pack_any(lean.value)
+    if type(lean.value) not in _SAME:
+        lean.value = pack_any(lean.value)
     if lean.meta:
         lean.meta = pack_any(lean.meta)
     if lean.tags:
@@ -165,10 +169,16 @@ _PACKERS: Final[Mapping[type, Callable[[Any], Any]]] = {
 # ----------------------------------------------------------------------------------------------- unpacking
 def unpack_param(param: P) -> P:
     """The parameter that was packed."""
+    if not param.tags and not param.meta and all(type(each) in _PLAIN for each in _open_values(param)):
+        return param
     changes: dict[str, Any] = {name: unpack_any(getattr(param, name, None)) for name in _OPEN_FIELDS}
     changes = {name: value for name, value in changes.items() if name in param.__struct_fields__}
     tags = None if param.tags is None else tuple(unpack_tag(tag) for tag in param.tags)
     return replace(param, tags=tags, **changes)
+
+
+def _open_values(param: ParamDefinition) -> tuple[Any, ...]:
+    return (param.value, param.evaluated_result) if isinstance(param, Parameter) else (param.value,)
 
 
 def unpack_tag(tag: Tag) -> Tag:

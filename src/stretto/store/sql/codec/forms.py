@@ -17,6 +17,7 @@ from msgspec.structs import FieldInfo, asdict, fields, replace
 from stretto.model.artifact import KNOWN_ARTIFACTS, DefaultArtifact, TypedArtifact
 from stretto.model.param import ParamDefinition, Parameter
 from stretto.model.tag import Tag
+from stretto.store.sql.codec.brief import Stored, pack_params, unpack_params
 from stretto.store.sql.codec.exact import (
     pack_any,
     pack_float,
@@ -61,6 +62,7 @@ _forms: Final[dict[Any, Form]] = {
     Tag: Form(Tag, pack_tag, unpack_tag),
     ParamDefinition: Form(ParamDefinition, pack_param, unpack_param),
     Parameter: Form(Parameter, pack_param, unpack_param),
+    Mapping[str, Parameter]: Form(Stored, pack_params, unpack_params, odd=True),
 }
 
 
@@ -249,6 +251,7 @@ def lean_form(tp: type[msgspec.Struct], apart: str | None = None) -> Form:
     first, last = (optional[0], optional[-1] + 1) if optional else (0, 0)
     nothing = tuple(_empty(info) for info in infos[first:last])
     always = [each for each in places if infos[each[0]].required]
+    paired = {place for place, info in enumerate(infos) if form_of(info.type).pairs}
 
     def pack(record: Any) -> Any:
         values = values_of(record)
@@ -257,7 +260,7 @@ def lean_form(tp: type[msgspec.Struct], apart: str | None = None) -> Form:
             return twin(*values)
         packed = list(values)
         for place, change in busy:
-            if packed[place] is not None:
+            if packed[place] or (place in paired and packed[place] is not None):  # else it says nothing
                 packed[place] = change(packed[place])
         return twin(*packed)
 

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from stretto.engine.records import AttemptRecord, RunKey
+from stretto.engine.records import AttemptKey, AttemptRecord, RunKey
 from stretto.model.status import StepStatus
 from stretto.ports.rows import AttemptRow, NodeId, StepState
 from stretto.store.sql.codec import ATTEMPT, COUNTS
-from stretto.store.sql.rows.keys import attempt_from, checked_attempt
+from stretto.store.sql.rows.keys import checked_attempt
 from stretto.store.sql.statement import ATTEMPT_KEY, Bulk, Row, Way, ints, texts
 
 _COLUMNS: Final = (
@@ -77,18 +77,21 @@ STATE: Final = (
 )
 """The columns of `step_state`; behind them come the counts of a loop."""
 
+STATUSES: Final = {status.value: status for status in StepStatus}  # faster than the enum, for many rows
 
-def step_state(columns: Row) -> StepState:
-    """An attempt as live views show it."""
-    *key, sequence, status, create_time, start_time, end_time, child, instance, run, total, counts = columns
+
+def step_state(columns: Row, run: RunKey) -> StepState:
+    """An attempt of a run as live views show it: often one of thousands, so the key of the run is shared."""
+    step_id, number, sequence, status, create_time, start_time, end_time, *child, total, counts = columns[3:]
     return StepState(
-        key=attempt_from(key),
+        key=AttemptKey(run, step_id, number),
         sequence=sequence,
-        status=StepStatus(status),
+        status=STATUSES[status],
         create_time=create_time,
         start_time=start_time,
         end_time=end_time,
-        child=None if child is None else RunKey(child, instance, run),
+        child=None if child[0] is None else RunKey(*child),
+        is_loop=counts is not None,
         total=total,
         ended={} if counts is None else COUNTS.read(counts),
     )

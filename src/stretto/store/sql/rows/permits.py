@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from stretto.engine.permits import Waiter
+from stretto.engine.permits import rank_of
 from stretto.model.workflow import Criticality
 from stretto.ports.commit import PermitAsk
 from stretto.ports.permits import PermitRow
@@ -33,7 +33,7 @@ ROW: Final = (
 def ask_rows(ask: PermitAsk, group: int) -> list[Row]:
     """Rows of `ASK`."""
     key = checked_attempt(ask.attempt)
-    place = Waiter("", (), ask.criticality, 0).rank[0]
+    place = rank_of(ask.criticality)
     return [
         (
             *key.run,

@@ -6,7 +6,16 @@ from stretto.engine.records import AttemptKey, RunKey, RunRecord
 from stretto.model.initiator import UpstreamFields
 from stretto.model.status import RunStatus
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import NO_SUMMARY, FailureMark, Parent, Phase, RunRow, RunState, RunSummary
+from stretto.ports.rows import (
+    NO_SUMMARY,
+    FailureMark,
+    Parent,
+    Phase,
+    RunGlance,
+    RunRow,
+    RunState,
+    RunSummary,
+)
 from stretto.store.sql.codec import PARAMS, RUN, SUMMARY
 from stretto.store.sql.lengths import NAME_LENGTH, TEXT_LENGTH, fitting
 from stretto.store.sql.rows.keys import checked_run
@@ -105,6 +114,11 @@ STATE: Final = (
     "parent_group, parent_workflow_id, parent_instance_id, parent_run_id, parent_step_id, parent_attempt_no"
 )
 """The columns of `run_state`."""
+
+GLANCE: Final = (
+    "workflow_id, instance_id, run_id, version_id, status, create_time, start_time, end_time, summary"
+)
+"""The columns of `run_glance`."""
 
 
 class Lane(NamedTuple):
@@ -233,6 +247,20 @@ def run_state(columns: Row) -> RunState:
         failure=None if columns[8] is None else FailureMark(columns[8]),
         paused=bool(columns[9]),
         parent=_parent_from(columns[10:16]),
+    )
+
+
+def run_glance(columns: Row) -> RunGlance:
+    """Where a run stands, from the columns of `GLANCE`."""
+    version_id, status, create_time, start_time, end_time, summary = columns[3:]
+    return RunGlance(
+        key=RunKey(*columns[:3]),
+        version_id=version_id,
+        status=RunStatus(status),
+        create_time=create_time,
+        start_time=start_time,
+        end_time=end_time,
+        summary=summary_from(summary),
     )
 
 

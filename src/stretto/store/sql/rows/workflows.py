@@ -1,10 +1,15 @@
 """Rows of workflows."""
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Final
+
+import msgspec
 
 from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.status import RunStatus
-from stretto.ports.workflows import Outcomes, WorkflowRow
+from stretto.model.workflow import Criticality
+from stretto.ports.workflows import TOTALS_EVERY, Outcomes, Total, VersionHead, WorkflowRow
 from stretto.store.sql.codec import PROPERTIES, USER
 from stretto.store.sql.lengths import TEXT_LENGTH, fitting
 from stretto.store.sql.statement import Bulk, Row, Way, ints, texts
@@ -24,6 +29,7 @@ ENDS: Final = {
 """How a run can end, and the column that counts it."""
 
 HOUR: Final = 3_600_000  # milliseconds
+ALL_WORKFLOWS: Final = ""  # no workflow has this id: under it are the counters of all, which are not by hour
 
 ADD_OUTCOME: Final = Bulk(
     way=Way.PUT,
@@ -33,6 +39,33 @@ ADD_OUTCOME: Final = Bulk(
     changes=frozenset(ENDS.values()),
     adds=frozenset(ENDS.values()),
 )
+
+
+class _Head(msgspec.Struct):
+    """What is read of a definition; the rest is passed over."""
+
+    name: str | None = None
+    criticality: Criticality | None = None
+    time_triggers: list[msgspec.Raw] | None = None
+    signal_triggers: list[msgspec.Raw] | None = None
+
+
+class _Version(msgspec.Struct):
+    workflow: _Head
+
+
+_VERSION: Final = msgspec.json.Decoder(_Version)
+
+
+def version_head(doc: str) -> VersionHead:
+    """What lists show of a version, from its document."""
+    head = _VERSION.decode(doc).workflow
+    return VersionHead(
+        name=head.name,
+        criticality=head.criticality,
+        time_triggers=len(head.time_triggers or ()),
+        signal_triggers=len(head.signal_triggers or ()),
+    )
 
 
 def workflow_row(columns: Row) -> WorkflowRow:
@@ -75,16 +108,33 @@ def workflow_values(row: WorkflowRow) -> dict[str, Any]:
     }
 
 
-def outcome_row(workflow_id: str, now: int, shard: int, counts: dict[RunStatus, int]) -> Row:
-    """A row of `ADD_OUTCOME`."""
-    return (workflow_id, now - now % HOUR, shard, *(counts.get(status, 0) for status in ENDS))
+def outcome_rows(ends: Mapping[str, Mapping[RunStatus, int]], now: int, shard: int) -> list[Row]:
+    """Rows of `ADD_OUTCOME`, sorted: those of each workflow, and that of all together."""
+    if not ends:
+        return []
+    total: Counter[RunStatus] = Counter()
+    for counts in ends.values():
+        total.update(counts)
+    return [
+        (ALL_WORKFLOWS, now - now % TOTALS_EVERY, shard, *_counted(total)),
+        *((each, now - now % HOUR, shard, *_counted(counts)) for each, counts in sorted(ends.items())),
+    ]
+
+
+def _counted(counts: Mapping[RunStatus, int]) -> list[int]:
+    return [counts.get(status, 0) for status in ENDS]
 
 
 def outcomes_from(columns: Row) -> Outcomes:
     """Counters of an hour: workflow, hour, then the columns of `ENDS`."""
-    counts = dict(zip(ENDS, columns[2:], strict=True))
-    return Outcomes(
-        workflow_id=columns[0],
-        hour=columns[1],
-        statuses={status: int(count) for status, count in counts.items() if count},  # a sum may be a decimal
-    )
+    return Outcomes(workflow_id=columns[0], hour=columns[1], statuses=_statuses(columns[2:]))
+
+
+def total_from(columns: Row) -> Total:
+    """Counters of all workflows: when they begin, then the columns of `ENDS`."""
+    return Total(begin=columns[0], statuses=_statuses(columns[1:]))
+
+
+def _statuses(columns: Row) -> dict[RunStatus, int]:
+    counts = dict(zip(ENDS, columns, strict=True))
+    return {status: int(count) for status, count in counts.items() if count}  # a sum may be a decimal

@@ -4,7 +4,9 @@
     workflows   workflow, workflow_tag, workflow_version, properties, workflow_change, outcome, breakpoint,
                 job_template
     functions   job_function, kept_result
+    bulk        bulk_job, bulk_item
     runs        run, run_tag, attempt, run_loop, large_doc
+    approvals   approval
     messages    outbox, work, tag, permit
     signals     signal_name, signal_instance, signal_wait, signal_trigger, signal_listener, signal_join,
                 time_trigger
@@ -13,7 +15,7 @@ Only migrations and generators import this package: SQLAlchemy takes longer to i
 takes to run. Statements name tables and columns in plain text, and tests prepare each of them.
 """
 
-from stretto.store.sql.schema import functions, messages, nodes, runs, signals, workflows
+from stretto.store.sql.schema import approvals, bulk, functions, messages, nodes, runs, signals, workflows
 from stretto.store.sql.schema.columns import METADATA
 
-__all__ = ["METADATA", "functions", "messages", "nodes", "runs", "signals", "workflows"]
+__all__ = ["METADATA", "approvals", "bulk", "functions", "messages", "nodes", "runs", "signals", "workflows"]

@@ -83,8 +83,11 @@ def table(name: str, *parts: Any, small: bool = False, since: str = FIRST, **mor
     )
 
 
-def index(name: str, *columns: str, where: Any = None, unique: bool = False) -> Index:
-    """An index; `where` makes it smaller on the databases that know how."""
-    if where is None:
-        return Index(name, *columns, unique=unique)
-    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+def index(
+    name: str, *columns: str, where: Any = None, unique: bool = False, since: str | None = None
+) -> Index:
+    """An index; `where` makes it smaller on the databases that know how. `since` is the number of the
+    migration that makes it, if that is not the one of its table.
+    """
+    filters = {} if where is None else {"sqlite_where": where, "postgresql_where": where}
+    return Index(name, *columns, unique=unique, info={SINCE: since}, **filters)

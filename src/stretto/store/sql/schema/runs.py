@@ -2,7 +2,8 @@
 
 `lane` is what a run is counted and looked for by: its phase while it is not over, FAILED while its failure
 stands; null for everything else, and for iterations. `listed_at` is its creation; null for iterations, which
-appear in no list but that of their loop. `held` is the step of an attempt that is PAUSED.
+appear in no list but that of their loop, and for an instance that is being forgotten. `held` is the step of
+an attempt that is PAUSED.
 """
 
 from typing import Final
@@ -94,6 +95,7 @@ RUN: Final[Table] = table(
     index("run_workflow_time", "workflow_id", "listed_at", where=LISTED),
     index("run_owner_time", "owner", "listed_at", where=sql("owner IS NOT NULL")),
     index("run_correlation", "correlation_id", "listed_at", where=LISTED),
+    index("run_uuid", "uuid", "listed_at", where=LISTED, since="0003"),
     index("run_ended", "workflow_id", "ended_at", where=sql("ended_at IS NOT NULL")),
     index("run_aside", "aside", "workflow_id", "instance_id", "run_id", where=sql("aside = 1")),
 )

@@ -28,18 +28,26 @@ def statements(database: str, since: str | None = None) -> list[str]:
     dialect = DIALECTS[database]()
     texts: list[str] = []
     for table in METADATA.sorted_tables:
-        if since not in {None, table.info[SINCE]}:
-            continue
-        text = _tidy(str(CreateTable(table).compile(dialect=dialect)))
         indexes = sorted(table.indexes, key=lambda each: str(each.name))
-        if database in AT_ONCE:
-            texts.append(_with_indexes(text, indexes))
-        else:
-            texts += [text, *(_tidy(str(CreateIndex(each).compile(dialect=dialect))) for each in indexes)]
+        with_table = [each for each in indexes if each.info[SINCE] is None]
+        later = [
+            each for each in indexes if each.info[SINCE] is not None and since in {None, each.info[SINCE]}
+        ]
+        if since in {None, table.info[SINCE]}:
+            text = _tidy(str(CreateTable(table).compile(dialect=dialect)))
+            if database in AT_ONCE:
+                texts.append(_with_indexes(text, with_table))
+            else:
+                texts += [text, *(_made(each, dialect) for each in with_table)]
+        texts += [_made(each, dialect) for each in later]
     if since not in {None, FIRST}:
         return texts
     groups = ", ".join(f"({group}, 0, 0)" for group in range(GROUPS))
     return [*texts, f"INSERT INTO flow_group (group_id, generation, falls) VALUES {groups}"]
+
+
+def _made(index: Index, dialect: Dialect) -> str:
+    return _tidy(str(CreateIndex(index).compile(dialect=dialect)))
 
 
 def _with_indexes(text: str, indexes: Sequence[Index]) -> str:

@@ -82,4 +82,7 @@ TIME_TRIGGER: Final[Table] = table(
     some("doc", DOCUMENT),
     index("time_trigger_due", "home_group", "next_fire_at", where=sql("next_fire_at IS NOT NULL")),
     index("time_trigger_of", "workflow_id", "trigger_id"),
+    index(
+        "time_trigger_next", "next_fire_at", "trigger_id", where=sql("next_fire_at IS NOT NULL"), since="0003"
+    ),
 )

@@ -68,7 +68,8 @@ WORKFLOW_CHANGE: Final[Table] = table(
     some("doc", DOCUMENT),
 )
 
-# How runs ended, hour by hour. Each node adds to a row of its own (`shard`), so that none waits for another.
+# How runs ended, hour by hour; under an empty id those of all workflows, in shorter times. Each node adds to
+# a row of its own (`shard`), so that none waits for another.
 OUTCOME: Final[Table] = table(
     "outcome",
     key("workflow_id", text(ID_LENGTH)),

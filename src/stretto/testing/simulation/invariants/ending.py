@@ -8,6 +8,7 @@ from stretto.ports.messages import Kind
 from stretto.ports.rows import Phase
 from stretto.store.memory.database import Database
 from stretto.store.memory.loading import newest_of_each_step
+from stretto.store.memory.run_rows import ALL_WORKFLOWS
 from stretto.testing.simulation.watch import Complain
 
 
@@ -32,6 +33,9 @@ def ending(db: Database, complain: Complain) -> None:
     for name in ("permits", "waits", "work"):
         for key in getattr(db, name):
             complain(f"I10: a row of {name} is left: {key}")
+    for at in db.questions:
+        if db.questions[at].is_open or at[0] not in db.attempts:
+            complain(f"somebody is still asked by {at[0]}")
     for key in db.runs:
         _run(db, key, complain)
     for key in db.loops:
@@ -62,11 +66,20 @@ def _run(db: Database, key: object, complain: Complain) -> None:
 def _outcomes(db: Database, complain: Complain) -> None:
     """The counters of ended runs are those of their rows."""
     told: Counter[tuple[str, object]] = Counter()
+    together: Counter[object] = Counter()
     for workflow_id, hour in db.outcomes:
         for status, count in db.outcomes[workflow_id, hour].items():
-            told[workflow_id, status] += count
+            if workflow_id == ALL_WORKFLOWS:
+                together[status] += count
+            else:
+                told[workflow_id, status] += count
     real = Counter(
         (key.workflow_id, db.runs[key].record.status) for key in db.runs if not is_inline(key.workflow_id)
     )
     if told != real:
         complain(f"the outcomes say {dict(told)}, and the rows {dict(real)}")
+    over_all: Counter[object] = Counter()
+    for (_workflow_id, status), count in real.items():
+        over_all[status] += count
+    if together != over_all:
+        complain(f"the counters of all workflows say {dict(together)}, and the rows {dict(over_all)}")

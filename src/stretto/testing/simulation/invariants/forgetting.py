@@ -105,8 +105,7 @@ class Forgotten:
                 complain(f"I15: {key} is gone, and belongs to {what}")
         entry = db.workflows.get(key.workflow_id)
         strategy = None if entry is None or entry.row is None else entry.row.strategy.rule
-        stood = row.failure is FailureMark.STANDING and row.parent is None
-        if stood and strategy is RunStrategyRule.STRICT_SEQUENTIAL:
+        if row.failure is FailureMark.STANDING and strategy is RunStrategyRule.STRICT_SEQUENTIAL:
             complain(f"I15: {key} is gone, and its failure stood")
         if db.attempts_of[key] or db.loops_of[key]:
             complain(f"I15: {key} is gone, and its steps are there")

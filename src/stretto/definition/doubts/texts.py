@@ -1,0 +1,80 @@
+"""What the texts of a definition read: by the rules of parameters, and as mere words."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from stretto.definition.rules.visits import Visit
+from stretto.model.param import ParamDefinition, ParamType
+from stretto.model.problem import Place
+from stretto.model.step import AnyStep, WhileStep
+from stretto.model.wire import encode
+from stretto.model.workflow import Definition
+from stretto.params import ParamError
+from stretto.params.references import references_of
+
+WORD: Final = re.compile(r"[A-Za-z0-9_]+")
+
+
+class Read(NamedTuple):
+    """A name that something in a step refers to and can not do without, and where."""
+
+    name: str
+    at: Place
+
+
+def reads_of(visit: Visit) -> Iterator[Read]:
+    """The parameters, conditions and signals of a step. What its loop reads, it reads as that step."""
+    step = visit.step
+    for name, param in (step.params or {}).items():
+        yield from _in_param(name, param, ((visit.at, "params"), name))
+    edges = ((visit.at, "transition"), "successors")
+    for target, condition in step.transition.successors.items():
+        yield from _in_condition(condition, (edges, target))
+    if isinstance(step, WhileStep):
+        yield from _in_condition(step.condition, (visit.at, "condition"))
+    for index, dependency in enumerate(step.signal_dependencies or ()):
+        at: Place = (((visit.at, "signal_dependencies"), index), "match_params")
+        for name, match in (dependency.match_params or {}).items():
+            yield from _in_param(name, match.param, ((at, name), "param"))
+    for index, output in enumerate(step.signal_outputs or ()):
+        at = (((visit.at, "signal_outputs"), index), "params")
+        for name, param in (output.params or {}).items():
+            yield from _in_param(name, param, (at, name))
+
+
+def _in_condition(text: str, at: Place) -> Iterator[Read]:
+    if text not in {"true", "false"}:
+        condition = ParamDefinition(type=ParamType.BOOLEAN, expression=text)
+        yield from (read._replace(at=at) for read in _in_param("condition", condition, at))
+
+
+def _in_param(name: str, param: ParamDefinition, at: Place) -> Iterator[Read]:
+    """Members of a map stand by themselves, so that each is found where it is written."""
+    if param.type is ParamType.MAP and isinstance(param.value, dict):
+        for key, member in param.value.items():
+            yield from _in_param(f"{name}.{key}", member, ((at, "value"), key))
+        return
+    inside = (at, "expression" if param.expression is not None else "value")
+    with suppress(ParamError):  # it has no value yet, or can not be read, which a rule reports
+        for reference in references_of(name, param):
+            if not reference.optional:
+                yield Read(reference.name, inside)
+
+
+def words_of(part: Definition | tuple[AnyStep, ...]) -> frozenset[str]:
+    """Every word in any text, also in those that nothing evaluates: who writes of a name means it."""
+    value = [encode(each) for each in part] if isinstance(part, tuple) else encode(part)
+    return frozenset(word for text in _texts(value) for word in WORD.findall(text))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for member in value.values():
+            yield from _texts(member)
+    elif isinstance(value, list | tuple):
+        for member in value:
+            yield from _texts(member)

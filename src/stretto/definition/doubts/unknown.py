@@ -1,0 +1,115 @@
+"""Names that nothing in a definition gives a value to, and keys that nothing reads."""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from stretto.definition.doubts.texts import reads_of
+from stretto.definition.rules.visits import Scene, Visit, loop_params
+from stretto.definition.step_types import described
+from stretto.model.problem import Code
+from stretto.model.properties import Properties
+from stretto.model.step import ForeachStep, TemplateStep, TypedStep, WhileStep
+from stretto.model.suggest import did_you_mean
+from stretto.model.workflow import Definition, Workflow
+from stretto.params import STEP_DEFAULTS, TYPE_DEFAULTS
+from stretto.params.defaults import WORKFLOW_DEFAULTS
+from stretto.params.references import split_reference
+from stretto.params.requests import SEPARATOR
+
+# What belongs one level deeper, and beside `workflow` only becomes metadata.
+INSIDE: Final = {
+    **dict.fromkeys(Properties.__struct_fields__, "properties"),
+    **dict.fromkeys(Workflow.__struct_fields__, "workflow"),
+}
+DEFAULTS: Final = {*WORKFLOW_DEFAULTS, *STEP_DEFAULTS}.union(*TYPE_DEFAULTS.values())
+MOST_GUESSES: Final = 100
+CLOSE: Final = 0.8  # a slip of the finger, not a word of its own
+
+
+def doubt_unknown(scene: Scene, given: Collection[str]) -> None:
+    _metadata(scene)
+    everywhere = {*WORKFLOW_DEFAULTS, *(scene.workflow.params or {}), *given, *_from_triggers(scene)}
+    steps = {visit.step.id for visit in scene.visits}
+    guesses = Guesses()
+    for visit in scene.visits:
+        if not _is_template(visit):
+            _names(scene, visit, (everywhere | {*_of_step(scene, visit)}, steps), guesses)
+
+
+def _metadata(scene: Scene) -> None:
+    fields = [name for name in Definition.__struct_fields__ if name != "extra"]
+    for key in scene.definition.extra:
+        if key in INSIDE:
+            hint = f"move it into `{INSIDE[key]}`"
+        elif (guess := did_you_mean(key, fields, cutoff=CLOSE)) is not None:
+            hint = guess
+        else:
+            continue
+        scene.report((None, key), Code.NOT_A_FIELD, f"`{key}` is only metadata here, and says nothing", hint)
+
+
+class Guesses(dict[str, str | None]):
+    """What a name may be meant for. A guess looks at every name, so each is made once, and not for ever."""
+
+    def of(self, name: str, known: Collection[str]) -> str | None:
+        if name not in self and len(self) < MOST_GUESSES:
+            self[name] = did_you_mean(name, _typed(known), cutoff=CLOSE)
+        return self.get(name)
+
+
+def _names(
+    scene: Scene, visit: Visit, names: tuple[Collection[str], Collection[str]], guesses: Guesses
+) -> None:
+    """A start may have to bring what is not declared: only what looks like a known name is doubted."""
+    known, steps = names
+    for name, at in reads_of(visit):
+        if name in known:
+            continue
+        if SEPARATOR in name:
+            if _is_of_nobody(scene, visit, name, steps):
+                wanted = split_reference(name, SEPARATOR)[0].step_id
+                message = f"`{name}` is read, and there is no step or signal `{wanted}`"
+                scene.report(at, Code.UNKNOWN_PARAM, message, did_you_mean(wanted, steps))
+        elif (guess := guesses.of(name, known)) is not None:
+            message = f"`{name}` is read, and nothing here gives it a value"
+            scene.report(at, Code.UNKNOWN_PARAM, message, f"{guess} Else each start must bring it")
+
+
+def _typed(known: Collection[str]) -> list[str]:
+    """The names that somebody typed: the author's own, and the defaults that are written in capitals."""
+    return [name for name in known if name not in DEFAULTS or name.isupper()]
+
+
+def _is_of_nobody(scene: Scene, visit: Visit, name: str, steps: Collection[str]) -> bool:
+    """Signals have other characters than names in expressions, so one that may be meant is let be."""
+    waits = visit.step.signal_dependencies or scene.workflow.signal_triggers
+    return not waits and not any(each.step_id in steps for each in split_reference(name, SEPARATOR))
+
+
+def _from_triggers(scene: Scene) -> Iterator[str]:
+    for trigger in scene.workflow.signal_triggers or ():
+        yield from trigger.params or {}
+
+
+def _is_template(visit: Visit) -> bool:
+    """A job template brings parameters that nobody sees here."""
+    return isinstance(visit.step, TemplateStep) or bool(getattr(visit.step, "sub_type", None))
+
+
+def _of_step(scene: Scene, visit: Visit) -> Iterator[str]:
+    """What a step has: by its definition, by its type, and from the loops around it."""
+    step = visit.step
+    yield from STEP_DEFAULTS
+    yield from step.params or {}
+    for each in (*visit.loops, step):
+        yield from TYPE_DEFAULTS.get(str(type(each).__struct_config__.tag), {})
+        if isinstance(each, ForeachStep | WhileStep):
+            yield from each.params or {}
+            param = loop_params(each)
+            yield from param.value if param is not None else ()
+    if isinstance(step, TypedStep):
+        yield from TYPE_DEFAULTS.get(step.type, {})
+        if step.type in scene.limits.step_types:
+            found = described(scene.limits.step_types, step)
+            yield from found.params
+            yield from (found.schema or {}).get("properties", {})

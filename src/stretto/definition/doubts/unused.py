@@ -1,0 +1,37 @@
+"""Parameters of the workflow that nothing reads."""
+
+from collections.abc import Collection
+from typing import Final
+
+from stretto.definition.doubts.texts import words_of
+from stretto.definition.rules.visits import WORKFLOW, Scene, Visit
+from stretto.model.problem import Code
+from stretto.model.step import SubworkflowStep, TemplateStep
+from stretto.params.defaults import WORKFLOW_DEFAULTS
+from stretto.params.references import ALL_PARAMS
+
+HINT: Final = "leave it out, unless somebody reads it from outside"
+
+
+def doubt_unused(scene: Scene, given: Collection[str]) -> None:
+    """Those of steps are what their runtimes read. Somebody outside may want what a run ends with, so that
+    only a name that is nowhere but in its own declaration is doubted, and only where steps read another one.
+    """
+    params = scene.workflow.params or {}
+    words = words_of(scene.definition)
+    if words_of(scene.workflow.steps).isdisjoint(params):
+        return
+    if ALL_PARAMS.name in words or any(map(_passes_on, scene.visits)):
+        return
+    for name in params:
+        if name not in words and name not in given and name not in WORKFLOW_DEFAULTS:
+            message = f"the parameter `{name}` is never read"
+            scene.report(((WORKFLOW, "params"), name), Code.UNUSED_PARAM, message, HINT)
+
+
+def _passes_on(visit: Visit) -> bool:
+    """A child gets every parameter, unless the step says which; and who knows what a template reads?"""
+    step = visit.step
+    if isinstance(step, SubworkflowStep):
+        return not step.explicit_params
+    return isinstance(step, TemplateStep) or bool(getattr(step, "sub_type", None))

@@ -1,0 +1,44 @@
+"""Parameters of runs that a server is asked for: short expressions at once, long ones in another process.
+
+Everybody else waits while an expression is evaluated here, so it gets what one may have inside a decision.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from stretto.actions.parts.evaluation import RunQuestion, answer_to
+from stretto.engine.context import too_long
+from stretto.engine.elsewhere import Question
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.engine.settings import EngineSettings
+from stretto.model.param import Parameter
+from stretto.params import ParamError
+from stretto.params.errors import Fault
+from stretto.ports.evaluator import Evaluator
+
+NOBODY: Final = AttemptKey(RunKey("", 0, 0), "", 0)  # no step waits for the answer
+
+
+class Asked:
+    """An `Evaluator` of actions, on top of one that has processes."""
+
+    def __init__(self, elsewhere: Evaluator, settings: EngineSettings) -> None:
+        self._elsewhere = elsewhere
+        self._full = settings.expressions
+        self._params = settings.params
+        self._short = replace(self._full, visit=min(self._full.visit, settings.expression_visits))
+
+    async def __call__(self, question: RunQuestion, /) -> Mapping[str, Parameter]:
+        scope = question.scope
+        here = replace(scope, moment=replace(scope.moment, limits=self._short))
+        try:
+            return answer_to(RunQuestion(params=question.params, scope=here), self._params)
+        except ParamError as error:
+            too_long(error)
+        there = replace(scope, moment=replace(scope.moment, limits=self._full))
+        asked = Question(attempt=NOBODY, scope=there, definitions=question.params, limits=self._params)
+        found = await self._elsewhere.evaluate(asked)
+        if found.error is not None:
+            raise ParamError(Fault.EXPRESSION, "", found.error)
+        return found.params

@@ -1,0 +1,96 @@
+"""Group commits that need no answer on their way: most of those that are made while functions are called.
+
+Usually a commit asks for the phases of its runs, and goes on with the answer. Where all that it would find is
+what it expects, the rows can go along with the expectation, in one way to the server and back. What is not as
+expected is then not written, and the usual way says why.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Protocol
+
+from stretto.engine.records import RunKey
+from stretto.ports.rows import Lease, Phase
+from stretto.store.sql.plan import Plan, by_key
+from stretto.store.sql.statement import RUN_KEY, Row, ints, texts
+
+EXPECTED: Final = (*RUN_KEY, *texts("phase"), *ints("due_at", "is_checked"))
+"""A run, the phase that it must be in, and when it must be due, if that is to be checked."""
+
+GOES_ALONG: Final = frozenset(
+    {"group", "steps", "updates", "attempts", "attempts_on", "log", "records", "bases", "large"}
+)
+
+
+class AtOnce(NamedTuple):
+    """What must be so, and what is written then. The rows of all groups are sorted by their keys."""
+
+    expected: list[Row]
+    updates: list[Row]
+    attempts: list[Row]
+    attempts_on: list[Row]
+    logs: list[Row]
+
+
+class Answer(NamedTuple):
+    """Whether everything was written, or nothing; when; and the groups whose leases are the current ones."""
+
+    is_written: bool
+    now: int
+    held: frozenset[int]
+
+
+class OneWay(Protocol):
+    """What the database of a server may have besides: a simple group commit in one way there and back."""
+
+    async def at_once(self, leases: Sequence[Lease], rows: AtOnce) -> Answer | None:
+        """None: it was refused, and nothing is written. The usual way says why."""
+        ...
+
+
+def at_once_of(plans: Sequence[Plan]) -> AtOnce | None:
+    """None: something else must be known first, or be written, too."""
+    if not all(map(_is_plain, plans)):
+        return None
+    expected: list[Row] = []
+    updates: list[Row] = []
+    for plan in plans:
+        due = _due_of(plan, expected)
+        if due is None or not due.keys() >= plan.updates.keys():
+            return None
+        updates += [(*row, due[key]) for key, row in plan.updates.items()]
+    if not expected:
+        return None
+    return AtOnce(
+        expected=by_key([expected], 3),
+        updates=by_key([updates], 3),
+        attempts=by_key((plan.attempts for plan in plans), 5),
+        attempts_on=by_key((plan.attempts_on for plan in plans), 5),
+        logs=sorted(plan.log for plan in plans if plan.log is not None),
+    )
+
+
+def _is_plain(plan: Plan) -> bool:
+    """Whether it has but runs that go on, their attempts, and a line of the log; all that `Plan` may have
+    besides goes the usual way.
+    """
+    others = (found for name, found in vars(plan).items() if name not in GOES_ALONG)
+    return not any(others) and not plan.large.sorted_rows()
+
+
+def _due_of(plan: Plan, expected: list[Row]) -> dict[RunKey, int | None] | None:
+    """When its runs are due after it; what is expected of them before it is added."""
+    first: dict[RunKey, Phase] = {}
+    due: dict[RunKey, int | None] = {}
+    for step in plan.steps:
+        root = step.root
+        if root is None or (step.launch and root in first) or any(key != root for key, _over in step.runs):
+            return None
+        first.setdefault(root, Phase.ADMITTED if step.launch else Phase.LIVE)
+        if step.launch and root not in plan.updates:
+            return None
+        if step.launch or not step.keeps_due:
+            due[root] = step.due_at
+    for root, phase in first.items():
+        is_checked = root in due and root not in plan.updates
+        expected.append((*root, phase, due[root] if is_checked else None, int(is_checked)))
+    return due
