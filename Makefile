@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 # One more than there are cores: many tests wait for processes and servers.
 JOBS   ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+PORT   ?= 8080
 SEEDS  ?= 1000
 START  ?= 0
 STORE  ?= all
@@ -15,10 +16,10 @@ SCENARIO ?= all
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format check bench prove simulate chaos docs schema examples lock clean
+.PHONY: help setup run test lint format check bench bench-peers prove simulate chaos docs schema examples lock clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: $(READY) ## make .venv from the lock (nothing needed but Python 3.11+ and pip)
 
@@ -36,17 +37,15 @@ $(READY): requirements-dev.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-run: setup ## draw and run the sample workflow, on a database in .stretto/ (the service follows)
-	@$(BIN)/stretto graph examples/etl.yaml
-	@$(BIN)/stretto run examples/etl.yaml
-	@$(BIN)/stretto runs --limit 5
+run: setup ## serve the API on PORT=8080 with the sample workflow, on a database in .stretto/
+	@mkdir -p .stretto && $(BIN)/stretto serve --port $(PORT) --db sqlite:///.stretto/stretto.db --load examples/etl.yaml
 
 comma := ,
 empty :=
 space := $(empty) $(empty)
 # Every line and branch of these. The store of a server that is not installed here is left out; CI has all.
 GATE := $(subst $(space),$(comma),$(foreach part,model sel params definition triggers engine strategies ports store \
-	actions config cli runtimes/logs,src/stretto/$(part)/*) $(wildcard src/stretto/app.py src/stretto/runtimes/*.py src/stretto/flow/*.py))
+	actions api client config cli runtimes/logs,src/stretto/$(part)/*) $(wildcard src/stretto/app.py src/stretto/runtimes/*.py src/stretto/flow/*.py))
 
 # Measuring coverage takes a third of the time again; CI does it.
 test: setup ## run all tests but the long proofs; COVERAGE=1 with the coverage gate
@@ -71,8 +70,11 @@ format: setup ## format the code and fix what ruff can fix
 
 check: lint test ## what must be green before each commit
 
-bench: setup ## measure; SECTION=definition|sel for a part
+bench: setup ## measure, and show it in docs/; SECTION=speed (or several names) for a part, which is only printed
 	@$(BIN)/python -m benchmarks $(SECTION)
+
+bench-peers: setup ## measure other systems in turn with ours, in environments of their own under .bench/: PEER=dbos for one
+	@$(BIN)/python -m benchmarks.peers $(PEER)
 
 prove: setup ## the long proofs: wide property tests and fuzzing
 	@$(BIN)/python -m pytest -m prove --timeout=0
@@ -87,7 +89,7 @@ chaos: setup ## kill, freeze and cut off real nodes on real databases: STORE=sql
 docs: setup ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-schema: setup ## write the generated files again: statuses, command line
+schema: setup ## write the generated files again: statuses, command line, tables of the grammar
 	@$(BIN)/python -m scripts.generate
 
 examples: setup ## run the examples of the documentation and write their outputs again

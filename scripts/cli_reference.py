@@ -14,14 +14,16 @@ INTRO: Final = """\
 <!-- Made by scripts/generate.py from stretto.cli; change the commands there. -->
 
 `stretto COMMAND --help` prints what this page says. Results go to standard output, problems and errors to
-standard error. `run` and `db` change a database; no other command changes anything, but for `-o`.
+standard error. `run`, `serve` and `db` change a database, `push`, `start`, `stop` and `restart` what a server
+has; no other command changes anything, but for `-o`.
 
 | Exit code | Meaning |
 |---|---|
-| 0 | done; for `validate`: every file is valid; for `run`: the run succeeded |
-| 1 | the result can not be shown or written; for `run`: the run did not succeed |
+| 0 | done; for `validate`: every file is valid; for `run`: the run succeeded; for `serve`: it was stopped |
+| 1 | the result can not be shown or written; for `run`, `start` and `restart`: the run did not succeed |
 | 2 | bad input: a definition or an expression with problems, a file that can not be read, an unknown option |
-| 130, 143, 129 | `run` was interrupted by Ctrl-C, or by the signals TERM or HUP |
+| 2 | a server that refuses what is asked for, or is not there |
+| 130, 143, 129 | `run` was interrupted by Ctrl-C, or the signals TERM or HUP; `serve` was so a second time |
 | 141 | the reader of the output went away, as in a pipe to `head` |
 
 | Command | What it does |

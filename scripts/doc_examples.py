@@ -7,8 +7,10 @@ A page is run from top to bottom in an empty folder. Three kinds of fenced block
     ```pycon                   Python as at its prompt
 
 A command is `stretto ...` (with `< FILE` or `> FILE` at its end), `python FILE`, `pytest -q FILE`, `cat FILE`
-or `echo $?`. Commands in any other kind of block (`shell`, `text`) are not run. What differs from one run to
-the next, times and the user's name, is printed as if it were always the same.
+or `echo $?`. `stretto serve ... &` is a server for the rest of the page, at any port: to `export` its address
+makes the commands below talk to it, and it is printed as if the port were 8080. Commands in any other kind of
+block (`shell`, `text`) are not run. What differs from one run to the next, times and the user's name, is
+printed as if it were always the same.
 
 python -m scripts.doc_examples           run every page and write the outputs again
 """
@@ -22,7 +24,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from contextlib import chdir
+from contextlib import chdir, closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,15 +39,21 @@ BLOCK: Final = re.compile(
 )
 TITLE: Final = re.compile(r'title="([^"]+)"')
 TIMED: Final = frozenset(
-    {"run", "runs", "show", "why"}
+    {"restart", "run", "runs", "show", "start", "stop", "why"}
 )  # commands that print when something was, and by whom
 STEADY: Final = (
     (re.compile(r"\b\d{2}:\d{2}:\d{2}\b"), "12:00:00"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}(?= 12:00:00)"), "2026-11-01"),
-    (re.compile(r"\b\d\.\ds\b"), "0.1s"),
+    (re.compile(r"\b\d+\.\ds\b"), "0.1s"),
     (re.compile(r" in \d+\.\d+s\b"), " in 0.10s"),
     (re.compile(r"(?<= by )(?:a user \[)?" + re.escape(getpass.getuser()) + r"\]?"), "ann"),
 )
+
+
+# What `stretto run` says of a step that takes long: on a busy machine each one may.
+LASTING: Final = re.compile(r"^12:00:00 \S+ \S+ (?:RUNNING|STARTING)\n", re.MULTILINE)
+SERVER: Final = "http://127.0.0.1:8080"  # of every example
+SERVER_VARIABLE: Final = "STRETTO_CLIENT_SERVER"
 
 
 class ExampleError(Exception):
@@ -59,10 +67,28 @@ class Session:
 
     def __init__(self) -> None:
         self._status = 0
+        self._server: subprocess.Popen[str] | None = None
+        self._url = SERVER
+
+    def close(self) -> None:
+        """The page is over, and with it the server."""
+        os.environ.pop(SERVER_VARIABLE, None)
+        if self._server is not None:
+            self._server.terminate()
+            self._server.communicate(timeout=30)
 
     def run(self, command: str) -> str:
         """What a command prints on both of its outputs."""
+        text = self._said(command)
+        return LASTING.sub("", text) if command.startswith("stretto run ") else text
+
+    def _said(self, command: str) -> str:
         match shlex.split(command):
+            case ["stretto", "serve", *arguments, "&"]:
+                return self._serve(arguments)
+            case ["export", assignment] if assignment == f"{SERVER_VARIABLE}={SERVER}":
+                os.environ[SERVER_VARIABLE] = self._url
+                return ""
             case ["stretto", *arguments] if any(".py" in each for each in arguments):
                 return self._apart("-c", "from stretto.cli.main import main; main()", *arguments)
             case ["stretto", *arguments]:
@@ -78,6 +104,22 @@ class Session:
             case _:
                 message = f"`{command}` is no command that an example may use"
                 raise ExampleError(message)
+
+    def _serve(self, arguments: list[str]) -> str:
+        """In the background; whatever it says is not shown."""
+        command = ["-c", "from stretto.cli.main import main; main()", "serve", "--port", "0", *arguments]
+        self._server = subprocess.Popen(  # noqa: S603 - our own examples
+            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        told = ""
+        while "Ctrl-C ends it" not in told:
+            line = self._server.stdout.readline() if self._server.stdout is not None else ""
+            if not line:
+                message = f"the server of an example has not started: {told}"
+                raise ExampleError(message)
+            told += line
+        self._url = told.partition("listens on ")[2].split()[0]
+        return ""
 
     def _apart(self, *arguments: str) -> str:
         # What is asked of the tests around us is not asked of an example.
@@ -109,7 +151,8 @@ class Session:
         if output is not None:
             output.write_bytes(result.stdout_bytes)
             return result.stderr
-        return steady(result.output) if arguments[:1] and arguments[0] in TIMED else result.output
+        text = result.output.replace(self._url, SERVER)
+        return steady(text) if arguments[:1] and arguments[0] in TIMED else text
 
 
 def steady(text: str) -> str:
@@ -134,7 +177,7 @@ def printed(page: str) -> str:
             _python(block["body"], names)
         return block[0]
 
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+    with tempfile.TemporaryDirectory() as folder, chdir(folder), closing(session):
         return BLOCK.sub(visit, page)
 
 

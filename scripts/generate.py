@@ -8,14 +8,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from scripts.api_reference import api_reference
 from scripts.cli_reference import cli_reference
 from scripts.schema_sql import SQL_FILES
+from scripts.sel_tables import sel_tables
 from scripts.settings_reference import settings_reference
 
 from stretto.definition.schema import definition_schema
 from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
 from stretto.model.moves import INSTANCE_MOVES, RUN_MOVES, STEP_MOVES, Moves, S, draw
-from stretto.model.status import InstanceStatus, StepFlag, StepStatus
+from stretto.model.status import InstanceStatus, RunStatus, StepFlag, StepStatus
+from stretto.model.status_codes import RUN_CODES, STEP_CODES
 from stretto.model.vocabulary import CONCEPTS, VOCABULARY, System
 from stretto.model.words import Word
 from stretto.runtimes.listing import built_in_schemas
@@ -30,6 +33,10 @@ STATUSES_INTRO: Final = """\
 A move between two statuses is legal if, and only if, it is drawn here. The table below each drawing says
 the same. Drawings, moves, flags and actions are made from the tables of `stretto.model`; no other place in
 the code says what may follow what.
+"""
+CODES_NOTE: Final = """\
+The *letter* stands for a status where many are told at once; upper case means that it ended badly, and `-`
+that a step is not part of a run.
 """
 FLAGS_NOTE: Final = """\
 *Complete* means that successors may go on. *Kept in rollups* means that overviews of the runs above name
@@ -53,11 +60,12 @@ def statuses() -> str:
             _moves(RUN_MOVES),
             "## An instance\n\nAn instance goes on to live: a restart moves it back to `CREATED`.\n",
             _moves(INSTANCE_MOVES),
-            _table(["status", "terminal", "actions"], _instance_rows()),
+            CODES_NOTE,
+            _table(["status", "letter", "terminal", "actions"], _instance_rows()),
             "## A step attempt\n",
             _moves(STEP_MOVES),
             FLAGS_NOTE,
-            _table(["status", *FLAGS.values(), "actions"], _step_rows()),
+            _table(["status", "letter", *FLAGS.values(), "actions"], _step_rows()),
             "## Words of other systems\n\nEvery surface translates by these; Maestro's words are ours.\n",
             _table(["run", "steps", *SYSTEMS.values()], _vocabulary_rows()),
             _table(["concept", *SYSTEMS.values()], _concept_rows()),
@@ -86,7 +94,12 @@ def _words(words: tuple[Word, ...]) -> str:
 
 def _instance_rows() -> list[list[str]]:
     return [
-        [f"`{status}`", _tick(status.is_terminal), _words(INSTANCE_ACTIONS[status])]
+        [
+            f"`{status}`",
+            f"`{RUN_CODES[RunStatus(status)]}`",
+            _tick(status.is_terminal),
+            _words(INSTANCE_ACTIONS[status]),
+        ]
         for status in InstanceStatus
     ]
 
@@ -95,6 +108,7 @@ def _step_rows() -> list[list[str]]:
     return [
         [
             f"`{status}`",
+            f"`{STEP_CODES[status]}`",
             *(_tick(flag in status.flags) for flag in FLAGS),
             _words(STEP_ACTIONS.get(status, ())),
         ]
@@ -121,9 +135,11 @@ def schema() -> str:
 # Path from the root of the repository -> what makes it.
 FILES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/cli.md": cli_reference,
+    "docs/reference/http-api.md": api_reference,
     "docs/reference/settings.md": settings_reference,
     "docs/reference/statuses.md": statuses,
     "docs/reference/definition.schema.json": schema,
+    "src/stretto/sel/syntax/tables.json": sel_tables,
     **SQL_FILES,
 }
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coro
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import uuid4
 
 from stretto.config.folders import data_folder, surroundings
@@ -21,10 +21,13 @@ from stretto.config.settings import Config
 from stretto.model.errors import Internal
 from stretto.node.address import is_gone, own_address
 from stretto.node.clock import SystemClock
+from stretto.node.collector import looking_seldom
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
 from stretto.node.performer import Performer
 from stretto.node.retention import forget_now_and_then
+from stretto.ports.clock import Clock
+from stretto.ports.evaluator import Evaluator
 from stretto.ports.groups import NodeState
 from stretto.ports.hints import Hints
 from stretto.ports.logs import NOWHERE
@@ -47,6 +50,15 @@ FIRST_GROUP: Final = 0  # whose owner does what one node does for all
 LEAVE_WITHIN: Final = 5.0  # seconds for the last word of a node that was cut short
 
 
+class Parts(NamedTuple):
+    """What whoever serves requests needs, with or without a node beside it."""
+
+    store: Store
+    hints: Hints
+    clock: Clock
+    evaluator: Evaluator
+
+
 class App:
     """One node on one store, in this process and in the event loop in which it was made."""
 
@@ -66,8 +78,7 @@ class App:
         self.clock = SystemClock()
         around = Surroundings(store=store, clock=self.clock, settings=config.runtimes, sink=logs or NOWHERE)
         self.runtimes = Runtimes(around, runtimes)
-        expressions = config.expressions
-        self._evaluator = Pool(workers=expressions.workers, seconds=expressions.within / 1_000)
+        self._evaluator = _pool(config)
         performer = Performer(
             store,
             hints,
@@ -97,6 +108,11 @@ class App:
             kept = self.config.retention
             cleaning = forget_old_output(self.logs, self.clock.now, kept.runs, kept.every)
             self._forgetting.append(asyncio.create_task(cleaning))
+
+    @property
+    def parts(self) -> Parts:
+        """Those that others may use, as long as this runs."""
+        return Parts(self.store, self.hints, self.clock, self._evaluator)
 
     @property
     def groups(self) -> Collection[int]:
@@ -169,13 +185,32 @@ async def running(
             await before(store)
         async with _hinting(config, url) as hints, _keeping(config, url) as logs:
             app = App(config, store, hints, observers, runtimes, logs)
-            await app.start()
-            try:
-                yield app
-            finally:
-                await app.stop()
+            with looking_seldom():
+                await app.start()
+                try:
+                    yield app
+                finally:
+                    await app.stop()
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def connected(config: Config, url: str) -> AsyncIterator[Parts]:
+    """The parts without a node: what is asked for here is done by others on the same database."""
+    store = await open_store(url, config.database)
+    pool = _pool(config)
+    try:
+        async with _hinting(config, url) as hints:
+            yield Parts(store, hints, SystemClock(), pool)
+    finally:
+        await asyncio.to_thread(pool.close)
+        await store.close()
+
+
+def _pool(config: Config) -> Pool:
+    expressions = config.expressions
+    return Pool(workers=expressions.workers, seconds=expressions.within / 1_000)
 
 
 def logs_of(config: Config, url: str) -> LogFiles | None:

@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from tests.acceptance.command import STRETTO
 
@@ -40,7 +40,7 @@ class Running:
             env=None if most_bytes is None else unmeasured(),
         )
 
-    def __enter__(self) -> "Running":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:

@@ -235,7 +235,7 @@ def _() -> None:
     assert driver.status == "SUCCEEDED"
     (loop,) = driver.of(LoopRecord)
     assert loop.total == 1_098
-    assert most <= 20
+    assert 20 < most <= 100  # as its author says
     found = [
         record.params["param2"].evaluated_result
         for record in sorted(driver.of(type(driver.flow.attempts[0])), key=lambda each: each.key)

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from tests.flow_engine.flows import Counts, etl, finish
 
-from stretto.flow.engine import Engine, submitting
+from stretto.actions.parts import submitting
+from stretto.flow.engine import Engine, library
 from stretto.model.errors import Unavailable
 from stretto.model.response import StartResponse
 
@@ -61,3 +62,24 @@ def test_whoever_asked_may_have_gone_and_trouble_is_told_to_all(monkeypatch: pyt
             await stopping
 
     finish(work())
+
+
+def test_a_new_flow_that_many_submit_at_once_is_published_once(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published: list[str] = []
+    publish_if_new = library.publish_if_new  # type: ignore[attr-defined]
+
+    async def counted(*args: Any, **options: Any) -> int:
+        published.append(args[2].workflow.id)
+        return await publish_if_new(*args, **options)
+
+    monkeypatch.setattr(library, "publish_if_new", counted)
+
+    async def work() -> None:
+        async with Engine(url) as engine:
+            runs = await asyncio.gather(*(engine.submit(etl, day="monday") for _ in range(10)))
+            assert [await run.result(30) for run in runs] == [Counts(3, 6)] * 10
+
+    finish(work())
+    assert published == ["etl"]

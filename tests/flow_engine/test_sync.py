@@ -49,7 +49,7 @@ def test_a_program_without_a_loop() -> None:
         assert set(run.steps()) == {"extract", "load"}
         assert run.progress().fraction == 1.0
         assert run.inside("load") == []
-        assert run.why().text
+        assert run.why().sentence
         assert [each.id for each in engine.runs(etl, limit=1)] == ["etl/2"]
         assert engine.publish(etl) == 1
         assert {each.qualname for each in engine.functions()} >= {"extract", "load"}

@@ -25,6 +25,8 @@ from stretto.ports.runtime import (
 )
 
 from http_runtime import HttpRuntime
+from http_runtime.asked import asked_of
+from http_runtime.request import Ended, Request
 from server import Server, serving
 
 STEP = TypedStep(id="ask", type="Http")
@@ -142,6 +144,13 @@ def test_no_answer_in_time(server: Server) -> None:
     assert isinstance(said, TimedOut)
     assert "within 0.2 seconds" in said.message
     assert server.gone.wait(5)
+
+
+def test_the_socket_is_first_to_say_that_the_time_is_over(server: Server) -> None:
+    """Nobody ends the request here; whichever of the two clocks is first, it is the same end."""
+    asked = asked_of(Asking(url=f"{server.url}/slow", timeout=0.1).ctx)
+    with pytest.raises(Ended):
+        Request(asked).perform()
 
 
 @pytest.mark.parametrize(

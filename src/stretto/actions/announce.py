@@ -5,6 +5,7 @@ from uuid import NAMESPACE_OID, uuid5
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import check_role
 from stretto.actions.parts.naming import check_label
+from stretto.actions.parts.numbers import number_in
 from stretto.actions.parts.repeat import repeated
 from stretto.model.errors import Conflict, InvalidRequest
 from stretto.model.request import SignalRequest
@@ -53,6 +54,7 @@ async def get_signal(store: Store, caller: Caller, name: str, seq: str) -> Signa
     text = seq.strip().lower()
     if text == "latest":
         return await store.signal(name)
-    if not (text.isascii() and text.isdigit()):
+    number = number_in(text)
+    if number is None:
         raise InvalidRequest(f"Invalid number [{seq}] of signal [{name}]", hint="write latest or a number")
-    return await store.signal(name, int(text))
+    return await store.signal(name, number)

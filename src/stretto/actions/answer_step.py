@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 from stretto.actions.caller import Caller
-from stretto.actions.parts.access import Right, check_access
+from stretto.actions.parts.access import Right, check_access, check_assigned
 from stretto.actions.parts.finding import find_attempt, find_run, step_in
 from stretto.actions.parts.messages import send
 from stretto.actions.reading.definitions import definition_of
@@ -16,6 +16,7 @@ from stretto.model.response import StepActionResponse
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.timeline import ActionEvent
+from stretto.params import merge_outputs
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.messages import Callback, Letter
 from stretto.ports.store import Store
@@ -34,6 +35,10 @@ async def answer_step(
     row = await find_attempt(store, attempt)
     step = step_in((await definition_of(store, run)).steps, attempt.step_id)
     check_waits(row.record, step)
+    assignees = () if row.record.asks is None else row.record.asks.assignees
+    await check_assigned(store, caller, run.root.workflow_id, assignees)
+    if request.approved:
+        merge_outputs(row.record.params or {}, request.outputs, await store.now())  # as the step will do
     event = CalledBack(
         attempt=attempt,
         approved=request.approved,
@@ -64,8 +69,18 @@ def check_waits(record: AttemptRecord, step: AnyStep | None) -> None:
     if step is not None and kind_of(step) is not Kind.WAIT:
         raise WrongState(f"{where}: it is no Wait step")
     if record.status.is_terminal:
-        raise WrongState(f"{where}: it has ended {record.status}")
+        raise WrongState(f"{where}: it has ended {record.status}{_answered(record)}")
+    if record.answer is not None:
+        raise WrongState(f"{where}: it is {record.status}{_answered(record)}")
     if record.status is not StepStatus.RUNNING:
         raise WrongState(f"{where}: it is {record.status}", hint="answer once it is RUNNING")
     if record.decided is not None or record.ending is not None:
         raise WrongState(f"{where}: it is about to end {record.ending or record.decided}")
+
+
+def _answered(record: AttemptRecord) -> str:
+    """Who was faster."""
+    if record.answer is None:
+        return ""
+    verb = "approved" if record.answer.approved else "refused"
+    return f", user [{record.answer.user}] has {verb} it at {record.answer.time}"

@@ -20,7 +20,13 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
     user: User
     roles: frozenset[Role] = frozenset(Role)
+    reason: str = ""  # why they ask, for those who read of it later
 
     @property
     def name(self) -> str:
         return self.user.name
+
+    @property
+    def because(self) -> str:
+        """Their reason as the end of a sentence; empty, if they gave none."""
+        return f": {self.reason}" if self.reason else ""

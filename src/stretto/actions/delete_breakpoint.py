@@ -4,8 +4,7 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.breakpoint_place import kept_under
 from stretto.actions.parts.repeat import repeated
-from stretto.actions.reading.breakpoints import all_paused
-from stretto.actions.resume_attempt import resume_paused
+from stretto.actions.resume_breakpoint import resume_held
 from stretto.engine.breakpoints import Where, no_such_breakpoint
 from stretto.model.breakpoint import StepBreakpoint
 from stretto.model.response import BreakpointDeleteResponse
@@ -30,10 +29,7 @@ async def delete_breakpoint(
     await check_access(store, caller, Right.RUN, workflow_id)
     kept = await kept_under(store, workflow_id, step_id)
     gone = await repeated(lambda: store.delete_breakpoint(StepBreakpoint(workflow_id=kept, step_id=step_id)))
-    resumed = 0
-    if resume:
-        async for attempt in all_paused(store, kept, step_id):
-            resumed += await resume_paused(store, caller, attempt, hints)
+    resumed = await resume_held(store, caller, kept, step_id, hints) if resume else 0
     if not gone and not resumed:
         raise no_such_breakpoint(workflow_id, step_id, Where())
     message = f"User [{caller.name}] removed the breakpoint, and resumed [{resumed}] step attempts"

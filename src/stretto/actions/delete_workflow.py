@@ -17,7 +17,7 @@ async def delete_workflow(
     store: Store, caller: Caller, workflow_id: str, *, hints: Hints = SILENT
 ) -> LogEvent:
     """From now on nobody finds the workflow; its rows go in the background, and then its id is free. Refused
-    while a run has not ended.
+    while a run has not ended. The event that tells of it has the reason: nothing else is left to keep it.
     """
     if is_inline(workflow_id):
         raise Unprocessable(f"Cannot delete an inline workflow [{workflow_id}]: it goes with its parent")
@@ -26,10 +26,15 @@ async def delete_workflow(
 
     def event(row: WorkflowRow) -> WorkflowDeleted:
         return WorkflowDeleted(
-            workflow_id=workflow_id, internal_id=row.internal_id, author=caller.user, event_time=now
+            workflow_id=workflow_id,
+            internal_id=row.internal_id,
+            author=caller.user,
+            reason=caller.reason or None,
+            event_time=now,
         )
 
     row = await repeated(lambda: store.delete_workflow(workflow_id, event))
     hints.hint([group_of_workflow(workflow_id)])
     message = f"User [{caller.name}] deletes workflow [{workflow_id}] with internal id [{row.internal_id}]"
+    message += caller.because
     return LogEvent(timestamp=now, message=message)

@@ -68,7 +68,7 @@ def decide_hold(
     if not steps and is_held(state) is (action is RunAction.PAUSE):
         raise WrongState(f"Cannot {verb} run {state.key}: it is {state.status}")
     what = f"steps [{', '.join(steps)}] of run" if steps else "run"
-    info = f"User [{caller.name}] asked to {verb} {what} {state.key}"
+    info = f"User [{caller.name}] asked to {verb} {what} {state.key}{caller.because}"
     if is_queued(state):
         event = LogEvent(timestamp=now, message=info)
         held = QueuedPause(run=state.key, paused=action is RunAction.PAUSE, event=event)

@@ -1,6 +1,6 @@
 """Publish a version of a workflow."""
 
-from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
@@ -11,22 +11,21 @@ from stretto.actions.parts.changed import changed
 from stretto.actions.parts.dry_run import dry_run
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.property_rules import check_owner, check_strategy, pushed, snapshot_of
+from stretto.actions.parts.templates_in import templates_of
 from stretto.actions.parts.trigger_rows import signal_trigger_rows, time_trigger_rows
 from stretto.actions.reading.version_view import version_view
 from stretto.definition import Limits, validate
-from stretto.model.errors import InvalidDefinition, InvalidRequest
+from stretto.model.errors import Conflict, InvalidDefinition, InvalidRequest
 from stretto.model.event import DefinitionChanged, VersionChanged
 from stretto.model.properties import Properties, PropertiesSnapshot
 from stretto.model.response import WorkflowCreateResponse
-from stretto.model.step import AnyStep, ForeachStep, TypedStep, WhileStep
 from stretto.model.timeline import ActionEvent, WorkflowChange
-from stretto.model.workflow import Definition, Metadata, Workflow, WorkflowVersion
+from stretto.model.workflow import Definition, Metadata, WorkflowVersion
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 from stretto.ports.workflows import Activation, Change, Found
 
 DEFAULT_LIMITS: Final = Limits()
-DEFAULT_TEMPLATE: Final = "default"
 
 
 async def publish(
@@ -37,9 +36,11 @@ async def publish(
     limits: Limits = DEFAULT_LIMITS,
     hints: Hints = SILENT,
     evaluate: Evaluator = evaluate_here,
+    if_latest: int | None = None,
 ) -> WorkflowCreateResponse:
     """Store a new version, which becomes the active one unless it says otherwise. The same text again makes
-    another version: versions are never compared.
+    another version: versions are never compared. With `if_latest` that is the newest one now (0: there is
+    none), or nothing is stored, and `Outdated` says who was first.
     """
     workflow_id = definition.workflow.id
     row = await store.workflow(workflow_id)
@@ -47,9 +48,16 @@ async def publish(
     await _check(store, caller, definition, limits, evaluate)
 
     def decide(found: Found) -> Change[int]:
+        if if_latest is not None:
+            check_latest(workflow_id, found, if_latest)
         return decide_publish(found, caller, definition)
 
-    version_id = await changed(store, workflow_id, lambda: store.change_workflow(workflow_id, decide), hints)
+    try:
+        version_id = await changed(
+            store, workflow_id, lambda: store.change_workflow(workflow_id, decide), hints
+        )
+    except Outdated as outdated:
+        raise await _with_author(store, workflow_id, outdated) from None
     return WorkflowCreateResponse(workflow_definition=await version_view(store, workflow_id, version_id))
 
 
@@ -74,13 +82,40 @@ async def _check(
     """Raise what is wrong with a definition; returns the time at which nothing was."""
     workflow = definition.workflow
     first = await store.workflow(workflow.id) is None
-    templates = [each for each, version in _job_types(workflow) if await store.template(each, version)]
-    problems = validate(definition, limits, templates=templates, first_version=first)
+    problems = validate(
+        definition, limits, templates=await templates_of(store, workflow), first_version=first
+    )
     if problems:
         raise InvalidDefinition(problems)
     now = await store.now()
     await dry_run(store, workflow, caller.user, now, evaluate, limits.step_types)
     return now
+
+
+class Outdated(Conflict):
+    """Somebody else has published meanwhile."""
+
+    id = "outdated"
+
+
+def check_latest(workflow_id: str, found: Found, expected: int) -> None:
+    """Refuse to publish on top of a version that the caller has not seen."""
+    latest = 0 if found.row is None else found.row.latest_version
+    if latest != expected:
+        message = f"The newest version of workflow [{workflow_id}] is [{latest}], not [{expected}]"
+        raise Outdated(message, hint="look at what has changed, and publish again")
+
+
+async def _with_author(store: Store, workflow_id: str, outdated: Outdated) -> Outdated:
+    """The refusal, with who has published what, and when; nobody, if the workflow is not there."""
+    row = await store.workflow(workflow_id)
+    version = None if row is None else await store.version(workflow_id, row.latest_version)
+    told = None if version is None else version.metadata
+    if told is None or told.version_author is None or told.create_time is None:
+        return outdated
+    at = datetime.fromtimestamp(told.create_time / 1_000, UTC).isoformat(timespec="seconds")
+    author = f"User [{told.version_author.name}] published version [{told.workflow_version_id}] at {at}"
+    return Outdated(f"{outdated.message}: {author}", details=(author,), hint=outdated.hint)
 
 
 def decide_publish(found: Found, caller: Caller, definition: Definition) -> Change[int]:
@@ -153,14 +188,3 @@ def _version(found: Found, caller: Caller, definition: Definition, version_id: i
     return WorkflowVersion(
         metadata=metadata, workflow=definition.workflow, internal_id=found.internal_id, modify_time=found.now
     )
-
-
-def _job_types(workflow: Workflow) -> Iterator[tuple[str, str]]:
-    """The job templates that steps name, on all levels."""
-    todo: list[AnyStep] = list(workflow.steps)
-    while todo:
-        step = todo.pop()
-        if isinstance(step, ForeachStep | WhileStep):
-            todo += step.steps
-        elif isinstance(step, TypedStep):
-            yield step.sub_type or step.type, step.sub_type_version or DEFAULT_TEMPLATE

@@ -8,7 +8,7 @@ import msgspec
 from stretto.actions.activate import activate
 from stretto.actions.caller import Caller
 from stretto.actions.parts.property_rules import pushed
-from stretto.actions.publish import publish
+from stretto.actions.publish import Outdated, publish
 from stretto.definition import Limits
 from stretto.model.properties import Properties, PropertiesSnapshot
 from stretto.model.workflow import Definition
@@ -28,25 +28,28 @@ async def publish_if_new(
     limits: Limits = DEFAULT_LIMITS,
     hints: Hints = SILENT,
 ) -> int:
-    """The number of the version that has this content: the newest one, or a new one.
+    """The number of the version that has this content: the newest one, or a new one. Of several that do this
+    at the same time one makes it, and the others find it.
 
     A version with triggers is switched on only if `triggers` says so: whoever runs a workflow once did not
     ask for more runs later. A workflow that nobody owns yet becomes the caller's.
     """
-    workflow = definition.workflow
+    given, workflow = definition, definition.workflow
     row = await store.workflow(workflow.id)
     if row is not None and await _is_there(store, row, definition):
         if triggers and row.active_version != row.latest_version:
             await activate(store, caller, workflow.id, str(row.latest_version), hints=hints)
         return row.latest_version
     if row is None and (definition.properties is None or definition.properties.owner is None):
-        given = definition.properties or Properties()
-        definition = msgspec.structs.replace(
-            definition, properties=msgspec.structs.replace(given, owner=caller.user)
-        )
+        owned = msgspec.structs.replace(definition.properties or Properties(), owner=caller.user)
+        definition = msgspec.structs.replace(definition, properties=owned)
     if not triggers and (workflow.time_triggers or workflow.signal_triggers):
         definition = msgspec.structs.replace(definition, is_active=False)
-    made = await publish(store, caller, definition, limits=limits, hints=hints)
+    latest = 0 if row is None else row.latest_version
+    try:
+        made = await publish(store, caller, definition, limits=limits, hints=hints, if_latest=latest)
+    except Outdated:
+        return await publish_if_new(store, caller, given, triggers=triggers, limits=limits, hints=hints)
     metadata = made.workflow_definition.metadata
     assert metadata is not None  # noqa: S101 - what was published has some
     assert metadata.workflow_version_id is not None  # noqa: S101 - and a number

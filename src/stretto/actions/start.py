@@ -94,6 +94,7 @@ def wanted_of(
         request_id=request.request_id or str(uuid4()),
         overrides=asked.step_run_params,
         sender=sender,
+        because=caller.because,
         evaluate=evaluate,
         limits=limits,
     )

@@ -38,12 +38,13 @@ async def start_many(  # noqa: PLR0913 - as `start`
     check_may(caller, Right.RUN, workflow_id, row.properties)
     version_id, found = await find_version(store, row, version)
     chosen = Version(row, version_id, found.workflow)
+    now = await store.now()
     answers: dict[int, StartResponse | StrettoError] = {}
     candidates: dict[int, Candidate] = {}
     for number, asked in enumerate(requests):
         try:
             wanted = wanted_of(chosen, caller, asked, evaluate=evaluate, limits=limits)
-            candidates[number] = await candidate_of(store, wanted)
+            candidates[number] = await candidate_of(store, wanted, now)
         except StrettoError as refusal:
             answers[number] = refusal
     if candidates:

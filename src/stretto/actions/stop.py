@@ -71,7 +71,7 @@ def decide_end(state: RunState, now: int, caller: Caller, action: RunAction, why
             f"Cannot terminate a workflow instance {state.key.workflow_id} from status [{state.status}]"
             f" to [{status}]: run {state.key} has ended"
         )
-    because = f": {why}" if why else ""
+    because = f": {why}" if why else caller.because
     reason = f"User [{caller.name}] asked to {action.value.lower()} run {state.key}{because}"
     if is_queued(state):
         end = QueuedEnd(run=state.key, status=status, event=LogEvent(timestamp=now, message=reason))

@@ -36,7 +36,8 @@ async def _end_all(
     store: Store, caller: Caller, workflow_id: str, action: RunAction, hints: Hints
 ) -> ActionEvent:
     await check_access(store, caller, Right.RUN, workflow_id)
-    reason = f"User [{caller.name}] asked to {action.value.lower()} all runs of workflow [{workflow_id}]"
+    verb = action.value.lower()
+    reason = f"User [{caller.name}] asked to {verb} all runs of workflow [{workflow_id}]{caller.because}"
     question = Question(reading=lambda _strategy: Reading(queue=BATCH))
     queued = 0
     while True:

@@ -5,6 +5,7 @@ from stretto.actions.dequeue import dequeue
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.latest_run import state_of
+from stretto.actions.parts.noting import note
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.parts.verdicts import place_of, reading, verdict_of
 from stretto.engine.inline_ids import is_inline
@@ -30,7 +31,9 @@ async def unblock(
     *,
     hints: Hints = SILENT,
 ) -> InstanceActionResponse:
-    """The failure of the newest run blocks nobody any more; the run stays FAILED."""
+    """The failure of the newest run blocks nobody any more; the run stays FAILED. The workflow's timeline
+    says who did it, and why.
+    """
     await check_access(store, caller, Right.RUN, workflow_id)
     row = await find_newest_run(store, workflow_id, instance_id)
     _check(state_of(row), run_id)
@@ -38,7 +41,9 @@ async def unblock(
     if not is_inline(workflow_id):  # iterations block nobody
         unblocked = await _unblock(store, workflow_id, row.key, hints)
     info = f"Unblocked run {row.key}" if unblocked else f"Run {row.key} does not block anything"
-    event = ActionEvent(timestamp=await store.now(), action="UNBLOCK", author=caller.user, message=info)
+    if unblocked:
+        await note(store, caller, workflow_id, info)
+    event = _event(caller, await store.now(), info)
     return InstanceActionResponse(
         workflow_id=workflow_id,
         workflow_instance_id=instance_id,
@@ -57,7 +62,14 @@ async def unblock_workflow(
     await check_access(store, caller, Right.RUN, workflow_id)
     unblocked = await _unblock(store, workflow_id, None, hints)
     message = f"Unblocked [{unblocked}] failed runs of workflow [{workflow_id}]"
-    return ActionEvent(timestamp=await store.now(), action="UNBLOCK", author=caller.user, message=message)
+    if unblocked:
+        await note(store, caller, workflow_id, message)
+    return _event(caller, await store.now(), message)
+
+
+def _event(caller: Caller, now: int, message: str) -> ActionEvent:
+    reason = caller.reason or None
+    return ActionEvent(timestamp=now, action="UNBLOCK", author=caller.user, message=message, reason=reason)
 
 
 def _check(state: RunState, run_id: int | None) -> None:

@@ -1,39 +1,19 @@
-"""How runs and steps are written: `etl/12`, `etl/12/2`, `etl/12/2:load`, `etl/12:load[41].copy/3`.
-
-workflow/instance             the newest run of an instance
-workflow/instance/run         one run
-...:step                      a step of it; inside loops and subworkflows a path
-...:step/attempt              one attempt of that step
-"""
+"""Addresses of runs and steps on the command line; `actions.parts.addresses` says how they are written."""
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 import click
 
+from stretto.actions.parts.addresses import HINT, LATEST, Address, address_in
 from stretto.actions.parts.run_text import run_text
 from stretto.engine.records import RunKey
 
-__all__ = ["ADDRESS", "Address", "AddressType", "readable", "run_text"]
+__all__ = ["ADDRESS", "LATEST", "Address", "AddressType", "readable", "run_text"]
 
-FORM: Final = re.compile(
-    r"(?P<workflow>[^/:\s]+)/(?P<instance>[0-9]{1,18})(?:/(?P<run>[0-9]{1,18}))?"
-    r"(?::(?P<path>[^/\s]+)(?:/(?P<attempt>[0-9]{1,9}))?)?"
-)
 RAW: Final = re.compile(  # how messages write a run, a step and an attempt of it
     r"\[([^\s\[\]]+)\]\[([0-9]+)\](?:\[([0-9]+)\])?(?:\[([^\s\[\]]+)\](?:\[([0-9]+)\])?)?"
 )
-HINT: Final = "write WORKFLOW/INSTANCE, such as etl/12; also etl/12/2, etl/12:load and etl/12:load/1"
-
-
-class Address(NamedTuple):
-    """A place that a user names. `run`: a number, or `latest`."""
-
-    workflow_id: str
-    instance_id: int
-    run: str = "latest"
-    path: str | None = None
-    attempt: str = "latest"
 
 
 class AddressType(click.ParamType[Address]):
@@ -42,16 +22,10 @@ class AddressType(click.ParamType[Address]):
     name = "address"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Address:
-        found = FORM.fullmatch(str(value))
+        found = address_in(str(value))
         if found is None:
             self.fail(f"`{value}` names no run: {HINT}", param, ctx)
-        return Address(
-            found["workflow"],
-            int(found["instance"]),
-            found["run"] or "latest",
-            found["path"],
-            found["attempt"] or "latest",
-        )
+        return found
 
 
 ADDRESS: Final = AddressType()

@@ -1,4 +1,4 @@
-"""`--config`, `--set` and `--database`, for commands that need settings."""
+"""`--config`, `--set`, `--database` and `--server`, for commands that need settings."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,32 +10,48 @@ from stretto.config.file import FLAG as CONFIG
 from stretto.config.given import SET
 
 DATABASE = "--database"
+SERVER = "--server"
+
+_FILE = click.option(
+    CONFIG,
+    "config_file",
+    metavar="FILE",
+    help="A file of settings. Else STRETTO_CONFIG, ./stretto.toml or .yaml, the user's folder.",
+)
+_SET = click.option(
+    SET, "assignments", multiple=True, metavar="NAME=VALUE", help="Set one setting. Repeatable."
+)
+_DATABASE = click.option(
+    DATABASE, "--db", "database", metavar="URL", help="The same as `--set database.url=URL`."
+)
+_SERVER = click.option(
+    SERVER, "server", metavar="URL", help="The server to talk to; the same as `--set client.server=URL`."
+)
+_USER = click.option("--user", metavar="NAME", help="Who calls; else the user of this machine.")
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where settings come from; hand their values to `loaded_config`."""
-    decorate = (
-        click.option(
-            CONFIG,
-            "config_file",
-            metavar="FILE",
-            help="A file of settings. Else STRETTO_CONFIG, ./stretto.toml or .yaml, the user's folder.",
-        ),
-        click.option(
-            SET, "assignments", multiple=True, metavar="NAME=VALUE", help="Set one setting. Repeatable."
-        ),
-        click.option(
-            DATABASE, "--db", "database", metavar="URL", help="The same as `--set database.url=URL`."
-        ),
-    )
-    for option in reversed(decorate):
-        command = option(command)
-    return command
+    return _FILE(_SET(_DATABASE(command)))
 
 
-def loaded_config(config_file: str | None, assignments: Iterable[str], database: str | None) -> Loaded:
+def looking_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for what can be read from a database, and from a server."""
+    return _SERVER(config_options(command))
+
+
+def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """For commands that talk to a server, and to nothing else."""
+    return _SERVER(_USER(_FILE(_SET(command))))
+
+
+def loaded_config(
+    config_file: str | None, assignments: Iterable[str], database: str | None, server: str | None = None
+) -> Loaded:
     """The settings. Raises InvalidConfig."""
     flags = [Flag(SET, each) for each in assignments]
     if database is not None:
         flags.append(Flag(DATABASE, f"database.url={database}"))
+    if server is not None:
+        flags.append(Flag(SERVER, f"client.server={server}"))
     return load(surroundings(), file=config_file, flags=flags)

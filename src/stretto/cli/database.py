@@ -6,7 +6,7 @@ Who names none gets `.stretto/stretto.db` in the current folder: what is run in 
 import asyncio
 import getpass
 import shlex
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -16,7 +16,7 @@ import click
 from stretto.actions.caller import Caller
 from stretto.cli.address import readable
 from stretto.cli.config_options import loaded_config
-from stretto.config import Config, InvalidConfig, Source
+from stretto.config import Config, InvalidConfig, Loaded, Source
 from stretto.config.database_url import masked
 from stretto.model.errors import StrettoError
 from stretto.model.user import User
@@ -63,25 +63,45 @@ def _relative(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def place_of(config_file: str | None, assignments: Iterable[str], database: str | None) -> Place:
-    """The database that options, environment and files of settings name. Bad settings end the command."""
+def place_of(
+    config_file: str | None, assignments: Iterable[str], database: str | None, *, local: bool = True
+) -> Place:
+    """The database that options, environment and files of settings name; where none does, that of the folder
+    or, not `local`, that of the user. Bad settings end the command.
+    """
     assignments = tuple(assignments)
     given = MEMORY if database == "memory:" else database
+    loaded = settings_of(config_file, assignments, given)
+    options = options_of(config_file, assignments)
+    if given is not None:
+        options += ["--db", masked(given)]
+    url = loaded.config.database.url
+    if url is None or (local and loaded.origins["database.url"].source is Source.DEFAULT):
+        url = LOCAL
+    return Place(url, loaded.config, tuple(options))
+
+
+def settings_of(
+    config_file: str | None,
+    assignments: Iterable[str],
+    database: str | None = None,
+    server: str | None = None,
+) -> Loaded:
+    """The settings; bad ones end the command."""
     try:
-        loaded = loaded_config(config_file, assignments, given)
+        return loaded_config(config_file, assignments, database, server)
     except InvalidConfig as error:
         for problem in error.problems:
             click.echo(f"{problem}", err=True)
         raise SystemExit(2) from None
-    options: list[str] = [] if config_file is None else ["--config", config_file]
+
+
+def options_of(config_file: str | None, assignments: Iterable[str]) -> list[str]:
+    """The options that lead to the same settings again."""
+    options = [] if config_file is None else ["--config", config_file]
     for each in assignments:
         options += ["--set", each]
-    if given is not None:
-        options += ["--db", masked(given)]
-    url = loaded.config.database.url
-    if url is None or loaded.origins["database.url"].source is Source.DEFAULT:
-        url = LOCAL
-    return Place(url, loaded.config, tuple(options))
+    return options
 
 
 def prepare(place: Place) -> None:
@@ -108,10 +128,10 @@ class Refused(click.ClickException):
         super().__init__(message if hint is None else f"{message}\n    hint: {hint}")
 
 
-def finished(work: Coroutine[Any, Any, T]) -> T:
+def finished(work: Coroutine[Any, Any, T], run: Callable[[Coroutine[Any, Any, T]], T] = asyncio.run) -> T:
     """Run it. What was refused is said, with the way out."""
     try:
-        return asyncio.run(work)
+        return run(work)
     except StrettoError as error:
         raise Refused(readable(error.message), error.hint) from None
 

@@ -64,7 +64,7 @@ def command(
     code = 0
     try:
         while True:
-            seen = _snapshot(file)
+            seen = _settled(file)
             code = _round(file, rounds, seen)
             if once:
                 break
@@ -102,6 +102,17 @@ def _watched(words: Sequence[str], file: str, seen: Seen) -> int:
             process.wait()
             raise
         return process.wait()
+
+
+def _settled(file: str) -> Seen:
+    """What is watched, once nobody writes to it any more."""
+    seen = _snapshot(file)
+    while True:
+        time.sleep(LOOK_EVERY / 4)
+        later = _snapshot(file)
+        if later == seen:
+            return seen
+        seen = later
 
 
 def _snapshot(file: str) -> Seen:

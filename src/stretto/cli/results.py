@@ -23,7 +23,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def valid_definitions(file: str, options: Options, wanted: str | None) -> tuple[Definition, ...]:
     """The definitions of a file, or one of them; with problems the command ends here."""
-    definitions, problems = checked(file, options)
+    definitions, problems, _ = checked(file, options)
     if problems:
         for problem in problems:
             click.echo(f"{shown(file)}:{problem}", err=True)

@@ -1,4 +1,4 @@
-"""`stretto runs`: the runs in a database, newest first."""
+"""`stretto runs`: the runs in a database, or on a server, newest first."""
 
 from typing import Any
 
@@ -9,8 +9,9 @@ from stretto.actions.reading.lines import RunLine
 from stretto.actions.reading.paging import MOST_ON_A_PAGE
 from stretto.cli import style
 from stretto.cli.address import run_text
-from stretto.cli.config_options import config_options
+from stretto.cli.config_options import looking_options
 from stretto.cli.database import Place, caller, finished, opened, place_of
+from stretto.cli.remote.server import Remote, remote_if_any, talking
 from stretto.engine.records import RunKey
 from stretto.model.request import PageRequest
 from stretto.model.status import RunStatus, StepStatus
@@ -37,8 +38,8 @@ from stretto.ports.history import RunFilter
     help=f"How many, up to {MOST_ON_A_PAGE}.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object.")
-@config_options
-def command(
+@looking_options
+def command(  # noqa: PLR0913 - one for each option
     *,
     workflow_id: str | None,
     statuses: tuple[str, ...],
@@ -47,8 +48,9 @@ def command(
     config_file: str | None,
     assignments: tuple[str, ...],
     database: str | None,
+    server: str | None,
 ) -> None:
-    """List the runs that a database holds, the newest first.
+    """List the runs that a database holds, or a server, the newest first.
 
     The database is that of `stretto run`: by default .stretto/stretto.db in the current folder.
 
@@ -57,10 +59,15 @@ def command(
       stretto runs
       stretto runs --workflow etl --status failed
       stretto runs --limit 100 --json | jq '.runs[].status'
+      stretto runs --server http://127.0.0.1:8080
     """
-    place = place_of(config_file, assignments, database)
+    remote = remote_if_any(config_file, assignments, database, server)
     wanted = RunFilter(workflow_id=workflow_id, statuses=tuple(map(RunStatus, statuses)))
-    lines, more = ((), False) if place.is_missing else finished(_read(place, wanted, limit))
+    lines, more, where = (
+        _local(place_of(config_file, assignments, database), wanted, limit)
+        if remote is None
+        else _asked(remote, wanted, limit)
+    )
     if as_json:
         click.echo(to_json({"runs": [_as_json(line) for line in lines], "more": more}))
     elif lines:
@@ -69,7 +76,19 @@ def command(
             click.echo(f"{style.plain('…')} there are older ones; --limit shows more")
     else:
         what = " that fit" if workflow_id or statuses else ""
-        click.echo(f"no runs{what} in {place.shown}; `stretto run FILE` makes one")
+        click.echo(f"no runs{what} {where}")
+
+
+def _local(place: Place, wanted: RunFilter, limit: int) -> tuple[tuple[RunLine, ...], bool, str]:
+    where = f"in {place.shown}; `stretto run FILE` makes one"
+    found, more = ((), False) if place.is_missing else finished(_read(place, wanted, limit))
+    return found, more, where
+
+
+def _asked(remote: Remote, wanted: RunFilter, limit: int) -> tuple[tuple[RunLine, ...], bool, str]:
+    with talking(remote) as client:
+        page = client.runs(workflow=wanted.workflow_id, status=wanted.statuses, first=limit)
+    return page.elements, page.page_info.has_next_page, f"at {remote.url}; `stretto start WORKFLOW` makes one"
 
 
 async def _read(place: Place, wanted: RunFilter, limit: int) -> tuple[tuple[RunLine, ...], bool]:

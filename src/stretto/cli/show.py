@@ -9,9 +9,11 @@ from stretto.actions.reading.instances import get_run
 from stretto.actions.reading.nesting import resolve_path
 from stretto.actions.reading.steps import get_attempt, list_attempts, list_steps
 from stretto.cli.address import ADDRESS, Address
-from stretto.cli.config_options import config_options
+from stretto.cli.config_options import looking_options
 from stretto.cli.database import Place, caller, finished, place_of
 from stretto.cli.finding import reading
+from stretto.cli.remote.reading import read_sight
+from stretto.cli.remote.server import remote_if_any, talking
 from stretto.cli.showing.run import RunSight, loops_of, run_lines
 from stretto.cli.showing.step import StepSight, step_lines
 from stretto.engine.records import RunKey
@@ -23,7 +25,7 @@ from stretto.ports.store import Store
 @click.argument("address", type=ADDRESS, metavar="RUN[:STEP]")
 @click.option("--timeline", is_flag=True, help="Of a step, also when it came into each status.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, in the form of the API.")
-@config_options
+@looking_options
 def command(
     address: Address,
     *,
@@ -32,11 +34,14 @@ def command(
     config_file: str | None,
     assignments: tuple[str, ...],
     database: str | None,
+    server: str | None,
 ) -> None:
     """Show a run with its steps, or a step with its parameters, attempts and outputs.
 
     RUN is WORKFLOW/INSTANCE for the newest run of an instance, or WORKFLOW/INSTANCE/RUN. STEP is a step, or a
     path to one inside loops and subworkflows; a path that ends in an iteration shows that iteration.
+
+    They are read from a database, as `stretto run` leaves one behind, or from a server.
 
     \b
     Examples:
@@ -44,9 +49,14 @@ def command(
       stretto show etl/12:load
       stretto show etl/12:load/1
       stretto show 'etl/12:each_day[3].clean'
+      stretto show etl/12 --server http://127.0.0.1:8080
     """
-    place = place_of(config_file, assignments, database)
-    sight = finished(_read(place, address))
+    remote = remote_if_any(config_file, assignments, database, server)
+    if remote is None:
+        sight = finished(_read(place_of(config_file, assignments, database), address))
+    else:
+        with talking(remote) as client:
+            sight = read_sight(client, address)
     if as_json:
         click.echo(to_json(_as_json(sight)))
     elif isinstance(sight, RunSight):

@@ -31,8 +31,8 @@ def command(
 ) -> None:
     """Check definitions in JSON, YAML or Python; `-` reads standard input.
 
-    Every error is reported at once with its place, a stable code and, if there is one, the way out.
-    Exit code 0: all files are valid; 2: at least one is not.
+    Every error is reported at once with its place, a stable code and, if there is one, the way out. Warnings
+    say what is allowed and almost surely not meant. Exit code 0: all files are valid; 2: at least one is not.
 
     \b
     Examples:
@@ -42,7 +42,7 @@ def command(
       stretto validate --template spark=Notebook maestro.yaml
     """
     options = made_options(templates, maestro_limits=maestro_limits)
-    options = msgspec.structs.replace(options, first_version=first_version)
+    options = msgspec.structs.replace(options, first_version=first_version, warnings=True)
     results = [(shown(name), checked(name, options)) for name in files]
     if as_json:
         click.echo(msgspec.json.encode({"files": [_as_json(*result) for result in results]}))
@@ -59,6 +59,7 @@ def _as_json(name: str, found: Checked) -> dict[str, Any]:
         "valid": not found.problems,
         "workflows": [definition.workflow.id for definition in found.definitions],
         "problems": found.problems,
+        "warnings": found.warnings,
     }
 
 
@@ -67,17 +68,23 @@ def _print(name: str, found: Checked) -> None:
         for definition in found.definitions:
             count = count_steps(definition.workflow.steps)
             click.echo(f"{name}: valid: {definition.workflow.id} ({count} step{'' if count == 1 else 's'})")
-        return
-    print_problems(name, found.problems)
+    else:
+        print_problems(name, found.problems)
+    for warning in found.warnings:
+        _print_one(name, warning, "warning: ")
 
 
 def print_problems(name: str, problems: Sequence[Problem]) -> None:
     """Each with its place and the way out, on the error stream."""
     for problem in problems:
-        where = f":{problem.line}:{problem.column}" if problem.line is not None else ""
-        path = f"{problem.path}: " if problem.path else ""
-        click.echo(f"{name}{where}: {path}{problem.message} [{problem.code}]", err=True)
-        if problem.hint:
-            click.echo(f"    hint: {problem.hint}", err=True)
+        _print_one(name, problem)
     count = len(problems)
     click.echo(f"{name}: {count} problem{'' if count == 1 else 's'}", err=True)
+
+
+def _print_one(name: str, problem: Problem, kind: str = "") -> None:
+    where = f":{problem.line}:{problem.column}" if problem.line is not None else ""
+    path = f"{problem.path}: " if problem.path else ""
+    click.echo(f"{name}{where}: {kind}{path}{problem.message} [{problem.code}]", err=True)
+    if problem.hint:
+        click.echo(f"    hint: {problem.hint}", err=True)

@@ -108,6 +108,7 @@ class Node:
     fields: dict[str, Any] = field(default_factory=dict)
     after: "list[tuple[Node, bool]]" = field(default_factory=list)  # and whether it must have ended well
     handled: bool = False  # its failure is the business of an `on_failure`
+    order: int = 0  # how many were called before it at its level
 
     def expressions(self) -> Iterator[Expression]:
         """All that it reads."""

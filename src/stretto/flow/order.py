@@ -45,7 +45,7 @@ def wait_for(node: Node, other: Node) -> None:
             )
         before, level = level.loop, level.loop.region.level
     waiting = node if node.region.level is level else level.loop_around(node.region.level)
-    if level.nodes.index(before) >= level.nodes.index(waiting):
+    if before.order >= waiting.order:
         raise TraceError(
             f"`{node.id}` would wait for `{other.id}`, which comes later",
             "call the steps in the order they run",

@@ -44,13 +44,17 @@ class Trace:
     subflows: "dict[Flow[..., Any], None]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._same_ids: dict[str, int] = {}
+        self._same_names: dict[str, int] = {}
         self.top = Level()
         self.region: Region = self.top.root
 
     # --------------------------------------------------------------------------------------------- growing
     def add(self, node: Node) -> Node:
         node.region.recent = None
-        node.region.level.nodes.append(node)
+        nodes = node.region.level.nodes
+        node.order = len(nodes)
+        nodes.append(node)
         return node
 
     def step_id(self, wanted: str, place: Place, *, exact: bool = False) -> str:
@@ -59,13 +63,13 @@ class Trace:
             raise TraceError(
                 f"the step id `{wanted}` is used twice", "give another `id=`, or leave it out", place=place
             )
-        made = _unused(wanted if exact else STRANGE.sub("_", wanted), self.ids)
+        made = _unused(wanted if exact else STRANGE.sub("_", wanted), self.ids, self._same_ids)
         self.ids.add(made)
         return made
 
     def name(self, wanted: str) -> str:
         """A name for a parameter that means nothing yet."""
-        made = _unused(STRANGE.sub("_", wanted), self.names)
+        made = _unused(STRANGE.sub("_", wanted), self.names, self._same_names)
         self.names.add(made)
         return made
 
@@ -123,12 +127,15 @@ def _left_its_loop(leaf: Leaf, label: str) -> TraceError:
     )
 
 
-def _unused(wanted: str, taken: set[str]) -> str:
-    made, count = wanted, 1
-    while made in taken:
+def _unused(wanted: str, taken: set[str], counts: dict[str, int]) -> str:
+    """`counts` says where to go on: what was taken once stays so."""
+    if wanted not in taken:
+        return wanted
+    count = counts.get(wanted, 1) + 1
+    while f"{wanted}_{count}" in taken:
         count += 1
-        made = f"{wanted}_{count}"
-    return made
+    counts[wanted] = count
+    return f"{wanted}_{count}"
 
 
 def current() -> Trace | None:

@@ -1,5 +1,6 @@
 """Steps that only wait: for a time, or for somebody's answer."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar, cast, overload
 
 from stretto.flow.convert import setting, value_in
@@ -32,12 +33,19 @@ def wait(
     *,
     id: str | None = None,
     returns: type[T],
+    prompt: str | None = None,
+    assignees: Sequence[str] | None = None,
     timeout: Duration | None = None,
     description: str | None = None,
 ) -> T: ...
 @overload
 def wait(
-    *, id: str | None = None, timeout: Duration | None = None, description: str | None = None
+    *,
+    id: str | None = None,
+    prompt: str | None = None,
+    assignees: Sequence[str] | None = None,
+    timeout: Duration | None = None,
+    description: str | None = None,
 ) -> Any: ...
 
 
@@ -45,15 +53,23 @@ def wait(
     *,
     id: str | None = None,  # noqa: A002 - as in a definition
     returns: Any = None,
+    prompt: str | None = None,
+    assignees: Sequence[str] | None = None,
     timeout: Duration | None = None,
     description: str | None = None,
 ) -> Any:
-    """A step that ends when somebody answers. `returns`: the type of the value that the answer brings along.
+    """A step that ends when somebody answers. `returns`: the type of the value that the answer brings along;
+    `prompt`: what is asked, where the description does not say it; `assignees`: who is to answer, users or
+    `role:x`.
 
     A refusal fails the step.
     """
     trace = required("wait")
     node = _waiting(trace, "Wait", "wait", id)
+    if prompt is not None:
+        node.params["prompt"] = setting(trace, prompt, Kind(ParamType.STRING), "prompt")
+    if assignees is not None:
+        node.params["assignees"] = setting(trace, assignees, Kind(ParamType.STRING_ARRAY), "assignees")
     limit = duration(timeout, "timeout")
     if limit is not None:
         node.fields["timeout"] = limit

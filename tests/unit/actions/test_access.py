@@ -16,6 +16,8 @@ from stretto.actions import (
     add_tag,
     announce,
     answer_step,
+    bulk,
+    check_text,
     claim_ownership,
     deactivate,
     delete_breakpoint,
@@ -30,6 +32,7 @@ from stretto.actions import (
     restart,
     restart_step,
     resume_attempt,
+    resume_breakpoint,
     set_breakpoint,
     skip_step,
     start,
@@ -42,10 +45,29 @@ from stretto.actions import (
 )
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import Right, check_may, may
+from stretto.actions.parts.bulk_item import BulkAction
 from stretto.actions.parts.new_run import Sender
-from stretto.actions.reading import breakpoints, flatten, instances, nesting, steps, why, workflows
+from stretto.actions.reading import (
+    artifacts,
+    breakpoints,
+    flatten,
+    grids,
+    instance_lines,
+    instances,
+    iteration_map,
+    nesting,
+    states,
+    stats,
+    steps,
+    tree,
+    version_diff,
+    version_text,
+    why,
+    workflows,
+)
 from stretto.definition import load
 from stretto.definition.parse import Options
+from stretto.definition.reading.read import Format
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Forbidden, NotFound, StrettoError
 from stretto.model.initiator import Ancestor, ManualInitiator, SubworkflowInitiator
@@ -65,6 +87,7 @@ from stretto.model.request import (
 from stretto.model.run_config import RunPolicy
 from stretto.model.tag import Tag
 from stretto.model.user import User
+from stretto.params import ParamLimits
 
 VIEW, RUN, CHANGE = Right
 ALL = frozenset(Right)
@@ -228,6 +251,10 @@ ON_WORKFLOWS: dict[str, tuple[Right, Work]] = {
         lambda w, c: report_output.report_output(w.store, c, ATTEMPT, OutputDataRequest()),
     ),
     "resume_attempt.resume_attempt": (RUN, lambda w, c: resume_attempt.resume_attempt(w.store, c, ATTEMPT)),
+    "resume_breakpoint.resume_breakpoint": (
+        RUN,
+        lambda w, c: resume_breakpoint.resume_breakpoint(w.store, c, "flow", "a"),
+    ),
     "set_breakpoint.set_breakpoint": (
         RUN,
         lambda w, c: set_breakpoint.set_breakpoint(
@@ -239,6 +266,7 @@ ON_WORKFLOWS: dict[str, tuple[Right, Work]] = {
         lambda w, c: delete_breakpoint.delete_breakpoint(w.store, c, "flow", "a"),
     ),
     "reading.workflows.get_version": (VIEW, lambda w, c: workflows.get_version(w.store, c, "flow", "1")),
+    "reading.workflows.get_graph": (VIEW, lambda w, c: workflows.get_graph(w.store, c, "flow", "1")),
     "reading.workflows.list_versions": (VIEW, lambda w, c: workflows.list_versions(w.store, c, "flow", PAGE)),
     "reading.workflows.get_properties": (VIEW, lambda w, c: workflows.get_properties(w.store, c, "flow")),
     "reading.workflows.list_properties": (
@@ -247,17 +275,49 @@ ON_WORKFLOWS: dict[str, tuple[Right, Work]] = {
     ),
     "reading.workflows.get_overview": (VIEW, lambda w, c: workflows.get_overview(w.store, c, "flow")),
     "reading.workflows.get_timeline": (VIEW, lambda w, c: workflows.get_timeline(w.store, c, "flow")),
+    "reading.version_text.get_source": (
+        VIEW,
+        lambda w, c: version_text.get_source(w.store, c, "flow", "1", Format.YAML),
+    ),
+    "reading.version_text.get_form": (
+        VIEW,
+        lambda w, c: version_text.get_form(w.store, c, "flow", "1", ParamLimits()),
+    ),
+    "reading.version_diff.get_version_diff": (
+        VIEW,
+        lambda w, c: version_diff.get_version_diff(w.store, c, "flow", "1", "1"),
+    ),
     "reading.instances.get_instance": (VIEW, lambda w, c: instances.get_instance(w.store, c, "flow", 1)),
     "reading.instances.get_run": (VIEW, lambda w, c: instances.get_run(w.store, c, "flow", 1, "1")),
     "reading.instances.list_instances": (
         VIEW,
         lambda w, c: instances.list_instances(w.store, c, "flow", PAGE),
     ),
+    "reading.instance_lines.list_instance_lines": (
+        VIEW,
+        lambda w, c: instance_lines.list_instance_lines(w.store, c, "flow", PAGE),
+    ),
     "reading.instances.list_runs": (VIEW, lambda w, c: instances.list_runs(w.store, c, "flow", 1, PAGE)),
     "reading.steps.get_step": (VIEW, lambda w, c: steps.get_step(w.store, c, "flow", 1, "a")),
     "reading.steps.get_attempt": (VIEW, lambda w, c: steps.get_attempt(w.store, c, "flow", 1, "1", "a", "1")),
+    "reading.artifacts.list_artifacts": (
+        VIEW,
+        lambda w, c: artifacts.list_artifacts(w.store, c, "flow", 1, "1", "a", "1"),
+    ),
+    "reading.artifacts.get_artifact": (
+        VIEW,
+        lambda w, c: artifacts.get_artifact(w.store, c, "flow", 1, "1", "a", "1", "k"),
+    ),
     "reading.steps.list_attempts": (VIEW, lambda w, c: steps.list_attempts(w.store, c, "flow", 1, "1", "a")),
     "reading.steps.list_steps": (VIEW, lambda w, c: steps.list_steps(w.store, c, "flow", 1)),
+    "reading.states.get_state": (VIEW, lambda w, c: states.get_state(w.store, c, "flow", 1, "1")),
+    "reading.grids.get_grid": (VIEW, lambda w, c: grids.get_grid(w.store, c, "flow")),
+    "reading.tree.list_tree": (VIEW, lambda w, c: tree.list_tree(w.store, c, "flow", 1, "1", PAGE)),
+    "reading.iteration_map.map_iterations": (
+        VIEW,
+        lambda w, c: iteration_map.map_iterations(w.store, c, ATTEMPT.run, "f", buckets=2),
+    ),
+    "reading.stats.get_stats": (VIEW, lambda w, c: stats.get_stats(w.store, c, "flow", since=0)),
     "reading.breakpoints.list_breakpoints": (
         VIEW,
         lambda w, c: breakpoints.list_breakpoints(w.store, c, "flow", "a"),
@@ -297,6 +357,18 @@ IN_GENERAL: dict[str, tuple[Role, Work]] = {
         Role.AUTHOR,
         lambda w, c: publish.check_definition(w.store, c, definition()),
     ),
+    "bulk.start_bulk": (
+        Role.RUNNER,
+        lambda w, c: bulk.start_bulk(w.store, c, bulk.BulkRequest(action=BulkAction.STOP, ids=())),
+    ),
+    "bulk.cancel_bulk": (Role.RUNNER, lambda w, c: bulk.cancel_bulk(w.store, c, "none")),
+    "bulk.get_bulk": (Role.VIEWER, lambda w, c: bulk.get_bulk(w.store, c, "none")),
+    "bulk.list_bulk_items": (Role.VIEWER, lambda w, c: bulk.list_bulk_items(w.store, c, "none", PAGE)),
+    "bulk.list_bulks": (Role.VIEWER, lambda w, c: bulk.list_bulks(w.store, c, PAGE)),
+    "check_text.check_text": (
+        Role.AUTHOR,
+        lambda w, c: check_text.check_text(w.store, c, check_text.CheckRequest(text=flow(WORK))),
+    ),
     "announce.announce": (Role.RUNNER, lambda w, c: announce.announce(w.store, c, SignalRequest(name="go"))),
     "announce.get_signal": (Role.VIEWER, lambda w, c: announce.get_signal(w.store, c, "go", "latest")),
     "tag_permits.set_tag_permit": (
@@ -335,6 +407,7 @@ LISTS = {
 }
 # What a node does by itself.
 BY_ITSELF = {
+    "bulk.carry_out_next",
     "dequeue.dequeue",
     "match_triggers.match_signal",
     "match_triggers.match_new_triggers",
@@ -342,6 +415,8 @@ BY_ITSELF = {
     "fire_timer.fire_timer",
     "start_child.start_child",
 }
+# What goes with an action or a list, which has asked.
+WITH_ACTIONS = {"preview.preview", "reading.started_run.started_run"}
 CALLERS: dict[str, tuple[Caller, set[Right] | frozenset[Right]]] = {
     "admin": (who("root", Role.ADMIN), ALL),
     "owner": (who("ann", Role.VIEWER), ALL),
@@ -353,7 +428,9 @@ CALLERS: dict[str, tuple[Caller, set[Right] | frozenset[Right]]] = {
 
 
 def test_every_action_is_in_a_table() -> None:
-    assert sorted([*ON_WORKFLOWS, *IN_GENERAL, *LISTS, *BY_ITSELF]) == sorted(answers_in_the_code())
+    assert sorted([*ON_WORKFLOWS, *IN_GENERAL, *LISTS, *BY_ITSELF, *WITH_ACTIONS]) == sorted(
+        answers_in_the_code()
+    )
 
 
 def world_with_lists() -> World:

@@ -5,22 +5,32 @@ from tests.unit.actions.world import ANN, NODE, WORK, World, failing, flow, goin
 
 from stretto.actions.act_on_step import stop_step
 from stretto.actions.answer_step import answer_step, check_waits
+from stretto.actions.caller import Caller, Role
+from stretto.actions.reading.approvals import list_approvals, state_of
 from stretto.actions.report_output import check_works, report_output
 from stretto.actions.stop import stop
+from stretto.actions.update_properties import update_properties
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey
-from stretto.model.errors import WrongState
+from stretto.model.approval import Answer, ApprovalState, Asked
+from stretto.model.errors import Forbidden, WrongState
 from stretto.model.output_data import OutputDataRequest
 from stretto.model.param import Parameter, ParamType
-from stretto.model.request import CallbackRequest
+from stretto.model.properties import AccessControl, PropertiesUpdate
+from stretto.model.request import CallbackRequest, PageRequest
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep, TypedStep
 from stretto.model.timeline import ActionEvent
+from stretto.model.user import User
+from stretto.ports.approvals import ApprovalFilter
 from stretto.ports.messages import Callback, Output
 
 A = AttemptKey(RunKey("flow", 1, 1), "a", 1)
 WAIT = TypedStep(id="a", type="Wait")
 OTHER = TypedStep(id="a", type="NoOp")
 S = StepStatus
+YES = Answer(approved=True, time=5, user="ann")
+NO = Answer(approved=False, time=6, user="bob")
+BOB = Caller(user=User(name="bob"), roles=frozenset({Role.RUNNER}))
 
 
 def running(step: str = "{id: a, type: Wait}") -> World:
@@ -41,6 +51,13 @@ def record(status: StepStatus, **fields: object) -> AttemptRecord:
         (record(S.RUNNING), OTHER, "it is no Wait step"),
         (record(S.STOPPED), None, "it has ended STOPPED"),
         (record(S.SUCCEEDED), WAIT, "it has ended SUCCEEDED"),
+        (record(S.SUCCEEDED, answer=YES), WAIT, "it has ended SUCCEEDED, user [ann] has approved it at 5"),
+        (
+            record(S.FATALLY_FAILED, answer=NO),
+            WAIT,
+            "it has ended FATALLY_FAILED, user [bob] has refused it at 6",
+        ),
+        (record(S.FINISHING, answer=YES), WAIT, "it is FINISHING, user [ann] has approved it at 5"),
         (record(S.WAITING_FOR_SIGNALS), WAIT, "it is WAITING_FOR_SIGNALS"),
         (record(S.RUNNING, ending=S.STOPPED), WAIT, "it is about to end STOPPED"),
         (record(S.RUNNING, decided=S.SUCCEEDED), WAIT, "it is about to end SUCCEEDED"),
@@ -88,6 +105,51 @@ def test_of_a_stop_and_an_answer_the_first_counts() -> None:
     world.do(answer_step(world.store, ANN, A, CallbackRequest()))
     assert world.settle().steps() == {"a": "STOPPED"}
     assert world.do(world.store.fetch(NODE, range(128))).messages == ()
+
+
+# ------------------------------------------------------------------------------------------------- assignees
+def for_somebody(*names: str) -> World:
+    listed = ", ".join(names)
+    return running(f"{{id: a, type: Wait, params: {{assignees: {{type: STRING_ARRAY, value: [{listed}]}}}}}}")
+
+
+def test_only_who_is_asked_may_answer() -> None:
+    world = for_somebody("cid", "eve")
+    with pytest.raises(Forbidden) as refused:
+        world.do(answer_step(world.store, BOB, A, CallbackRequest()))
+    assert refused.value.message == "User [bob] may not answer: that is for [cid], [eve]"
+
+
+@pytest.mark.parametrize(
+    ("names", "name", "role"),
+    [
+        (["cid", "bob"], "bob", Role.RUNNER),
+        (["'role:runner'"], "bob", Role.RUNNER),
+        (["cid"], "ann", Role.RUNNER),  # the owner
+        (["cid"], "dan", Role.ADMIN),
+    ],
+)
+def test_who_is_asked_the_owner_and_admins_may_answer(names: list[str], name: str, role: Role) -> None:
+    world = for_somebody(*names)
+    caller = Caller(user=User(name=name), roles=frozenset({role}))
+    world.do(answer_step(world.store, caller, A, CallbackRequest()))
+    assert world.settle().status() == "SUCCEEDED"
+
+
+def test_what_somebody_may_not_see_is_not_in_their_list() -> None:
+    world = running()
+    request = PageRequest(first=5)
+    assert len(world.do(list_approvals(world.store, BOB, ApprovalFilter(), request)).elements) == 1
+    hidden = PropertiesUpdate(access_control=AccessControl(viewers=("cid",)))
+    world.do(update_properties(world.store, ANN, "flow", hidden))
+    assert world.do(list_approvals(world.store, BOB, ApprovalFilter(), request)).elements == ()
+
+
+def test_one_that_is_about_to_time_out_has_expired() -> None:
+    asked = Asked()
+    assert state_of(record(S.RUNNING, asks=asked)) is ApprovalState.OPEN
+    assert state_of(record(S.RUNNING, asks=asked, decided=S.TIMEOUT_FAILED)) is ApprovalState.EXPIRED
+    assert state_of(record(S.SKIPPED, asks=asked)) is ApprovalState.WITHDRAWN
 
 
 # ---------------------------------------------------------------------------------------------------- output

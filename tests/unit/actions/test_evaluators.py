@@ -3,12 +3,21 @@
 import pickle
 from collections.abc import Mapping
 from typing import Any
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 import pytest
 from tests.unit.actions.test_nested_restart import TWO, effect_for, with_child
 from tests.unit.actions.world import ANN, CHAIN, World, failing, flow
 
-from stretto.actions.parts.evaluation import Evaluator, RunQuestion, answer_to, evaluate_here
+from stretto.actions.parts.evaluation import (
+    Evaluator,
+    FreshRun,
+    RunQuestion,
+    answer_to,
+    evaluate_here,
+    question_of,
+    unique_number,
+)
 from stretto.actions.publish import check_definition, publish
 from stretto.actions.restart import restart
 from stretto.actions.restart_step import restart_step
@@ -22,7 +31,7 @@ from stretto.model.initiator import ManualInitiator
 from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.model.request import InstanceRestartRequest, StartRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
-from stretto.params import Fault, ParamError
+from stretto.params import Fault, ParamError, RunFacts
 
 INCOMPLETE = RunPolicy.RESTART_FROM_INCOMPLETE
 PARAMS = "  params: {n: {expression: 'return 6 * 7;', type: LONG}}\n"
@@ -138,3 +147,12 @@ def test_so_is_a_definition_before_it_is_published() -> None:
     with pytest.raises(TimedOut):
         world.do(publish(world.store, ANN, definition, evaluate=too_slow))
     assert world.do(world.store.version("flow", 2)) is None
+
+
+@pytest.mark.parametrize("request_id", ["", "request", "übung", str(UUID(int=7))])
+def test_numbers_of_a_request_are_those_of_its_uuid(request_id: str) -> None:
+    """They may have been given out before: the same request has the same ones."""
+    mask = 2**63 - 1
+    assert unique_number(request_id) == uuid5(NAMESPACE_OID, f"number of {request_id}").int & mask
+    question = question_of({}, FreshRun(RunFacts(workflow_id="wf")), request_id, 5)
+    assert question.scope.moment.seed == uuid5(NAMESPACE_OID, request_id).int & mask

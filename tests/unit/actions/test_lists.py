@@ -9,15 +9,24 @@ from tests.unit.actions.world import ANN, NODE, NOOP, WORK, World, failing, flow
 
 from stretto.actions.announce import announce
 from stretto.actions.caller import Caller, Role
-from stretto.actions.reading.all_runs import list_all_runs, list_children, list_quarantined
+from stretto.actions.reading.all_runs import (
+    get_run_histogram,
+    list_all_runs,
+    list_children,
+    list_quarantined,
+)
 from stretto.actions.reading.all_workflows import Extra, list_outcomes, list_schedules, list_workflows
-from stretto.actions.reading.breakpoints import list_all_breakpoints
-from stretto.actions.reading.cluster import list_groups, list_nodes, list_parked
+from stretto.actions.reading.approvals import list_approvals
+from stretto.actions.reading.breakpoints import list_all_breakpoints, list_all_paused
+from stretto.actions.reading.cluster import get_queue, list_groups, list_nodes, list_parked
 from stretto.actions.reading.limits import list_holders, list_tags, list_waiters
 from stretto.actions.reading.lines import WorkflowLine
 from stretto.actions.reading.listing import MOST_FETCHES, cursor_of, key_in
+from stretto.actions.reading.overview import get_overview
+from stretto.actions.reading.search import search
 from stretto.actions.reading.signals import list_signal_names, list_signal_waits, list_signals
 from stretto.actions.reading.steps import list_attempts
+from stretto.actions.reading.windows import DAY
 from stretto.actions.reading.workflows import list_properties
 from stretto.actions.release import release_flow, release_message, release_run
 from stretto.actions.set_breakpoint import set_breakpoint
@@ -31,6 +40,7 @@ from stretto.model.properties import AccessControl, PropertiesUpdate
 from stretto.model.request import BreakpointRequest, PageRequest, SignalRequest
 from stretto.model.status import RunStatus
 from stretto.model.user import User
+from stretto.ports.approvals import ApprovalFilter
 from stretto.ports.commit import Decided, GroupPart
 from stretto.ports.history import RunFilter
 from stretto.ports.outbox import MOST_TRIES
@@ -224,7 +234,7 @@ def test_a_list_shows_what_it_is_asked_for() -> None:
     world.publish(flow(NOOP, name="cron", more="  time_triggers: [{type: CRON, cron: '0 * * * *'}]\n"))
     lines = world.do(list_workflows(world.store, ANN, ALL, ANY, include=list(Extra))).elements
     shown = {line.workflow_id: line for line in lines}
-    assert [line.status for line in shown["bad"].recent or ()] == ["FAILED", "FAILED"]
+    assert [(run[0], run[2]) for run in shown["bad"].recent or ()] == [(2, "F"), (1, "F")]
     assert [dict(each.statuses) for each in shown["bad"].outcomes or ()] == [{RunStatus.FAILED: 2}]
     assert (shown["cron"].recent, shown["cron"].outcomes) == ((), ())
     assert shown["cron"].next_fire == world.do(world.store.next_trigger_due(range(128)))
@@ -292,6 +302,30 @@ def test_breakpoints_of_all_workflows() -> None:
     ]
 
 
+def test_who_waits_stands_in_line() -> None:
+    world = World(going_on)
+    world.do(set_tag_permit(world.store, ANN, TagPermitRequest(tag="gpu", max_allowed=1)))
+    numbers = ", ".join(map(str, range(6)))
+    world.publish(flow(LOOP.replace("[1, 2]", f"[{numbers}]"), more="  instance_step_concurrency: 9\n"))
+    world.start()
+    world.settle()
+
+    def page(**request: Any) -> Page[Any]:
+        return world.do(list_waiters(world.store, ANN, "gpu", PageRequest(**request)))
+
+    def places(found: Page[Any]) -> list[int]:
+        return [each.place for each in found.elements]
+
+    whole = page(first=9)
+    assert places(whole) == [1, 2, 3, 4, 5]
+    first = page(first=2)
+    assert (places(first), first.page_info.has_next_page) == ([1, 2], True)
+    second = page(first=2, cursor=first.page_info.end_cursor)
+    assert second.elements == whole.elements[2:4]
+    back = page(last=1, cursor=second.page_info.start_cursor)
+    assert back.elements == whole.elements[1:2]
+
+
 def test_who_holds_and_who_waits() -> None:
     world = World(going_on)
     world.do(set_tag_permit(world.store, ANN, TagPermitRequest(tag="gpu", max_allowed=1)))
@@ -302,7 +336,8 @@ def test_who_holds_and_who_waits() -> None:
     assert (use.max_allowed, use.held, use.waiting) == (1, 1, 1)
     holders = world.do(list_holders(world.store, EVE, "gpu", ANY)).elements
     waiters = world.do(list_waiters(world.store, EVE, "gpu", ANY)).elements
-    assert [each.attempt.step_id for each in (*holders, *waiters)] == ["g", "g"]
+    assert [each.attempt.step_id for each in holders] == ["g"]
+    assert [(each.place, each.row.attempt.step_id) for each in waiters] == [(1, "g")]
     keep(world, "flow")
     assert world.do(list_holders(world.store, EVE, "gpu", ANY)).elements == ()
     assert world.do(list_waiters(world.store, EVE, "gpu", ANY)).elements == ()
@@ -422,13 +457,18 @@ def test_who_goes_on_with_a_run_releases_all_that_it_waits_for() -> None:
 Look = Callable[[World, Caller], Coroutine[Any, Any, Any]]
 SEEN_BY_VIEWERS: dict[str, Look] = {
     "all_runs.list_all_runs": lambda w, c: list_all_runs(w.store, c, RunFilter(), ANY),
+    "all_runs.get_run_histogram": lambda w, c: get_run_histogram(w.store, c, RunFilter(), (0, 9), 3),
     "all_runs.list_children": lambda w, c: list_children(
         w.store, c, AttemptKey(RunKey("flow", 1, 1), "s", 1), ANY
     ),
     "all_runs.list_quarantined": lambda w, c: list_quarantined(w.store, c, ANY),
     "all_workflows.list_workflows": lambda w, c: list_workflows(w.store, c, ALL, ANY),
     "all_workflows.list_schedules": lambda w, c: list_schedules(w.store, c, ANY),
+    "approvals.list_approvals": lambda w, c: list_approvals(w.store, c, ApprovalFilter(), ANY),
     "breakpoints.list_all_breakpoints": lambda w, c: list_all_breakpoints(w.store, c, ANY),
+    "breakpoints.list_all_paused": lambda w, c: list_all_paused(w.store, c, ANY),
+    "overview.get_overview": lambda w, c: get_overview(w.store, c, w.clock, DAY),
+    "search.search": lambda w, c: search(w.store, c, "x"),
     "limits.list_tags": lambda w, c: list_tags(w.store, c, ANY),
     "limits.list_holders": lambda w, c: list_holders(w.store, c, "gpu", ANY),
     "limits.list_waiters": lambda w, c: list_waiters(w.store, c, "gpu", ANY),
@@ -436,6 +476,7 @@ SEEN_BY_VIEWERS: dict[str, Look] = {
     "signals.list_signals": lambda w, c: list_signals(w.store, c, "go", ANY),
     "signals.list_signal_waits": lambda w, c: list_signal_waits(w.store, c, "go", ANY),
     "cluster.list_nodes": lambda w, c: list_nodes(w.store, c),
+    "cluster.get_queue": lambda w, c: get_queue(w.store, c),
     "cluster.list_groups": lambda w, c: list_groups(w.store, c),
 }
 

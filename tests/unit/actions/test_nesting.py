@@ -6,7 +6,8 @@ import pytest
 from tests.unit.actions.world import ANN, World, flow
 
 from stretto.actions.reading import flatten
-from stretto.actions.reading.flatten import Wanted, get_iteration, list_iterations, summarize_iterations
+from stretto.actions.reading.flatten import get_iteration, list_iterations, summarize_iterations
+from stretto.actions.reading.flattening import Wanted
 from stretto.actions.reading.iterations import rank_text
 from stretto.actions.reading.nesting import (
     get_inline_path,
@@ -82,6 +83,21 @@ def test_a_path_leads_into_loops_and_out_again() -> None:
     assert (top.workflow_id, top.step_id, top.step_attempt_id) == ("flow", "outer", 1)
     assert world.do(resolve_path(world.store, ANN, "flow", 1, "1", "")).workflow_id == "flow"
     assert world.do(get_readable_path(world.store, ANN, inner, 3)) == "outer[2].inner[3]"
+    for place in (found, level, dotted, top):
+        assert (place.root.workflow_id, place.root.workflow_instance_id) == ("flow", 1)
+    paths = [found.path, level.path, dotted.path, top.path]
+    assert paths == ["outer[2].inner[3].leaf", "outer[2].inner[3]", "outer[1].inner[1].more.leaf", "outer"]
+
+
+def test_and_back_from_an_iteration_to_its_path() -> None:
+    world = made()
+    inner = inline(world, "inner", RunKey(inline(world, "outer"), 2, 1))
+    back = world.do(resolve_path(world.store, ANN, inner, 3, "latest", ""))
+    assert (back.path, back.root.workflow_id, back.step_id) == ("outer[2].inner[3]", "flow", None)
+    step = world.do(resolve_path(world.store, ANN, inner, 3, "latest", "leaf"))
+    assert step.path == "outer[2].inner[3].leaf"
+    assert world.do(resolve_path(world.store, ANN, "flow", 1, "1", step.path)) == step
+    assert not world.do(resolve_path(world.store, ANN, "flow", 1, "1", "")).path
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,20 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "reference" / "actions.md").read_text(encoding="utf-8")
 ACTIONS = ROOT / "src" / "stretto" / "actions"
-INNER = {"restarted", "resume_paused", "all_paused"}  # parts of other actions, which need them
-PARTS = {"aggregation", "definitions", "earlier", "enriched", "iterations", "listing"}  # modules of such
+INNER = {
+    *("restarted", "resume_paused", "resume_held", "all_paused", "above_in", "workflow_lines")
+}  # parts of other actions, which need them
+PARTS = {
+    "aggregation",
+    "definitions",
+    "earlier",
+    "enriched",
+    "flatten_orders",
+    "flattening",
+    "iterations",
+    "listing",
+    "run_steps",
+}  # modules of such
 
 
 def answers_in_the_code() -> dict[str, str]:

@@ -347,7 +347,7 @@ def test_steps_that_a_step_added_are_found_in_its_loop() -> None:
 def test_why_a_run_is_queued() -> None:
     world = made(flow(WORK, strategy="SEQUENTIAL"))
     world.start()
-    assert "number 1 in the queue" in world.do(why_run(world.store, ANN, "flow", 2)).text
+    assert "number 1 in the queue" in world.do(why_run(world.store, ANN, "flow", 2)).sentence
     row = world.row(instance_id=2)
     world.report("a", ResultState.DONE)
 
@@ -355,7 +355,7 @@ def test_why_a_run_is_queued() -> None:
         return row
 
     world.swap("newest_run", old)
-    assert "just left the queue" in world.do(why_run(world.store, ANN, "flow", 2)).text
+    assert "just left the queue" in world.do(why_run(world.store, ANN, "flow", 2)).sentence
 
 
 def test_why_a_run_goes_on_and_how_it_ended() -> None:
@@ -369,7 +369,7 @@ def test_why_a_run_goes_on_and_how_it_ended() -> None:
     assert "its work goes on" in str(world.do(why_step(world.store, ANN, "flow", 1, "a")))
     for step in "abc":
         world.report(step, ResultState.DONE)
-    assert "ended SUCCEEDED" in world.do(why_run(world.store, ANN, "flow", 1)).text
+    assert "ended SUCCEEDED" in world.do(why_run(world.store, ANN, "flow", 1)).sentence
     assert "it ended SUCCEEDED" in str(world.do(why_step(world.store, ANN, "flow", 1, "a")))
 
 

@@ -95,6 +95,14 @@ def test_a_run_that_goes_on_is_not_restarted() -> None:
         world.do(restart(world.store, ANN, "flow", 9, InstanceRestartRequest(restart_policy=INCOMPLETE)))
 
 
+def test_what_is_being_forgotten_is_not_restarted() -> None:
+    """Some of its rows are gone: it would begin without the results of its steps."""
+    world = made(runtime=failing("b"))
+    assert world.do(world.store.prune_runs("flow", world.do(world.store.now()) + 1, most=1)) == 1
+    with pytest.raises(NotFound, match=r"Cannot find workflow instance \[flow\]\[1\]"):
+        again(world)
+
+
 def test_a_restart_request_counts_once() -> None:
     world = made(runtime=failing("b"))
     first = again(world, request_id="r1")

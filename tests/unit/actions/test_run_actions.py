@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from tests.unit.actions.world import ANN, CHAIN, WORK, World, failing, flow, going_on
 
@@ -172,8 +173,17 @@ def test_unblocking_lets_the_queue_go_on() -> None:
     with pytest.raises(WrongState, match="CREATED"):
         ask(world, "unblock", 2)
     world.settle()
-    event = world.do(unblock_workflow(world.store, ANN, "flow"))
+    why = msgspec.structs.replace(ANN, reason="mended by hand")
+    event = world.do(unblock_workflow(world.store, why, "flow"))
     assert event.message == "Unblocked [1] failed runs of workflow [flow]"
+    event = world.do(unblock_workflow(world.store, why, "flow"))
+    assert event.message == "Unblocked [0] failed runs of workflow [flow]"
+    lines = world.do(world.store.workflow_timeline("flow"))
+    assert [(each.author.name, each.log) for each in lines[:2]] == [
+        ("ann", "Unblocked [1] failed runs of workflow [flow]: mended by hand"),
+        ("ann", "Unblocked run [flow][1][1]"),
+    ]
+    assert "Created a new" in lines[2].log
 
 
 def test_a_failed_iteration_blocks_nobody() -> None:

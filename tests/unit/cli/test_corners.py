@@ -163,7 +163,7 @@ def test_steps_of_a_run_that_waits(capsys: pytest.CaptureFixture[str]) -> None:
             workflow_instance_id=1,
             workflow_run_id=1,
             status=RunStatus.IN_PROGRESS,
-            text="1 step has not ended",
+            sentence="1 step has not ended",
             steps=(step,),
         )
     )

@@ -14,7 +14,7 @@ def test_help_lists_every_command_without_importing_it() -> None:
     code = (
         "import sys; from stretto.cli.main import main\n"
         "try: main()\nexcept SystemExit: pass\n"
-        "heavy = {'stretto.definition', 'msgspec', 'lark', 'yaml'} & sys.modules.keys()\n"
+        "heavy = {'stretto.definition', 'msgspec', 'yaml'} & sys.modules.keys()\n"
         "assert not heavy, heavy"
     )
     command = [sys.executable, "-c", code, "--help"]
@@ -39,3 +39,9 @@ def test_main(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
         main()
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("stretto, version")
+
+
+def test_the_package_can_be_run() -> None:
+    command = [sys.executable, "-m", "stretto", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    assert (done.returncode, done.stdout) == (0, f"stretto, version {stretto.__version__}\n")

@@ -198,7 +198,7 @@ def test_why_a_step_is_where_it_is() -> None:
 
 def test_why_for_programs() -> None:
     assert as_json(stretto("why", "failing/1:bad", "--json"))["status"] == "FATALLY_FAILED"
-    assert as_json(stretto("why", "failing/1", "--json"))["text"].startswith("run ")
+    assert as_json(stretto("why", "failing/1", "--json"))["sentence"].startswith("run ")
 
 
 def test_why_of_nothing() -> None:

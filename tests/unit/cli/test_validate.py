@@ -74,7 +74,13 @@ def test_json() -> None:
     assert (result.exit_code, result.stderr) == (2, "")
     files: list[dict[str, Any]] = json.loads(result.stdout)["files"]
     assert [each["valid"] for each in files] == [True, False, False]
-    assert files[0] == {"file": "good.json", "valid": True, "workflows": ["a"], "problems": []}
+    assert files[0] == {
+        "file": "good.json",
+        "valid": True,
+        "workflows": ["a"],
+        "problems": [],
+        "warnings": [],
+    }
     [problem] = files[1]["problems"]
     assert (problem["code"], problem["line"], problem["column"]) == (Code.UNKNOWN_STEP, 2, COLUMN)
     assert [each["code"] for each in files[2]["problems"]] == [Code.UNREADABLE]
@@ -143,3 +149,16 @@ def test_templates(folder: Path) -> None:
 
 def test_no_file_at_all() -> None:
     assert run().exit_code == 2
+
+
+def test_a_warning_is_shown_and_forbids_nothing(folder: Path) -> None:
+    (folder / "odd.yaml").write_text(
+        "workflow: {id: w, jobs: [{job: {id: a, type: NoOp, retries: 3}}]}", encoding="utf-8"
+    )
+    result = run("odd.yaml")
+    assert (result.exit_code, result.stdout) == (0, "odd.yaml: valid: w (1 step)\n")
+    assert result.stderr.startswith("odd.yaml:1:52: warning: workflow.jobs[0].job.retries: `retries` is no ")
+    assert "[not-a-field]\n    hint: this YAML has no such field" in result.stderr
+    (found,) = json.loads(run("--json", "odd.yaml").stdout)["files"]
+    assert (found["valid"], found["problems"]) == (True, [])
+    assert [each["code"] for each in found["warnings"]] == ["not-a-field"]

@@ -56,8 +56,11 @@ class Request:
             return self._perform()
         except (OSError, HTTPException, ValueError, AttributeError) as error:
             # The two last: how TLS fails when its socket is taken away.
+            # The socket has the same time as the whole request, and may be the first to say that it is over;
+            # with a number it is the word of the network, which gave up.
+            out_of_time = isinstance(error, TimeoutError) and error.errno is None
             with self._lock:
-                if self._ended:
+                if self._ended or out_of_time:
                     raise Ended from None
             raise NotReached(f"{type(error).__name__}: {error}") from error
 

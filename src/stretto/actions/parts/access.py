@@ -7,7 +7,7 @@ A list that is empty keeps nothing to anybody. Who stands on a stronger list sta
 authors may run and see, runners may see.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from stretto.actions.caller import Caller, Role
@@ -79,6 +79,20 @@ async def check_access(store: Store, caller: Caller, right: Right, workflow_id: 
     check_may(caller, right, home, None if row is None else row.properties)
 
 
+async def check_assigned(store: Store, caller: Caller, workflow_id: str, assignees: Sequence[str]) -> None:
+    """Raise `Forbidden` if a question is for others; admins and the owner answer everything."""
+    if not assignees or has_role(caller, Role.ADMIN) or any(is_named(caller, entry) for entry in assignees):
+        return
+    row = await store.workflow(workflow_id)
+    owner = None if row is None else row.properties.owner
+    if owner is None or owner.name != caller.name:
+        names = ", ".join(f"[{entry}]" for entry in assignees)
+        raise Forbidden(
+            f"User [{caller.name}] may not answer: that is for {names}",
+            hint="ask one of them, the owner or an admin",
+        )
+
+
 def _why_not(caller: Caller, right: Right, properties: Properties | None) -> str | None:
     """What stands in the way."""
     owner = None if properties is None else properties.owner
@@ -92,12 +106,12 @@ def _why_not(caller: Caller, right: Right, properties: Properties | None) -> str
         return None
     names = [LISTS[each] for each in RIGHTS[RIGHTS.index(right) :]]
     allowed = {entry: None for name in names for entry in getattr(control, name)}
-    if any(_is_named(caller, entry) for entry in allowed):
+    if any(is_named(caller, entry) for entry in allowed):
         return None
     return f"it is for {', '.join(f'[{entry}]' for entry in allowed)}"
 
 
-def _is_named(caller: Caller, entry: str) -> bool:
+def is_named(caller: Caller, entry: str) -> bool:
     """By name, or by `role:x` with one of their roles."""
     if not entry.startswith(ROLE_PREFIX):
         return entry == caller.name

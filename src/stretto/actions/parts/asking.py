@@ -23,12 +23,12 @@ async def ask_for_step(
 ) -> StepActionResponse:
     """Ask, and answer with the state of the attempt, if the caller has waited and it has ended."""
     run, attempt = place
-    event = StepActed(attempt=attempt, action=action, user=caller.name)
+    event = StepActed(attempt=attempt, action=action, user=caller.name, reason=caller.reason or None)
     lasting = action in ENDS_IN
     outcome = await ask_owner(store, act_on(run.group, event), patience, lasting=lasting, hints=hints)
     found = None if outcome is None else await store.attempt(outcome.attempt or attempt)
     state = runtime_state(found) if found is not None and found.record.status.is_terminal else None
-    message = f"User [{caller.name}] took action [{action}] on step {attempt}"
+    message = f"User [{caller.name}] took action [{action}] on step {attempt}{caller.because}"
     return StepActionResponse(
         workflow_id=attempt.run.workflow_id,
         workflow_instance_id=attempt.run.instance_id,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from stretto.actions.parts.evaluation import Evaluator, FreshRun, evaluate_here, facts_of, question_of
@@ -31,6 +31,7 @@ from stretto.params.context import VALIDATION
 from stretto.ports.store import Store
 
 NO_TYPES: Final[AbstractSet[str]] = frozenset()
+NO_PARAMS: Final[Params] = {}
 
 
 async def dry_run(
@@ -46,17 +47,38 @@ async def dry_run(
     The parameters of the workflow are evaluated, those of its top-level steps only merged: what a step reads
     is known when it runs. `types` may know of parameters that steps have by their type.
     """
-    initiator = ManualInitiator(user=user)
-    facts = facts_of(workflow, initiator, user.name, RunPolicy.START_FRESH_NEW_RUN)
+    trial = await try_params(workflow, user, now, evaluate)
+    trial.check_timeout()
+    await merged_steps(store, workflow, trial.params, types)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A workflow whose parameters have been evaluated without a run."""
+
+    workflow: Workflow
+    context: FreshRun
+    now: int
+    params: Mapping[str, Parameter]
+
+    def check_timeout(self) -> None:
+        """Raise `BadTimeout`, or what its text fails with."""
+
+        def interpolate(text: str) -> str:
+            scope = Scope(context=self.context, moment=Moment(self.now))
+            return str(evaluate_text("timeout", text, scope, self.params))
+
+        timeout_millis(self.workflow.timeout, interpolate)
+
+
+async def try_params(
+    workflow: Workflow, user: User, now: int, evaluate: Evaluator, given: Params = NO_PARAMS
+) -> Trial:
+    """The parameters of the workflow, as a run that is started with those that are given would have them."""
+    facts = facts_of(workflow, ManualInitiator(user=user), user.name, RunPolicy.START_FRESH_NEW_RUN)
     context = FreshRun(replace(facts, initiator=VALIDATION))
-    merged = workflow_params(for_dry_run(workflow.params or {}))
-    params = await evaluate(question_of(merged, context, workflow.id, now))
-
-    def interpolate(text: str) -> str:
-        return str(evaluate_text("timeout", text, Scope(context=context, moment=Moment(now)), params))
-
-    timeout_millis(workflow.timeout, interpolate)
-    await merged_steps(store, workflow, params, types)
+    merged = workflow_params(for_dry_run(workflow.params or {}), given)
+    return Trial(workflow, context, now, await evaluate(question_of(merged, context, workflow.id, now)))
 
 
 async def merged_steps(

@@ -1,5 +1,8 @@
 """What an action is about, loaded; or a `NotFound` that names it."""
 
+from typing import Final
+
+from stretto.actions.parts.numbers import number_in
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.step import AnyStep, ForeachStep, WhileStep
@@ -7,6 +10,8 @@ from stretto.model.workflow import WorkflowVersion
 from stretto.ports.rows import AttemptRow, RunRow
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
+
+LATEST: Final = "latest"
 
 
 async def find_workflow(store: Store, workflow_id: str) -> WorkflowRow:
@@ -18,21 +23,22 @@ async def find_workflow(store: Store, workflow_id: str) -> WorkflowRow:
 
 def choose_version(row: WorkflowRow, version: str) -> int:
     """`active`, `latest`, `default` (the active one, else the latest) or a number."""
-    match version.strip().lower():
-        case "latest":
-            return row.latest_version
-        case "default":
-            return row.active_version or row.latest_version
-        case "active":
-            if not row.active_version:
-                raise NotFound(f"Cannot find an active version for workflow [{row.workflow_id}]")
-            return row.active_version
-        case text if text.isascii() and text.isdigit() and int(text) > 0:
-            return int(text)
-    raise InvalidRequest(
-        f"Invalid workflow version [{row.workflow_id}][{version}]",
-        hint="write active, latest, default or a version number",
-    )
+    text = version.strip().lower()
+    if text == LATEST:
+        return row.latest_version
+    if text == "default":
+        return row.active_version or row.latest_version
+    if text == "active":
+        if not row.active_version:
+            raise NotFound(f"Cannot find an active version for workflow [{row.workflow_id}]")
+        return row.active_version
+    number = number_in(text)
+    if not number:
+        raise InvalidRequest(
+            f"Invalid workflow version [{row.workflow_id}][{version}]",
+            hint="write active, latest, default or a version number",
+        )
+    return number
 
 
 async def find_version(store: Store, row: WorkflowRow, version: str) -> tuple[int, WorkflowVersion]:
@@ -54,13 +60,14 @@ async def find_newest_run(store: Store, workflow_id: str, instance_id: int) -> R
 async def find_run(store: Store, workflow_id: str, instance_id: int, run: str) -> RunRow:
     """A run by its number; `latest` and `0` are the newest."""
     text = run.strip().lower()
-    if text in {"latest", "0"}:
+    if text in {LATEST, "0"}:
         return await find_newest_run(store, workflow_id, instance_id)
-    if not (text.isascii() and text.isdigit()):
+    number = number_in(text)
+    if number is None:
         raise InvalidRequest(
             f"Invalid run [{workflow_id}][{instance_id}][{run}]", hint="write latest or a number"
         )
-    key = RunKey(workflow_id, instance_id, int(text))
+    key = RunKey(workflow_id, instance_id, number)
     row = await store.run(key)
     if row is None:
         raise NotFound(f"Cannot find workflow instance run {key}")

@@ -60,12 +60,13 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str
     overrides: Mapping[str, Params] = {}  # parameters of single steps
     sender: Sender | None = None
+    because: str = ""  # why somebody asks for it, as the end of a sentence
     evaluate: Evaluator = evaluate_here
     limits: ParamLimits = DEFAULT_LIMITS
 
 
-async def candidate_of(store: Store, wanted: Wanted) -> Candidate:
-    """The run, ready to be put to the run strategy.
+async def candidate_of(store: Store, wanted: Wanted, now: int | None = None) -> Candidate:
+    """The run, ready to be put to the run strategy; `now`, if the store was asked for it.
 
     Parameters that can not be evaluated refuse the request; if it says so, the run is kept as FAILED instead.
     """
@@ -73,7 +74,7 @@ async def candidate_of(store: Store, wanted: Wanted) -> Candidate:
     params: Mapping[str, Parameter] = NO_PARAMS
     failure: str | None = None
     try:
-        params = await _evaluated(store, wanted)
+        params = await _evaluated(store, wanted, await store.now() if now is None else now)
     except ParamError as error:
         if not wanted.request.persist_failed_run:
             raise
@@ -99,7 +100,7 @@ def check_overrides(workflow: Workflow, overrides: Mapping[str, Params]) -> None
         check_request(params)
 
 
-async def _evaluated(store: Store, wanted: Wanted) -> Mapping[str, Parameter]:
+async def _evaluated(store: Store, wanted: Wanted, now: int) -> Mapping[str, Parameter]:
     given = wanted.request.run_params or {}
     source = ParamSource.LAUNCH
     if wanted.sender is None:
@@ -110,7 +111,7 @@ async def _evaluated(store: Store, wanted: Wanted) -> Mapping[str, Parameter]:
     number = unique_number(wanted.request_id)
     context = FreshRun(facts, await signals_of(store, wanted.initiator), number)
     merged = workflow_params(wanted.workflow.params or {}, given, source)
-    return await wanted.evaluate(question_of(merged, context, wanted.request_id, await store.now()))
+    return await wanted.evaluate(question_of(merged, context, wanted.request_id, now))
 
 
 def _record(wanted: Wanted, params: Mapping[str, Parameter], key: RunKey, now: int) -> RunRecord:
@@ -131,7 +132,7 @@ def _record(wanted: Wanted, params: Mapping[str, Parameter], key: RunKey, now: i
         properties_at=wanted.row.properties.create_time,
         request_time=request.request_time,
         create_time=now,
-        timeline=(LogEvent(timestamp=now, message=started_by(wanted.initiator)),),
+        timeline=(LogEvent(timestamp=now, message=started_by(wanted.initiator) + wanted.because),),
     )
 
 

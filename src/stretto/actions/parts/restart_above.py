@@ -34,6 +34,7 @@ async def restart_step_above(
         user=again.caller.name,
         params=_params(again, step_id),
         restart=again.config,
+        reason=again.caller.reason or None,
     )
     outcome = await ask_owner(store, act_on(again.row.group, event), patience, hints=again.hints)
     before = newest.key.number if newest is not None and newest.key.run == key else 0

@@ -150,7 +150,7 @@ def _record(again: Again, params: Mapping[str, Parameter], key: RunKey, now: int
     """What belongs to the instance stays; the run is the caller's, or the step's."""
     before, sender = again.row.record, again.sender
     who = f"User [{again.caller.name}]" if sender is None else f"Step {sender.attempt}"
-    line = f"{who} restarted run {before.key} with policy [{again.policy}]"
+    line = f"{who} restarted run {before.key} with policy [{again.policy}]{again.caller.because}"
     return RunRecord(
         key=key,
         uuid=again.request_id,

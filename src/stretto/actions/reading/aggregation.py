@@ -1,10 +1,14 @@
 """An instance over all its runs, told from the rows: what each run covered, and what became of each step."""
 
+from collections.abc import Collection, Mapping
+
 import msgspec
 
 from stretto.definition.graph import Graph, runtime_dag
 from stretto.engine.aggregate import aggregated_info, aggregated_views
+from stretto.engine.inline_ids import is_inline
 from stretto.engine.opening import plan_of_run, restarted_step
+from stretto.engine.records import RunRecord
 from stretto.model.aggregated import AggregatedInfo, StepAggregatedView
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
@@ -26,8 +30,8 @@ class RunInInstance(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def statuses(self) -> dict[str, StepStatus]:
-        """The newest status of each step: where a restart begins."""
-        return {step: view.status for step, view in self.info.step_aggregated_views.items()}
+        """The newest status of each step."""
+        return statuses_in(self.info)
 
 
 async def aggregate(store: Store, workflow: Workflow, row: RunRow) -> RunInInstance:
@@ -44,20 +48,42 @@ def folded(
     workflow: Workflow, row: RunRow, attempts: list[AttemptRow], last: RunInInstance | None
 ) -> RunInInstance:
     """The instance after one more run."""
-    record = row.record
-    before = None if last is None else last.info
-    plan = plan_of_run(workflow, record.policy, None if last is None else last.statuses, record.restart)
-    dag = runtime_dag(workflow.steps, plan.numbers.keys())
+    made = {each.key.step_id: _view(each) for each in attempts}
+    dag, info = after_run(workflow, row.record, made, None if last is None else last.info)
+    return RunInInstance(row=row, dag=dag, attempts=attempts, info=info, alone=last is None)
+
+
+def after_run(
+    workflow: Workflow,
+    record: RunRecord,
+    made: Mapping[str, StepAggregatedView],
+    before: AggregatedInfo | None,
+) -> tuple[dict[str, Transition], AggregatedInfo]:
+    """What a run covers, and the instance after it; `made` are the steps that it created."""
+    dag = runtime_dag(workflow.steps, _covered(workflow, record, before))
     specific = record.policy is RunPolicy.RESTART_FROM_SPECIFIC
     views = aggregated_views(
         [step.id for step in workflow.steps],
-        {each.key.step_id: _view(each) for each in attempts},
+        made,
         Graph({step: edges.successors for step, edges in dag.items()}),
         before=None if before is None else before.step_aggregated_views,
         restarted=restarted_step(record.restart) if specific else None,
     )
-    info = aggregated_info(record.status, views, None if before is None else before.workflow_instance_status)
-    return RunInInstance(row=row, dag=dag, attempts=attempts, info=info, alone=last is None)
+    status = None if before is None else before.workflow_instance_status
+    return dag, aggregated_info(record.status, views, status)
+
+
+def _covered(workflow: Workflow, record: RunRecord, before: AggregatedInfo | None) -> Collection[str] | None:
+    """The steps of a run; None: all. An iteration says it itself, as what was restarted is around it."""
+    if is_inline(record.key.workflow_id):
+        return record.covers
+    statuses = None if before is None else statuses_in(before)
+    return plan_of_run(workflow, record.policy, statuses, record.restart).numbers.keys()
+
+
+def statuses_in(info: AggregatedInfo) -> dict[str, StepStatus]:
+    """The newest status of each step: where a restart begins."""
+    return {step: view.status for step, view in info.step_aggregated_views.items()}
 
 
 def _view(row: AttemptRow) -> StepAggregatedView:

@@ -1,18 +1,28 @@
 """All workflows, for readers."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 import msgspec
 
 from stretto.actions.caller import Caller
-from stretto.actions.reading.lines import WorkflowLine, run_line, workflow_line
+from stretto.actions.reading.lines import WorkflowLine, recent_run, workflow_line
 from stretto.actions.reading.listing import Listing, Sight, page_of_list, shown_as
+from stretto.actions.reading.percentiles import rank
+from stretto.actions.reading.windows import HOUR
+from stretto.model.errors import InvalidRequest
 from stretto.model.page import Page
 from stretto.model.request import PageRequest
+from stretto.model.status import RunStatus
+from stretto.model.status_codes import RUN_CODES
 from stretto.model.words import Word
+from stretto.ports.rows import RunGlance
 from stretto.ports.store import Store
 from stretto.ports.triggers import TimeTriggerRow
-from stretto.ports.workflows import Outcomes, WorkflowFilter
+from stretto.ports.workflows import Outcomes, VersionKey, WorkflowFilter, WorkflowRow
+
+MOST_WORDS: Final = 5
 
 
 class Extra(Word):
@@ -20,7 +30,22 @@ class Extra(Word):
 
     RECENT = "recent"  # the newest runs
     OUTCOMES = "outcomes"  # how runs ended, by hour
+    COUNTS = "counts"  # the same in all, and how many have not ended
+    P50 = "p50"  # how long the newest runs took that succeeded, in the middle
     NEXT = "next"  # when a time trigger fires next
+
+
+def words_of(text: str | None) -> tuple[str, ...]:
+    """The words that somebody looks for."""
+    words = tuple((text or "").split())
+    if len(words) > MOST_WORDS:
+        raise InvalidRequest(f"There are {len(words)} words to look for", hint=f"use {MOST_WORDS} at most")
+    return words
+
+
+def hour_of(time: int) -> int:
+    """The begin of an hour: outcomes are counted by hours, and the one that has begun counts whole."""
+    return time - time % HOUR
 
 
 async def list_workflows(
@@ -40,8 +65,19 @@ async def list_workflows(
         workflow=lambda row: row.workflow_id,
     )
     page = await page_of_list(store, caller, request, listing)
-    lines = [workflow_line(row) for row in page.elements]
-    return shown_as(page, await _with_extras(store, lines, include, since))
+    return shown_as(page, await workflow_lines(store, page.elements, include, since))
+
+
+async def workflow_lines(
+    store: Store, rows: Sequence[WorkflowRow], include: Collection[Extra] = (), since: int = 0
+) -> list[WorkflowLine]:
+    """Workflows as lists show them, read all together."""
+    versions = [
+        VersionKey(row.workflow_id, row.internal_id, row.active_version or row.latest_version) for row in rows
+    ]
+    heads = await store.version_heads(versions)
+    lines = [workflow_line(row, heads.get(version)) for row, version in zip(rows, versions, strict=True)]
+    return await _with_extras(store, lines, include, since)
 
 
 async def list_outcomes(
@@ -66,18 +102,37 @@ async def list_schedules(store: Store, caller: Caller, request: PageRequest) -> 
 async def _with_extras(
     store: Store, lines: list[WorkflowLine], include: Collection[Extra], since: int
 ) -> list[WorkflowLine]:
+    wanted = frozenset(include)
     ids = [line.workflow_id for line in lines]
-    recent = await store.recent(ids) if Extra.RECENT in include else {}
-    ended = await store.outcomes(ids, since) if Extra.OUTCOMES in include else []
-    fires = await store.next_fires(ids) if Extra.NEXT in include else {}
-    return [
-        msgspec.structs.replace(
-            line,
-            recent=tuple(map(run_line, recent[line.workflow_id])) if Extra.RECENT in include else None,
-            outcomes=tuple(each for each in ended if each.workflow_id == line.workflow_id)
-            if Extra.OUTCOMES in include
-            else None,
-            next_fire=fires.get(line.workflow_id),
+    recent = await store.recent(ids) if wanted & {Extra.RECENT, Extra.P50} else {}
+    ended = await store.outcomes(ids, since) if wanted & {Extra.OUTCOMES, Extra.COUNTS} else []
+    unended = await store.unended(ids) if Extra.COUNTS in wanted else {}
+    fires = await store.next_fires(ids) if Extra.NEXT in wanted else {}
+    rich = []
+    for line in lines:
+        runs = recent.get(line.workflow_id, [])
+        hours = tuple(each for each in ended if each.workflow_id == line.workflow_id)
+        rich.append(
+            msgspec.structs.replace(
+                line,
+                recent=tuple(map(recent_run, runs)) if Extra.RECENT in wanted else None,
+                outcomes=hours if Extra.OUTCOMES in wanted else None,
+                counts=_counts(hours, unended.get(line.workflow_id, {})) if Extra.COUNTS in wanted else None,
+                p50=_middle(runs) if Extra.P50 in wanted else None,
+                next_fire=fires.get(line.workflow_id),
+            )
         )
-        for line in lines
-    ]
+    return rich
+
+
+def _counts(hours: Iterable[Outcomes], unended: dict[RunStatus, int]) -> dict[str, int]:
+    """By the letters of statuses."""
+    found: Counter[RunStatus] = Counter(unended)
+    for hour in hours:
+        found.update(hour.statuses)
+    return {code: found[status] for status, code in RUN_CODES.items() if found[status]}
+
+
+def _middle(runs: Iterable[RunGlance]) -> int | None:
+    took = (run.duration for run in runs if run.status is RunStatus.SUCCEEDED)
+    return rank([each for each in took if each is not None], 50)

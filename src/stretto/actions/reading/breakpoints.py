@@ -55,6 +55,22 @@ async def list_paused(
     return [each async for each in all_paused(store, kept, step_id)]
 
 
+async def list_all_paused(store: Store, caller: Caller, request: PageRequest) -> Page[PausedStepAttempt]:
+    """The attempts of all workflows that are held, by step."""
+    listing = Listing(
+        fetch=store.all_paused,
+        key=_held_key,
+        key_type=tuple[str, str, int, int, int],
+        workflow=lambda each: each.workflow_id,
+    )
+    return await page_of_list(store, caller, request, listing)
+
+
+def _held_key(each: PausedStepAttempt) -> tuple[str, str, int, int, int]:
+    run = each.workflow_id, each.workflow_instance_id, each.workflow_run_id
+    return each.step_id, *run, each.step_attempt_id
+
+
 async def all_paused(
     store: Store, kept: str, step_id: str, *, batch: int = BATCH
 ) -> AsyncIterator[PausedStepAttempt]:

@@ -1,67 +1,43 @@
 """Flatten views: a step over all iterations of all loops around it, as one list."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from stretto.actions.caller import Caller
-from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.finding import find_run
-from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.flatten_orders import WORTH_A_LOOK, list_in_order
+from stretto.actions.reading.flattening import (
+    LOOK_AT,
+    Sort,
+    Target,
+    Wanted,
+    attempts_of,
+    find_target,
+    is_wanted,
+    iteration_view,
+    values_in,
+    with_attempts,
+)
 from stretto.actions.reading.iterations import (
-    BATCH,
     Iteration,
     Rank,
     loop_of,
-    loops_around,
     rank_in,
     rank_text,
     walk,
 )
 from stretto.actions.reading.paging import size_of
-from stretto.actions.reading.step_view import runtime_state
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, NotFound
-from stretto.model.flatten import LeafStepRef, StepIteration, StepIterationsSummary
+from stretto.model.flatten import StepIteration, StepIterationsSummary
 from stretto.model.page import Page, PageInfo
-from stretto.model.param import ParamDefinition
 from stretto.model.request import PageRequest
-from stretto.model.status import RunStatus, StepStatus
+from stretto.model.status import StepStatus
 from stretto.ports.paging import Cut
-from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
 
-LOOK_AT: Final = 2_000  # iterations for one page, however few of them a filter leaves
 COUNT_AT_MOST: Final = 10_000  # iterations that are counted one by one
 SAMPLE: Final = 50  # iterations whose loop values a summary looks at
-
-R = RunStatus
-WORTH_A_LOOK: Final[tuple[tuple[RunStatus, ...], ...]] = (
-    (R.FAILED,),
-    (R.TIMED_OUT, R.STOPPED),
-    (R.CREATED, R.IN_PROGRESS, R.PAUSED),
-    (),
-)
-NO_VALUES: Final[Mapping[str, Any]] = {}
-
-
-class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """A step inside loops of a run, and the names of the loops' parameters."""
-
-    run: RunKey
-    step_id: str
-    loops: list[str]
-    params: list[str]
-
-
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Which iterations a page shows."""
-
-    statuses: Collection[StepStatus] = ()
-    loop_params: Mapping[str, Any] = NO_VALUES
-
 
 NOTHING_SPECIAL: Final = Wanted()
 
@@ -74,24 +50,27 @@ async def list_iterations(
     request: PageRequest,
     wanted: Wanted = NOTHING_SPECIAL,
 ) -> Page[StepIteration]:
-    """The iterations of a step by rank, as far as the step was created in them. A page looks at a bounded
+    """The iterations of a step, as far as the step was created in them. A page looks at a bounded
     number of iterations: if a filter leaves few of them, it is short, and its cursor says where to go on.
     """
-    target = await _find(store, caller, run, step_id)
+    target = await find_target(store, caller, run, step_id)
+    if wanted.sort in {Sort.FAILED_FIRST, Sort.LONGEST}:
+        return await list_in_order(store, target, request, wanted)
     most, back = size_of(request), request.last is not None
+    down = back is (wanted.sort is not Sort.LATEST)
     beyond = _rank_in(request.cursor, len(target.loops)) if request.cursor else ()
-    if back and not beyond:
+    if down and not beyond:
         beyond = (2**62,) * len(target.loops)
     kept: list[tuple[Rank, StepIteration]] = []
     looked, seen, more = beyond, 0, False
-    walking = walk(store, target.run, target.loops, beyond, back=back)
-    async for iteration, attempt in _with_attempts(store, walking, step_id):
+    walking = walk(store, target.run, target.loops, beyond, back=down)
+    async for iteration, attempt in with_attempts(store, walking, step_id):
         if len(kept) >= most or seen >= LOOK_AT:
             more = True
             break
         looked, seen = iteration.rank, seen + 1
-        if attempt is not None and _is_wanted(target, iteration, attempt, wanted):
-            kept.append((iteration.rank, _view(target, iteration, attempt)))
+        if attempt is not None and is_wanted(target, iteration, attempt, wanted):
+            kept.append((iteration.rank, iteration_view(target, iteration, attempt)))
     if back:
         kept.reverse()
     ends: list[Rank] = [kept[0][0], kept[-1][0]] if kept else [(), ()]
@@ -100,7 +79,7 @@ async def list_iterations(
     info = PageInfo(
         start_cursor=_cursor_of(ends[0]),
         end_cursor=_cursor_of(ends[1]),
-        has_previous_page=more if back else bool(beyond),
+        has_previous_page=more if back else bool(request.cursor),
         has_next_page=bool(request.cursor) if back else more,
     )
     return Page(page_info=info, total_count=len(kept), elements=tuple(shown for _rank, shown in kept))
@@ -110,13 +89,13 @@ async def get_iteration(
     store: Store, caller: Caller, run: RunKey, step_id: str, iteration: str
 ) -> StepIteration:
     """A step in one iteration, named by the numbers of all levels: `3-12`."""
-    target = await _find(store, caller, run, step_id)
+    target = await find_target(store, caller, run, step_id)
     rank = rank_in(iteration, len(target.loops))
     before = (*rank[:-1], rank[-1] - 1)
     walking = walk(store, target.run, target.loops, before)
-    async for found, attempt in _with_attempts(store, walking, step_id, batch=1):
+    async for found, attempt in with_attempts(store, walking, step_id, batch=1):
         if found.rank == rank and attempt is not None:
-            return _view(target, found, attempt)
+            return iteration_view(target, found, attempt)
         break
     raise NotFound(f"Cannot find iteration [{iteration}] of step [{step_id}] in run {run}")
 
@@ -134,19 +113,19 @@ async def summarize_iterations(
     """A step over all its iterations: one that is worth a look, the range of the outermost loop, some values
     of each loop parameter and, if asked, how many iterations are in which status.
     """
-    target = await _find(store, caller, run, step_id)
+    target = await find_target(store, caller, run, step_id)
     counts: dict[StepStatus, int] = {}
     values: dict[str, list[Any]] = {name: [] for name in target.params}
     seen = 0
     walking = walk(store, target.run, target.loops)
-    async for iteration, attempt in _with_attempts(store, walking, step_id):
+    async for iteration, attempt in with_attempts(store, walking, step_id):
         seen += 1
         if seen > COUNT_AT_MOST:
             raise InvalidRequest(
                 f"Step [{step_id}] has more than {COUNT_AT_MOST:,} iterations in run {run}",
                 hint="ask without the count by status",
             )
-        for name, value in _values(target, iteration).items():
+        for name, value in values_in(target, iteration).items():
             if value not in values[name] and len(values[name]) < value_count:
                 values[name].append(value)
         if attempt is not None:
@@ -166,8 +145,8 @@ async def _representative(store: Store, target: Target) -> StepIteration | None:
     found = await _worst(store, target.run, target.loops)
     if found is None:
         return None
-    ((_found, attempt),) = await _attempts(store, [found], target.step_id)
-    return None if attempt is None else _view(target, found, attempt)
+    ((_found, attempt),) = await attempts_of(store, [found], target.step_id)
+    return None if attempt is None else iteration_view(target, found, attempt)
 
 
 async def _worst(store: Store, run: RunKey, loops: list[str], trace: Rank = ()) -> Iteration | None:
@@ -189,90 +168,6 @@ async def _worth_a_look(store: Store, inline_id: str) -> RunRow | None:
         if page.elements:
             return page.elements[0]
     return None
-
-
-# ---------------------------------------------------------------------------------------------------- finding
-async def _find(store: Store, caller: Caller, run: RunKey, step_id: str) -> Target:
-    await check_access(store, caller, Right.VIEW, run.workflow_id)
-    row = await find_run(store, run.workflow_id, run.instance_id, str(run.run_id))
-    loops = loops_around((await definition_of(store, row)).steps, step_id)
-    if loops is None:
-        raise NotFound(f"Run {run} has no step [{step_id}]")
-    if not loops:
-        raise InvalidRequest(f"Step [{step_id}] of run {run} is not inside a loop")
-    names = [name for loop in loops for name in _names(loop.params)]
-    return Target(run=row.key, step_id=step_id, loops=[loop.id for loop in loops], params=names)
-
-
-def _names(params: Mapping[str, ParamDefinition] | None) -> list[str]:
-    """The loop parameters of a loop step: they are written out, so they are known before it runs."""
-    found = (params or {}).get("loop_params")
-    return [] if found is None or not isinstance(found.value, dict) else list(found.value)
-
-
-async def _with_attempts(
-    store: Store, iterations: AsyncIterator[Iteration], step_id: str, *, batch: int = BATCH
-) -> AsyncIterator[tuple[Iteration, AttemptRow | None]]:
-    """Each iteration with the newest attempt of the step in it, which may be of an older run of it."""
-    ahead: list[Iteration] = []
-    async for each in iterations:
-        ahead.append(each)
-        if len(ahead) >= batch:
-            for pair in await _attempts(store, ahead, step_id):
-                yield pair
-            ahead = []
-    for pair in await _attempts(store, ahead, step_id):
-        yield pair
-
-
-async def _attempts(
-    store: Store, iterations: list[Iteration], step_id: str
-) -> list[tuple[Iteration, AttemptRow | None]]:
-    found = await store.newest_of_step([each.run.key for each in iterations], step_id)
-    pairs: list[tuple[Iteration, AttemptRow | None]] = []
-    for each in iterations:
-        attempt = found.get(each.run.key)
-        if attempt is None and each.run.key.run_id > 1:
-            older = await store.newest_in_instance(*each.run.key[:2], step_id)
-            attempt = older[0] if older else None
-        pairs.append((each, attempt))
-    return pairs
-
-
-# ---------------------------------------------------------------------------------------------------- showing
-def _view(target: Target, iteration: Iteration, attempt: AttemptRow) -> StepIteration:
-    run = attempt.key.run
-    trace = (*iteration.trace, run.run_id, attempt.key.number)
-    return StepIteration(
-        workflow_id=target.run.workflow_id,
-        workflow_instance_id=target.run.instance_id,
-        workflow_run_id=target.run.run_id,
-        step_id=target.step_id,
-        iteration_rank=rank_text(iteration.rank),
-        step_attempt_seq=rank_text(trace),
-        leaf_step_instance_ref=LeafStepRef(
-            workflow_id=run.workflow_id,
-            workflow_instance_id=run.instance_id,
-            workflow_run_id=run.run_id,
-            step_id=target.step_id,
-            step_attempt_id=attempt.key.number,
-        ),
-        loop_params=_values(target, iteration) or None,
-        step_runtime_state=runtime_state(attempt),
-    )
-
-
-def _values(target: Target, iteration: Iteration) -> dict[str, Any]:
-    """What the parameters of all loops are in an iteration."""
-    params = iteration.run.record.params
-    return {name: params[name].evaluated_result for name in target.params if name in params}
-
-
-def _is_wanted(target: Target, iteration: Iteration, attempt: AttemptRow, wanted: Wanted) -> bool:
-    if wanted.statuses and attempt.record.status not in wanted.statuses:
-        return False
-    given = _values(target, iteration) if wanted.loop_params else {}
-    return all(name in given and given[name] == value for name, value in wanted.loop_params.items())
 
 
 def _cursor_of(rank: Rank) -> str | None:

@@ -4,17 +4,20 @@ import msgspec
 
 from stretto.actions.reading.aggregation import RunInInstance, aggregate
 from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.fields import Fields, only, wants
 from stretto.actions.reading.run_properties import run_properties
 from stretto.actions.reading.status_lines import with_run_statuses
 from stretto.engine.overview import runtime_overview
 from stretto.engine.records import RunRecord
 from stretto.engine.rollup import Rollup
+from stretto.model.aggregated import AggregatedInfo
 from stretto.model.initiator import UpstreamFields
 from stretto.model.instance import WorkflowInstance
 from stretto.model.param import Params, ParamSource
 from stretto.model.properties import PropertiesSnapshot
 from stretto.model.rollup import RuntimeOverview
 from stretto.model.run_config import RunConfig
+from stretto.model.status import InstanceStatus
 from stretto.model.workflow import Workflow
 from stretto.params.literals import definition_of as definition_of_param
 from stretto.params.literals import literal_of
@@ -24,13 +27,14 @@ from stretto.ports.store import Store
 
 
 async def instance_view(
-    store: Store, row: RunRow, *, enriched: bool = True, aggregated: bool = True
+    store: Store, row: RunRow, *, enriched: bool = True, aggregated: bool = True, fields: Fields = None
 ) -> WorkflowInstance:
-    """Everything about a run. `enriched`: the times of its statuses are on the timeline, too; `aggregated`:
-    with the newest state of each step over all runs.
+    """Everything about a run, or these fields of it. `enriched`: the times of its statuses are on the
+    timeline, too; `aggregated`: with the newest state of each step over all runs.
     """
     workflow = await definition_of(store, row)
-    state = await aggregate(store, workflow, row)
+    by_steps = row.key.run_id > 1 or wants(fields, "runtime_dag", "runtime_overview", "aggregated_info")
+    state = await aggregate(store, workflow, row) if by_steps else _head(row)
     known = await store.workflow(row.root.workflow_id)
     view = _view(state, workflow, None if known is None else known.internal_id)
     view.run_properties = run_properties(row.record, await _snapshot(store, row))
@@ -38,7 +42,13 @@ async def instance_view(
         view.timeline = with_run_statuses(row.record)
     if aggregated:
         view.aggregated_info = state.info
-    return view
+    return only(view, fields)
+
+
+def _head(row: RunRow) -> RunInInstance:
+    """A first run without its steps, which may be many: nothing but they say is asked for."""
+    info = AggregatedInfo(workflow_instance_status=InstanceStatus(row.record.status))
+    return RunInInstance(row=row, dag={}, attempts=[], info=info, alone=True)
 
 
 async def _snapshot(store: Store, row: RunRow) -> PropertiesSnapshot | None:
@@ -83,7 +93,7 @@ def _view(state: RunInInstance, workflow: Workflow, internal_id: int | None) -> 
         start_time=began,
         end_time=record.end_time,
         modify_time=row.modify_time,
-        runtime_overview=_overview(state),
+        runtime_overview=overview_of(state),
         artifacts=record.artifacts,
         timeline=list(record.timeline),
     )
@@ -100,7 +110,7 @@ def _run_params(record: RunRecord) -> Params | None:
     return {name: definition_of_param(literal_of(param)) for name, param in handed.items()} or None
 
 
-def _overview(state: RunInInstance) -> RuntimeOverview | None:
+def overview_of(state: RunInInstance) -> RuntimeOverview | None:
     """None before the run has begun; its own status only where the instance has another."""
     record = state.row.record
     if record.start_time is None:

@@ -7,6 +7,7 @@ led by the count of its digits, so that texts sort as ranks do.
 from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
 
+from stretto.actions.parts.numbers import number_in
 from stretto.engine.inline_ids import DIGITS
 from stretto.engine.records import LoopRecord, RunKey
 from stretto.model.errors import InvalidRequest
@@ -35,10 +36,10 @@ def rank_text(numbers: Rank) -> str:
 
 def rank_in(text: str, levels: int) -> Rank:
     """The rank that a reader writes, `25-4`: a number for each level."""
-    parts = text.split("-")
-    if len(parts) != levels or not all(each.isascii() and each.isdigit() for each in parts):
+    numbers = [number_in(each) for each in text.split("-")]
+    if len(numbers) != levels or None in numbers:
         raise InvalidRequest(f"Invalid iteration [{text}]", hint=f"{levels} numbers, joined by `-`")
-    return tuple(map(int, parts))
+    return tuple(each for each in numbers if each is not None)
 
 
 def loops_around(steps: tuple[AnyStep, ...], step_id: str) -> list[ForeachStep | WhileStep] | None:

@@ -4,17 +4,28 @@ from collections.abc import Mapping
 
 import msgspec
 
-from stretto.model.initiator import Initiator
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.model.initiator import Initiator, UpstreamFields
 from stretto.model.properties import RunStrategy
 from stretto.model.status import RunStatus, StepStatus
+from stretto.model.status_codes import RUN_CODES
 from stretto.model.tag import Tag
 from stretto.model.user import User
-from stretto.ports.rows import AttemptRow, FirstError, RunRow, Wait
-from stretto.ports.workflows import Outcomes, WorkflowRow
+from stretto.model.workflow import Criticality
+from stretto.ports.rows import AttemptRow, FirstError, RunGlance, RunRow, Wait
+from stretto.ports.workflows import Outcomes, VersionHead, WorkflowRow
 
 
-class ParentLine(msgspec.Struct, frozen=True, kw_only=True):
-    """The step attempt that waits for a run."""
+class RunRef(msgspec.Struct, frozen=True, kw_only=True):
+    """Which run."""
+
+    workflow_id: str
+    workflow_instance_id: int
+    workflow_run_id: int
+
+
+class AttemptRef(msgspec.Struct, frozen=True, kw_only=True):
+    """Which step attempt."""
 
     workflow_id: str
     workflow_instance_id: int
@@ -38,26 +49,44 @@ class RunLine(msgspec.Struct, frozen=True, kw_only=True):
     owner: User | None = None
     tags: tuple[Tag, ...] = ()
     correlation_id: str
-    parent: ParentLine | None = None
+    parent: AttemptRef | None = None
+    root: RunRef  # the run at the top, where somebody or a trigger began
     counts: Mapping[StepStatus, int] = {}
     first_error: FirstError | None = None
     wait: Wait | None = None
     quarantined: str | None = None
 
 
+RecentRun = tuple[int | str | None, ...]
+"""Instance, run, the letter of its status, start, duration in milliseconds."""
+
+
+class TriggerCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What starts a workflow by itself, as its version says."""
+
+    time: int = 0
+    signal: int = 0
+
+
 class WorkflowLine(msgspec.Struct, frozen=True, kw_only=True):
     """A workflow in a list. What was not asked for is None."""
 
     workflow_id: str
+    name: str | None = None
     owner: User | None = None
     description: str | None = None
     tags: tuple[Tag, ...] = ()
+    criticality: Criticality | None = None
+    active: bool
     active_version_id: int | None = None
     latest_version_id: int
     run_strategy: RunStrategy
+    triggers: TriggerCounts
     modify_time: int
-    recent: tuple[RunLine, ...] | None = None  # newest first
+    recent: tuple[RecentRun, ...] | None = None  # newest first
     outcomes: tuple[Outcomes, ...] | None = None  # by hour
+    counts: Mapping[str, int] | None = None  # by the letter of a status
+    p50: int | None = None  # milliseconds
     next_fire: int | None = None
 
 
@@ -88,15 +117,8 @@ def run_line(row: RunRow) -> RunLine:
         owner=None if record.owner is None else User(name=record.owner),
         tags=record.tags,
         correlation_id=record.correlation_id,
-        parent=None
-        if parent is None
-        else ParentLine(
-            workflow_id=parent.attempt.run.workflow_id,
-            workflow_instance_id=parent.attempt.run.instance_id,
-            workflow_run_id=parent.attempt.run.run_id,
-            step_id=parent.attempt.step_id,
-            step_attempt_id=parent.attempt.number,
-        ),
+        parent=None if parent is None else attempt_ref(parent.attempt),
+        root=run_ref(_root(row)),
         counts=summary.counts,
         first_error=summary.first_error,
         wait=summary.wait,
@@ -104,10 +126,45 @@ def run_line(row: RunRow) -> RunLine:
     )
 
 
-def workflow_line(row: WorkflowRow) -> WorkflowLine:
-    properties = row.properties
+def _root(row: RunRow) -> RunKey:
+    """A run that a step has started knows all that stands above it."""
+    initiator = row.record.initiator
+    if not isinstance(initiator, UpstreamFields):
+        return row.key
+    top = initiator.ancestors[0]
+    return RunKey(top.workflow_id, top.instance_id, top.run_id)
+
+
+def run_ref(run: RunKey) -> RunRef:
+    return RunRef(
+        workflow_id=run.workflow_id, workflow_instance_id=run.instance_id, workflow_run_id=run.run_id
+    )
+
+
+def attempt_ref(attempt: AttemptKey) -> AttemptRef:
+    run = attempt.run
+    return AttemptRef(
+        workflow_id=run.workflow_id,
+        workflow_instance_id=run.instance_id,
+        workflow_run_id=run.run_id,
+        step_id=attempt.step_id,
+        step_attempt_id=attempt.number,
+    )
+
+
+def recent_run(run: RunGlance) -> RecentRun:
+    return run.key.instance_id, run.key.run_id, RUN_CODES[run.status], run.start_time, run.duration
+
+
+def workflow_line(row: WorkflowRow, head: VersionHead | None) -> WorkflowLine:
+    """`head`: of its active version, or of the latest; None, if that is gone by now."""
+    properties, head = row.properties, head or VersionHead()
     return WorkflowLine(
         workflow_id=row.workflow_id,
+        name=head.name,
+        criticality=head.criticality,
+        active=row.active_version > 0,
+        triggers=TriggerCounts(time=head.time_triggers, signal=head.signal_triggers),
         owner=properties.owner,
         description=properties.description,
         tags=properties.tags or (),

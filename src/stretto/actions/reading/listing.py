@@ -6,7 +6,7 @@ the list runs (`first`), backwards (`last`) the other way; there must be a curso
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Collection, Iterable
-from typing import Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -15,14 +15,17 @@ from stretto.actions.parts.access import Right, check_role, has_role, may
 from stretto.actions.reading.paging import size_of
 from stretto.engine.inline_ids import is_inline
 from stretto.model.errors import InvalidRequest
-from stretto.model.page import Page, PageInfo
+from stretto.model.page import Count, Page, PageInfo
 from stretto.model.request import PageRequest
+from stretto.ports.history import Counted
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
 
 T = TypeVar("T")
 V = TypeVar("V")
+
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # in a cursor: what a database can compare
 
 MOST_FETCHES: Final = 10  # for one page; one that hides more than it shows comes out shorter
 
@@ -110,7 +113,14 @@ def _cut(listing: Listing[Any], most: int, place: Any, *, back: bool) -> Cut:
 
 def shown_as(page: Page[T], elements: Iterable[V]) -> Page[V]:
     """The same page, with its elements as a surface shows them."""
-    return Page(page_info=page.page_info, total_count=page.total_count, elements=tuple(elements))
+    return Page(
+        page_info=page.page_info, total_count=page.total_count, elements=tuple(elements), count=page.count
+    )
+
+
+def counted_as(page: Page[T], counted: Counted) -> Page[T]:
+    """The same page, with how many elements the whole list has."""
+    return msgspec.structs.replace(page, count=Count(value=counted.value, exact=counted.exact))
 
 
 def cursor_of(key: Any) -> str:

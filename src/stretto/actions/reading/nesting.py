@@ -16,6 +16,7 @@ from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_newest_run, find_run, find_workflow, step_in
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.iterations import loop_of, newest_attempt_up_to
+from stretto.actions.reading.lines import RunRef, run_ref
 from stretto.engine.inline_ids import Loop, inline_workflow_id, is_inline
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, NotFound
@@ -29,19 +30,25 @@ INDEX: Final = re.compile(r"\[([0-9]{1,18})\]")
 
 
 class Nested(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a path leads: a run, and a step of it with its newest attempt, if it names one that is there."""
+    """Where a path leads: a run, and a step of it with its newest attempt, if it names one that is there.
+
+    root   The run that holds it and is no iteration itself.
+    path   The way from there.
+    """
 
     workflow_id: str
     workflow_instance_id: int
     workflow_run_id: int
     step_id: str | None = None
     step_attempt_id: int | None = None
+    root: RunRef
+    path: str
 
 
 async def resolve_path(
     store: Store, caller: Caller, workflow_id: str, instance_id: int, run: str, path: str
 ) -> Nested:
-    """Where a path leads from a run on; `NotFound` says how far it goes."""
+    """Where a path leads from a run on; `NotFound` says how far it goes. An empty one leads to the run."""
     await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_run(store, workflow_id, instance_id, run)
     left = path.strip()
@@ -56,9 +63,9 @@ async def resolve_path(
             await check_access(store, caller, Right.VIEW, row.key.workflow_id)
         else:
             attempt = await newest_attempt_up_to(store, row.key, step.id)
-            return _place(row.key, step.id, None if attempt is None else attempt.key.number)
+            return _place(row, step.id, None if attempt is None else attempt.key.number)
         left = left.removeprefix(".")
-    return _place(row.key)
+    return _place(row)
 
 
 async def get_inline_path(
@@ -68,16 +75,27 @@ async def get_inline_path(
     `inline-path`).
     """
     await check_access(store, caller, Right.VIEW, workflow_id)
-    initiator = (await find_newest_run(store, workflow_id, instance_id)).record.initiator
-    if not is_inline(workflow_id) or not isinstance(initiator, UpstreamFields):
+    above = _around(await find_newest_run(store, workflow_id, instance_id))
+    if not above:
         raise InvalidRequest(f"Instance [{workflow_id}][{instance_id}] is no iteration of a loop")
-    outer = max(place for place, each in enumerate(initiator.ancestors) if not is_inline(each.workflow_id))
-    return initiator.ancestors[outer:]
+    return above
 
 
 async def get_readable_path(store: Store, caller: Caller, workflow_id: str, instance_id: int) -> str:
     """The same as a path that `resolve_path` reads."""
-    above = await get_inline_path(store, caller, workflow_id, instance_id)
+    return _readable(await get_inline_path(store, caller, workflow_id, instance_id), instance_id)
+
+
+def _around(row: RunRow) -> tuple[Ancestor, ...]:
+    """The step attempts around an iteration, from the workflow that is none down; other runs have none."""
+    initiator = row.record.initiator
+    if not is_inline(row.key.workflow_id) or not isinstance(initiator, UpstreamFields):
+        return ()
+    outer = max(place for place, each in enumerate(initiator.ancestors) if not is_inline(each.workflow_id))
+    return initiator.ancestors[outer:]
+
+
+def _readable(above: Sequence[Ancestor], instance_id: int) -> str:
     iterations = (*(each.instance_id for each in above[1:]), instance_id)
     return ".".join(f"{each.step_id}[{number}]" for each, number in zip(above, iterations, strict=True))
 
@@ -140,11 +158,15 @@ async def _child(store: Store, run: RunKey, step: AnyStep, path: str) -> RunRow:
     return row
 
 
-def _place(run: RunKey, step_id: str | None = None, attempt: int | None = None) -> Nested:
+def _place(row: RunRow, step_id: str | None = None, attempt: int | None = None) -> Nested:
+    key, above = row.key, _around(row)
+    path = [_readable(above, key.instance_id)] if above else []
     return Nested(
-        workflow_id=run.workflow_id,
-        workflow_instance_id=run.instance_id,
-        workflow_run_id=run.run_id,
+        workflow_id=key.workflow_id,
+        workflow_instance_id=key.instance_id,
+        workflow_run_id=key.run_id,
         step_id=step_id,
         step_attempt_id=attempt,
+        root=run_ref(row.root),
+        path=".".join([*path, *([] if step_id is None else [step_id])]),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from stretto.actions.parts.numbers import number_in
 from stretto.model.errors import InvalidRequest
 from stretto.model.page import Page, PageInfo
 from stretto.model.request import PageRequest
@@ -35,9 +36,10 @@ def cut_of(request: PageRequest) -> Cut:
 def _cursor(text: str | None) -> int | None:
     if not text:
         return None
-    if not (text.isascii() and text.isdigit()):
+    number = number_in(text)
+    if number is None:
         raise InvalidRequest(f"Invalid cursor [{text}]", hint="it is the id next to which the page lies")
-    return int(text)
+    return number
 
 
 def page_of(found: Slice[T], span: Span | None, number: Callable[[T], int]) -> Page[T]:

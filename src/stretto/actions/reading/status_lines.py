@@ -23,13 +23,14 @@ STEP_TIMES: Final = (
 
 
 def with_run_statuses(record: RunRecord) -> Timeline:
-    """The timeline of a run with its statuses, in the order of time."""
-    times = [
-        (RunStatus.CREATED, record.create_time),
-        (RunStatus.IN_PROGRESS, record.start_time),
-        (record.status, record.end_time),
-    ]
-    return _merged(record.timeline, times)
+    """The timeline of a run with its statuses, in the order of time. What asked for the run comes before it
+    is there, and everything else after, also within a millisecond.
+    """
+    times = [(RunStatus.IN_PROGRESS, record.start_time), (record.status, record.end_time)]
+    lines = _merged(record.timeline, times)
+    created = StatusEvent(timestamp=record.create_time, status=str(RunStatus.CREATED))
+    asked = sum(1 for line in record.timeline[:1] if line.timestamp <= record.create_time)
+    return [*lines[:asked], created, *lines[asked:]]
 
 
 def with_step_statuses(record: AttemptRecord) -> Timeline:

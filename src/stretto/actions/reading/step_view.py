@@ -46,7 +46,7 @@ def step_view(
         step_id=key.step_id,
         step_attempt_id=key.number,
         workflow_uuid=run.uuid,
-        step_uuid=step_uuid(flow, record),
+        step_uuid=step_uuid(flow.run.uuid, record.key),
         correlation_id=run.correlation_id,
         step_instance_id=record.sequence,
         workflow_version_id=run.version_id,

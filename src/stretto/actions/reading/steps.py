@@ -5,8 +5,11 @@ from collections.abc import Mapping
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_attempt, find_newest_attempt, find_run
+from stretto.actions.parts.numbers import number_in
 from stretto.actions.reading.aggregation import RunInInstance, aggregate
+from stretto.actions.reading.artifacts_view import artifacts_of
 from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.fields import Fields, only, wants
 from stretto.actions.reading.lines import AttemptLine, attempt_line
 from stretto.actions.reading.step_view import step_view
 from stretto.engine.records import AttemptKey
@@ -25,12 +28,19 @@ def step_action_map() -> Mapping[StepStatus, tuple[StepAction, ...]]:
 
 
 async def get_step(
-    store: Store, caller: Caller, workflow_id: str, instance_id: int, step_id: str, *, enriched: bool = True
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    step_id: str,
+    *,
+    enriched: bool = True,
+    fields: Fields = None,
 ) -> StepInstance:
     """The newest attempt of a step, in the newest run that has it."""
     await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_newest_attempt(store, workflow_id, instance_id, step_id)
-    (view,) = await _views(store, [row], enriched=enriched)
+    (view,) = await _views(store, [row], enriched=enriched, fields=fields)
     return view
 
 
@@ -44,6 +54,7 @@ async def get_attempt(  # noqa: PLR0913 - it takes five to name an attempt
     attempt: str,
     *,
     enriched: bool = True,
+    fields: Fields = None,
 ) -> StepInstance:
     """One attempt: a number, or `latest`."""
     await check_access(store, caller, Right.VIEW, workflow_id)
@@ -54,11 +65,11 @@ async def get_attempt(  # noqa: PLR0913 - it takes five to name an attempt
         if not rows:
             raise NotFound(f"Cannot find a step attempt {run_row.key}[{step_id}]")
         row = rows[-1]
-    elif text.isascii() and text.isdigit():
-        row = await find_attempt(store, AttemptKey(run_row.key, step_id, int(text)))
+    elif (number := number_in(text)) is not None:
+        row = await find_attempt(store, AttemptKey(run_row.key, step_id, number))
     else:
         raise InvalidRequest(f"Invalid attempt [{attempt}]", hint="write latest or a number")
-    (view,) = await _views(store, [row], enriched=enriched)
+    (view,) = await _views(store, [row], enriched=enriched, fields=fields)
     return view
 
 
@@ -72,7 +83,13 @@ async def list_attempts(
 
 
 async def list_steps(
-    store: Store, caller: Caller, workflow_id: str, instance_id: int, run: str | None = None
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    run: str | None = None,
+    *,
+    fields: Fields = None,
 ) -> list[StepInstance]:
     """The newest attempt of each step: over all runs of the instance, or in one of them."""
     await check_access(store, caller, Right.VIEW, workflow_id)
@@ -80,10 +97,12 @@ async def list_steps(
         rows = await store.newest_in_instance(workflow_id, instance_id)
     else:
         rows = await store.newest_attempts((await find_run(store, workflow_id, instance_id, run)).key)
-    return await _views(store, rows, enriched=False)
+    return await _views(store, rows, enriched=False, fields=fields)
 
 
-async def _views(store: Store, rows: list[AttemptRow], *, enriched: bool) -> list[StepInstance]:
+async def _views(
+    store: Store, rows: list[AttemptRow], *, enriched: bool, fields: Fields
+) -> list[StepInstance]:
     """Each with its run, which is folded once for all of them."""
     states: dict[int, tuple[RunInInstance, Workflow]] = {}
     views: list[StepInstance] = []
@@ -92,7 +111,10 @@ async def _views(store: Store, rows: list[AttemptRow], *, enriched: bool) -> lis
         if run_id not in states:
             states[run_id] = await _state(store, await store.run(row.key.run))
         state, workflow = states[run_id]
-        views.append(step_view(row, state, workflow, enriched=enriched))
+        view = step_view(row, state, workflow, enriched=enriched)
+        if wants(fields, "artifacts"):
+            view.artifacts = await artifacts_of(store, row, view.definition, state, workflow)
+        views.append(only(view, fields))
     return views
 
 

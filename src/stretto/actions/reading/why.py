@@ -1,59 +1,146 @@
 """Why a run or a step waits, since when, and what would move it."""
 
+from collections.abc import Iterable, Iterator, Sequence
+
 import msgspec
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.finding import find_newest_run
+from stretto.actions.parts.blocked import Blocked, blocked_by
+from stretto.actions.parts.finding import LATEST, find_run
 from stretto.actions.parts.verdicts import place_of
 from stretto.actions.reading.aggregation import aggregate
+from stretto.actions.reading.blockers import Blocker, BlockerKind, Help, blockers_of, with_holders
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.flows import flow_of
 from stretto.engine.flow import Flow
 from stretto.engine.loading import load_flow
-from stretto.engine.records import RunKey
-from stretto.engine.why import Why, why
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.engine.why import Cause, Reason, Why, why
 from stretto.model.errors import NotFound
-from stretto.model.status import RunStatus
+from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.admission import Question, Reading, Standing, Verdict
 from stretto.ports.rows import Phase, RunRow
 from stretto.ports.store import Store
-from stretto.strategies import explain
+from stretto.strategies import Waiting, explain
 
 
 class WhyRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest run of an instance: why it is queued, or what each of its unfinished steps waits for."""
+    """A run: why it is queued, what each of its unfinished steps waits for, or how it has ended.
+
+    blockers     What is in its way; of steps that wait for other steps, nothing is said.
+    next_check   When something is looked at again by itself, in milliseconds since 1970.
+    """
 
     workflow_id: str
     workflow_instance_id: int
     workflow_run_id: int
     status: RunStatus
-    text: str
+    since: int | None = None
+    sentence: str
+    blockers: tuple[Blocker, ...] = ()
+    next_check: int | None = None
     steps: tuple[Why, ...] = ()
 
 
-async def why_run(store: Store, caller: Caller, workflow_id: str, instance_id: int) -> WhyRun:
+class WhyStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of that run: what is in its way, and every reason for where it is."""
+
+    step_id: str
+    status: StepStatus
+    since: int | None = None
+    sentence: str
+    blockers: tuple[Blocker, ...] = ()
+    next_check: int | None = None
+    reasons: tuple[Reason, ...] = ()
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+async def why_run(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, run: str = LATEST
+) -> WhyRun:
     """Why a run has not ended."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    row = await find_newest_run(store, workflow_id, instance_id)
+    row = await find_run(store, workflow_id, instance_id, run)
     steps: tuple[Why, ...] = ()
-    if row.phase is Phase.QUEUED:
-        text = await _why_queued(store, row.key)
+    blockers: list[Blocker] = []
+    if row.quarantined is not None:
+        sentence = f"run {row.key} was set aside: {row.quarantined}"
+        blockers.append(_blocker(row, BlockerKind.QUARANTINE, sentence, "it is released", Help.RELEASE))
+    elif row.phase is Phase.QUEUED:
+        queued = await _why_queued(store, row.key)
+        sentence = queued if isinstance(queued, str) else queued.sentence
+        blockers.append(_blocker_of_queued(row, queued))
     elif row.phase is Phase.ENDED:
-        text = f"run {row.key} has ended {row.record.status}{_cause(row)}"
+        sentence = f"run {row.key} has ended {row.record.status}{_cause(row)}"
     else:
         flow = await _flow(store, row)
         answers = (why(flow, step.id) for step in flow.plan.steps)
         steps = tuple(each for each in answers if each is not None and each.status.is_wakeable)
-        text = f"{len(steps)} steps of run {row.key} have not ended"
+        sentence = f"{len(steps)} steps of run {row.key} have not ended"
+        blockers += _blockers_of_run(await _in_the_way(store, caller, flow, steps))
     return WhyRun(
         workflow_id=workflow_id,
         workflow_instance_id=instance_id,
         workflow_run_id=row.key.run_id,
         status=row.record.status,
-        text=text,
+        since=row.record.end_time or row.record.start_time or row.record.create_time,
+        sentence=sentence,
+        blockers=tuple(blockers),
+        next_check=_next_check(*steps),
         steps=steps,
     )
+
+
+def _blocker(row: RunRow, kind: BlockerKind, detail: str, moves_when: str, *actions: Help) -> Blocker:
+    return Blocker(
+        kind=kind,
+        ref="/".join(map(str, row.key)),
+        since=row.record.create_time,
+        detail=detail,
+        moves_when=moves_when,
+        actions=actions,
+    )
+
+
+def _blockers_of_run(found: Iterable[tuple[Why, tuple[Blocker, ...]]]) -> Iterator[Blocker]:
+    """Where it is held up: what waits for other steps does not hold it up."""
+    for step, blockers in found:
+        for each in blockers:
+            if each.kind is not BlockerKind.PREDECESSOR or Help.RESTART in each.actions:
+                yield msgspec.structs.replace(each, step_id=step.step_id)
+
+
+async def _in_the_way(
+    store: Store, caller: Caller, flow: Flow, steps: Sequence[Why]
+) -> list[tuple[Why, tuple[Blocker, ...]]]:
+    """What is in the way of each step; of permits, with who has them."""
+    keys = [_waits_for_permits(flow, step) for step in steps]
+    waiting = {
+        key: [reason.subject for reason in step.reasons]
+        for key, step in zip(keys, steps, strict=True)
+        if key is not None
+    }
+    held = await blocked_by(store, caller, waiting) if waiting else Blocked({}, ())
+    return [
+        (step, blockers_of(step) if key is None else with_holders(blockers_of(step), held.by[key], held.tags))
+        for key, step in zip(keys, steps, strict=True)
+    ]
+
+
+def _waits_for_permits(flow: Flow, step: Why) -> AttemptKey | None:
+    """The attempt of a step that does."""
+    if all(reason.cause is not Cause.PERMIT for reason in step.reasons):
+        return None
+    attempt = flow.attempts[flow.plan.numbers[step.step_id]]
+    return None if attempt is None else attempt.key
+
+
+def _next_check(*steps: Why) -> int | None:
+    times = (reason.until for step in steps for reason in step.reasons)
+    return min((each for each in times if each is not None), default=None)
 
 
 def _cause(row: RunRow) -> str:
@@ -64,17 +151,42 @@ def _cause(row: RunRow) -> str:
     return f": {said}" if said and row.record.status is not RunStatus.SUCCEEDED else ""
 
 
-async def why_step(store: Store, caller: Caller, workflow_id: str, instance_id: int, step_id: str) -> Why:
-    """Why a step of the newest run is where it is."""
+async def why_step(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int, step_id: str, run: str = LATEST
+) -> WhyStep:
+    """Why a step of a run is where it is."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    row = await find_newest_run(store, workflow_id, instance_id)
-    found = why(await _flow(store, row), step_id)
+    row = await find_run(store, workflow_id, instance_id, run)
+    flow = await _flow(store, row)
+    found = why(flow, step_id)
     if found is None:
         raise NotFound(f"Run {row.key} has no step [{step_id}]")
-    return found
+    ((_step, blockers),) = await _in_the_way(store, caller, flow, [found])
+    times = [reason.since for reason in found.reasons if reason.since is not None]
+    return WhyStep(
+        step_id=step_id,
+        status=found.status,
+        since=min(times, default=None),
+        sentence=str(found),
+        blockers=blockers,
+        next_check=_next_check(found),
+        reasons=found.reasons,
+    )
 
 
-async def _why_queued(store: Store, run: RunKey) -> str:
+def _blocker_of_queued(row: RunRow, queued: Waiting | str) -> Blocker:
+    """A strategy with several slots has none free, or it says otherwise that the run must wait."""
+    detail = queued if isinstance(queued, str) else queued.sentence
+    if not isinstance(queued, str) and queued.has_no_slot:
+        moves = "a run that has one ends, or the workflow gets more"
+        found = _blocker(row, BlockerKind.SLOT, detail, moves, Help.STOP)
+        first = (*queued.running, *queued.ahead)[0]
+        return msgspec.structs.replace(found, ref=f"{row.key.workflow_id}/{first.instance_id}/{first.run_id}")
+    moves = "the run strategy lets it begin"
+    return _blocker(row, BlockerKind.STRATEGY, detail, moves, Help.UNBLOCK, Help.STOP)
+
+
+async def _why_queued(store: Store, run: RunKey) -> Waiting | str:
     """Asked under the workflow's lock, so that queue and runs belong together; nothing is written."""
     everything = Reading(queue=None, running=True, failed=True)
     question = Question(reading=lambda _strategy: everything)
@@ -82,13 +194,13 @@ async def _why_queued(store: Store, run: RunKey) -> str:
     return done.answer
 
 
-def _explained(standing: Standing, run: RunKey) -> Verdict[str]:
+def _explained(standing: Standing, run: RunKey) -> Verdict[Waiting | str]:
     if run not in standing.queue:
         return Verdict(answer=f"run {run} has just left the queue")
     queue, running, failed = (
         [place_of(each) for each in runs] for runs in (standing.queue, standing.running, standing.failed)
     )
-    return Verdict(answer=explain(standing.strategy, place_of(run), queue, running, failed).sentence)
+    return Verdict(answer=explain(standing.strategy, place_of(run), queue, running, failed))
 
 
 async def _flow(store: Store, row: RunRow) -> Flow:

@@ -9,6 +9,7 @@ from stretto.actions.parts.access import Right, check_access, check_may
 from stretto.actions.parts.finding import find_newest_run, find_workflow
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.enriched import enriched
+from stretto.actions.reading.graph_view import GraphView, graph_of
 from stretto.actions.reading.listing import Listing, page_of_list
 from stretto.actions.reading.paging import cut_of, page_of
 from stretto.actions.reading.version_view import shown, version_view
@@ -42,6 +43,12 @@ async def _inline_version(store: Store, workflow_id: str) -> WorkflowVersion:
     row = await find_newest_run(store, workflow_id, 1)
     around = await version_view(store, row.root.workflow_id, row.record.version_id)
     return msgspec.structs.replace(around, workflow=await definition_of(store, row))
+
+
+async def get_graph(store: Store, caller: Caller, workflow_id: str, version: str) -> GraphView:
+    """The graph of a version, as live views read it."""
+    found = await get_version(store, caller, workflow_id, version)
+    return msgspec.structs.replace(graph_of(found.workflow), workflow_version_id=_number(found))
 
 
 async def list_versions(

@@ -6,15 +6,13 @@ from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_attempt
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.nesting import resolve_path
-from stretto.cli.address import Address, run_text
+from stretto.cli.address import LATEST, Address, run_text
 from stretto.cli.database import caller
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import NotFound
 from stretto.model.status import StepStatus
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
-
-LATEST = "latest"
 
 
 class Look(NamedTuple):

@@ -56,7 +56,8 @@ class Follower:
         """The run as it is now. What happens from here on is told by `follow`."""
         row = await self._row()
         self._group = row.group
-        self.progress = Progress(await definition_of(self._store, row), row.record)
+        workflow = await definition_of(self._store, row)
+        self.progress = Progress(workflow, row.key, row.record.version_id, row.record.status)
         await self.look()
         return self.progress
 
@@ -153,7 +154,7 @@ class Follower:
         except StrettoError:  # it has moved on meanwhile, or others keep its workflow busy: later
             return
         if progress.began is None and not found.steps:
-            progress.queued = readable(found.text)
+            progress.queued = readable(found.sentence)
         reasons = {each.step_id: why_text(each) for each in found.steps}
         for step in waiting:
             step.reason = reasons.get(step.id, step.reason)

@@ -83,11 +83,11 @@ class Step:
 class Progress:
     """What is known of a run."""
 
-    def __init__(self, workflow: Workflow, run: RunRecord) -> None:
-        self.key: RunKey = run.key
-        self.version = run.version_id
+    def __init__(self, workflow: Workflow, key: RunKey, version: int, status: RunStatus) -> None:
+        self.key = key
+        self.version = version
         self.steps = {step.id: Step(step) for step in workflow.steps}
-        self.status = run.status
+        self.status = status
         self.began: int | None = None
         self.ended: int | None = None
         self.queued: str | None = None  # why it has not begun

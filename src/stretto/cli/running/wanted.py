@@ -41,7 +41,7 @@ def read_wanted(
     """Everything from the command line, checked; what is wrong ends the command. A run that is not started
     `anew` has its parameters.
     """
-    definitions, problems = checked(file, options)
+    definitions, problems, _ = checked(file, options)
     if problems:
         print_problems(shown(file), problems)
         raise SystemExit(2)
@@ -50,7 +50,7 @@ def read_wanted(
         return _of_python(file, definitions, chosen, given if anew else None)
     add_path(Path(file).resolve().parent)  # for what its steps name; with `-` the current folder
     return Wanted(
-        definitions=definitions, chosen=chosen, params=params_of(chosen.workflow, map(_taken_apart, given))
+        definitions=definitions, chosen=chosen, params=params_of(chosen.workflow, map(taken_apart, given))
     )
 
 
@@ -62,7 +62,7 @@ def _of_python(
     flows = {each.id: each for flow in flows_of(file).flows for each in (flow, *flow.subflows)}
     params: Params = {}
     if given is not None:
-        params = params_of_flow(flows[chosen.workflow.id], map(_taken_apart, given))
+        params = params_of_flow(flows[chosen.workflow.id], map(taken_apart, given))
     return Wanted(definitions=definitions, chosen=chosen, params=params, flows=tuple(flows.values()))
 
 
@@ -79,7 +79,7 @@ def _chosen(definitions: tuple[Definition, ...], workflow_id: str | None) -> Def
 
 
 # -------------------------------------------------------------------------------------------- parameters
-def _taken_apart(text: str) -> tuple[str, str]:
+def taken_apart(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise click.BadParameter(f"`{text}` is not NAME=VALUE", param_hint="--param")

@@ -109,13 +109,13 @@ def _step(step: AnyStep, made: StepInstance | None, loop: LoopSight | None, long
         notes.append(_loop(loop))
     if made is not None and made.step_attempt_id > 1:
         notes.append(f"attempt {made.step_attempt_id}")
-    reason = _reason(made)
+    reason = reason_of(made)
     text = f"{style.paint(sign, colour)} {step.id:{longest}}  {kind_text(step):{kinds}}  {took:>6}"
     said = ", ".join(notes) + (f": {style.cut(style.one_line(reason), 80)}" if reason else "")
     return f"{text}  {style.paint(said, colour)}" if said else text
 
 
-def _reason(made: StepInstance | None) -> str | None:
+def reason_of(made: StepInstance | None) -> str | None:
     """The last error on its timeline, if it did not end well."""
     if made is None or made.runtime_state.status.is_complete:
         return None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 from stretto.actions.caller import Caller
 from stretto.actions.parts.finding import find_run
 from stretto.actions.release import release_flow
+from stretto.actions.start import Asked
 from stretto.app import App, running
 from stretto.config import Config
 from stretto.engine.records import RunKey
@@ -320,8 +321,9 @@ class Engine:
             runtime_tags=tuple(Tag(name=each) for each in tags) or None,
             run_params=run_params(chosen, given) or None,
         )
-        version = chosen.workflow.id, chosen.version_id
-        made = await host.submitting.start(version, request, encoded_steps(chosen, step_params or {}))
+        asked = Asked(request, encoded_steps(chosen, step_params or {}))
+        workflow_id, version = chosen.workflow.id, str(chosen.version_id)
+        made = await host.submitting.start(host.caller, workflow_id, version, asked)
         key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
         adopted = made.status is StartStatus.DUPLICATED
         if adopted:  # who asks for it once more wants it to go on, however many processes died at it

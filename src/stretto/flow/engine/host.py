@@ -2,13 +2,13 @@
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.run_text import run_text
+from stretto.actions.parts.submitting import Submitting
 from stretto.actions.reading.definitions import definition_of
 from stretto.app import App
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
 from stretto.flow.engine.handlers import Handlers
 from stretto.flow.engine.library import Chosen, Library, chosen_of
-from stretto.flow.engine.submitting import Submitting
 from stretto.flow.engine.watching import Watch
 from stretto.model.errors import Internal, NotFound
 from stretto.model.workflow import Workflow
@@ -27,7 +27,7 @@ class Host:
         self.watch = watch
         self.library = library
         self.handlers = handlers
-        self.submitting = Submitting(app.store, caller, app.hints)
+        self.submitting = Submitting(app.store, app.hints)
 
     async def row(self, key: RunKey) -> RunRow:
         row = await self.store.run(key)

@@ -1,5 +1,6 @@
 """The workflows and functions of a program: made known once, published where something is new."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -62,6 +63,7 @@ class Library:
         self._published: dict[
             int, tuple[Any, int]
         ] = {}  # by identity -> itself, so that it stays; its version
+        self._publishing: dict[tuple[int, bool], asyncio.Task[int]] = {}
         self._versions: dict[tuple[str, int], WorkflowVersion] = {}
         self._recorded: set[Function] = set()  # those that the store was told of
 
@@ -103,7 +105,7 @@ class Library:
         known = self._published.get(id(given))
         definition = definition_of(given)
         if known is None or triggers:
-            version_id = await self._publish(store, caller, hints, given, triggers=triggers)
+            version_id = await self._once(store, caller, hints, given, triggers=triggers)
             self._published[id(given)] = given, version_id
         else:
             version_id = known[1]
@@ -115,6 +117,18 @@ class Library:
             required=required_of(definition.extra),
             flow=flow,
         )
+
+    async def _once(
+        self, store: Store, caller: Caller, hints: Hints, given: Runnable, *, triggers: bool
+    ) -> int:
+        """Publish what others publish at this moment together with them."""
+        at = id(given), triggers
+        task = self._publishing.get(at)
+        if task is None:
+            task = asyncio.create_task(self._publish(store, caller, hints, given, triggers=triggers))
+            self._publishing[at] = task
+            task.add_done_callback(lambda _task: self._publishing.pop(at, None))
+        return await asyncio.shield(task)
 
     async def _publish(
         self, store: Store, caller: Caller, hints: Hints, given: Runnable, *, triggers: bool

@@ -11,7 +11,7 @@ from stretto.definition import parse_all
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey, RunRecord
 from stretto.model.event import InstanceStatusChanged, StepStatusChanged
 from stretto.model.initiator import ManualInitiator
-from stretto.model.status import InstanceStatus, StepStatus
+from stretto.model.status import InstanceStatus, RunStatus, StepStatus
 from stretto.model.status_change import StepStatusChange
 
 TEXT = """
@@ -34,7 +34,7 @@ def run_record() -> RunRecord:
 
 def progress_of(text: str = TEXT) -> Progress:
     (definition,) = parse_all(text)
-    return Progress(definition.workflow, run_record())
+    return Progress(definition.workflow, KEY, 2, RunStatus.CREATED)
 
 
 def run_moved(

@@ -68,7 +68,9 @@ class Terminal:
 def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setenv("NO_COLOR", "1")
     made = Terminal(70, 12, capsys)
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((made.columns, made.rows)))
+    monkeypatch.setattr(
+        shutil, "get_terminal_size", lambda *_args, **_options: os.terminal_size((made.columns, made.rows))
+    )
     return made
 
 

@@ -1,26 +1,36 @@
 """Requests that come together are put to the store together: one transaction instead of many."""
 
 import asyncio
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from stretto.actions.caller import Caller
+from stretto.actions.caller import Caller, Role
+from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.start import Asked
 from stretto.actions.start_many import start_many
-from stretto.model.param import Params
-from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse
+from stretto.params import ParamLimits
+from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.hints import Hints
 from stretto.ports.store import Store
+from stretto.strategies import MOST_ADMITTED
 
-MOST: Final = 100  # in one transaction, during which the workflow is locked
+MOST: Final = MOST_ADMITTED  # in one transaction: what is beyond that would be queued first, and logged
 
-Version = tuple[str, int]
+
+class Kind(NamedTuple):
+    """What requests that go together have in common."""
+
+    workflow_id: str
+    version: str
+    user: str
+    roles: frozenset[Role]
+    reason: str
 
 
 class Waiting(NamedTuple):
     """A request, and who waits for its answer."""
 
+    caller: Caller
     asked: Asked
     answer: asyncio.Future[StartResponse]
 
@@ -28,21 +38,28 @@ class Waiting(NamedTuple):
 class Submitting:
     """What comes while a transaction is under way makes the next one, for each version of a workflow."""
 
-    def __init__(self, store: Store, caller: Caller, hints: Hints) -> None:
+    def __init__(
+        self,
+        store: Store,
+        hints: Hints,
+        *,
+        evaluate: Evaluator = evaluate_here,
+        limits: ParamLimits = DEFAULT_LIMITS,
+    ) -> None:
         self._store = store
-        self._caller = caller
         self._hints = hints
-        self._queues: dict[Version, list[Waiting]] = {}
-        self._tasks: dict[Version, asyncio.Task[None]] = {}
+        self._evaluate = evaluate
+        self._limits = limits
+        self._queues: dict[Kind, list[Waiting]] = {}
+        self._tasks: dict[Kind, asyncio.Task[None]] = {}
 
-    async def start(
-        self, version: Version, request: StartRequest, step_run_params: Mapping[str, Params]
-    ) -> StartResponse:
+    async def start(self, caller: Caller, workflow_id: str, version: str, asked: Asked) -> StartResponse:
         """A new run; see `actions.start`."""
         answer: asyncio.Future[StartResponse] = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(version, []).append(Waiting(Asked(request, step_run_params), answer))
-        if version not in self._tasks:
-            self._tasks[version] = asyncio.create_task(self._carry_out(version))
+        kind = Kind(workflow_id, version, caller.name, caller.roles, caller.reason)
+        self._queues.setdefault(kind, []).append(Waiting(caller, asked, answer))
+        if kind not in self._tasks:
+            self._tasks[kind] = asyncio.create_task(self._carry_out(kind))
         return await answer
 
     async def finish(self) -> None:
@@ -50,16 +67,18 @@ class Submitting:
         while self._tasks:
             await asyncio.wait(self._tasks.values())
 
-    async def _carry_out(self, version: Version) -> None:
-        while batch := self._take(version):
+    async def _carry_out(self, kind: Kind) -> None:
+        while batch := self._take(kind):
             try:
                 answers = await start_many(
                     self._store,
-                    self._caller,
-                    version[0],
-                    str(version[1]),
+                    batch[0].caller,
+                    kind.workflow_id,
+                    kind.version,
                     [each.asked for each in batch],
                     hints=self._hints,
+                    evaluate=self._evaluate,
+                    limits=self._limits,
                 )
             except Exception as error:  # noqa: BLE001 - it is told to all who asked
                 answers = [error] * len(batch)  # type: ignore[list-item]
@@ -70,11 +89,11 @@ class Submitting:
                     each.answer.set_result(answer)
                 else:
                     each.answer.set_exception(answer)
-        del self._tasks[version]
+        del self._tasks[kind]
 
-    def _take(self, version: Version) -> list[Waiting]:
+    def _take(self, kind: Kind) -> list[Waiting]:
         """Some that wait, in their order."""
-        queue = self._queues.pop(version, [])
+        queue = self._queues.pop(kind, [])
         if queue[MOST:]:
-            self._queues[version] = queue[MOST:]
+            self._queues[kind] = queue[MOST:]
         return queue[:MOST]

@@ -1,0 +1,238 @@
+"""One action on many runs or steps: asked for at once, carried out one by one, and stopped if need be.
+
+    await start_bulk(store, caller, request)       -> BulkView     stored; somebody carries it out
+    await carry_out_next(store, evaluate, hints)   -> bool         takes a job, and does what is left of it
+
+A job that nobody holds any more, because a process was killed, is taken by the next who looks. An item may
+then be done twice: each has a request id of its own, so that the second time does nothing.
+"""
+
+import logging
+import re
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
+from uuid import uuid4
+
+import msgspec
+
+from stretto.actions.caller import Caller, Role
+from stretto.actions.parts.access import check_role
+from stretto.actions.parts.bulk_item import BulkAction, act_on_item
+from stretto.actions.parts.dry_store import DryStore
+from stretto.actions.parts.evaluation import Evaluator, evaluate_here
+from stretto.actions.reading.listing import Listing, page_of_list
+from stretto.model.durations import DAY, SECOND
+from stretto.model.errors import InvalidRequest, NotFound, StrettoError
+from stretto.model.page import Page
+from stretto.model.request import PageRequest
+from stretto.model.run_config import RunPolicy
+from stretto.model.status import RunStatus
+from stretto.ports.bulk import BulkItem, BulkJob, BulkState, BulkTarget, ItemState
+from stretto.ports.hints import SILENT, Hints
+from stretto.ports.history import RunFilter
+from stretto.ports.paging import Cut
+from stretto.ports.store import Store
+
+MOST_ITEMS: Final = 10_000
+PAGE: Final = 200
+MOST_TRIED: Final = 100  # items that a dry run looks at
+HOLD: Final = 10 * SECOND  # that a job is held from item to item
+KEPT_FOR: Final = 30 * DAY
+OUR_FAULT: Final = 500
+JOB_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")
+
+logger = logging.getLogger("stretto.bulk")
+
+
+class BulkFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which runs, as the list of all runs has it; at the moment of the request."""
+
+    status: tuple[RunStatus, ...] = ()
+    workflow: str | None = None
+    owner: str | None = None
+    tag: str | None = None
+    correlation_id: str | None = None
+    since: int | None = None
+    until: int | None = None
+    roots: bool = False
+
+
+class BulkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """An action, and its targets: by name, or by a filter of runs. The same `request_id` makes one job."""
+
+    action: BulkAction
+    ids: tuple[BulkTarget, ...] | None = None
+    filter: BulkFilter | None = None
+    restart_policy: RunPolicy | None = None
+    reason: str = ""
+    request_id: str | None = None
+    dry_run: bool = False
+
+
+class BulkView(msgspec.Struct, frozen=True, kw_only=True):
+    """A job and how far it is. Of a dry run: what would become of the first items."""
+
+    job: BulkJob
+    counts: Mapping[ItemState, int] = {}
+    dry_run: bool = False
+    items: tuple[BulkItem, ...] | None = None
+
+
+async def start_bulk(
+    store: Store, caller: Caller, request: BulkRequest, *, evaluate: Evaluator = evaluate_here
+) -> BulkView:
+    """Store a job with all its items; a filter is looked up now. Whoever holds the job carries it out."""
+    check_role(caller, Role.RUNNER, "act on many runs")
+    _check(request)
+    targets = (
+        request.ids if request.ids is not None else tuple([each async for each in _found(store, request)])
+    )
+    if len(targets) > MOST_ITEMS:
+        hint = "choose fewer, or narrow the filter"
+        raise InvalidRequest(f"A bulk job has at most {MOST_ITEMS:,} items, these are more", hint=hint)
+    job = BulkJob(
+        job_id=request.request_id or uuid4().hex,
+        action=request.action.value,
+        by=caller.user,
+        roles=tuple(sorted(caller.roles)),
+        reason=request.reason or caller.reason,
+        restart_policy=request.restart_policy,
+        create_time=await store.now(),
+        total=len(targets),
+    )
+    items = [BulkItem(number=number, target=target) for number, target in enumerate(targets)]
+    if request.dry_run:
+        tried = [await _tried(store, caller, job, item, evaluate) for item in items[:MOST_TRIED]]
+        return BulkView(job=job, dry_run=True, items=tuple(tried))
+    await store.put_bulk(job, items)
+    return await get_bulk(store, caller, job.job_id)
+
+
+def _check(request: BulkRequest) -> None:
+    if (request.ids is None) is (request.filter is None):
+        raise InvalidRequest("Say what to act on: either `ids` or a `filter`")
+    if request.request_id is not None and not JOB_ID.fullmatch(request.request_id):
+        hint = "letters, digits and ._:-, at most 200"
+        raise InvalidRequest(f"Invalid request_id [{request.request_id[:80]}]", hint=hint)
+    if request.restart_policy is not None and request.action is not BulkAction.RESTART:
+        raise InvalidRequest("A restart_policy is for restarts only")
+    for target in request.ids or ():
+        if request.action is BulkAction.SKIP and target.step_id is None:
+            raise InvalidRequest("Only steps can be skipped: name a step_id in each of the ids")
+        if request.action is BulkAction.UNBLOCK and target.step_id is not None:
+            raise InvalidRequest("Only runs can be unblocked: name no step_id")
+    if request.action is BulkAction.SKIP and request.filter is not None:
+        raise InvalidRequest("A filter finds runs, and only steps can be skipped", hint="name them in `ids`")
+
+
+async def _found(store: Store, request: BulkRequest) -> AsyncIterator[BulkTarget]:
+    """The runs that fit the filter, newest first; one more than allowed, at the most."""
+    asked = request.filter or BulkFilter()
+    wanted = RunFilter(
+        statuses=asked.status,
+        workflow_id=asked.workflow,
+        owner=asked.owner,
+        tag=asked.tag,
+        correlation_id=asked.correlation_id,
+        since=asked.since,
+        until=asked.until,
+        roots=asked.roots,
+    )
+    count, more, cut = 0, True, Cut(most=PAGE)
+    while more and count <= MOST_ITEMS:
+        page = await store.all_runs(cut, wanted)
+        for row in page.elements:
+            key = row.key
+            yield BulkTarget(
+                workflow_id=key.workflow_id,
+                workflow_instance_id=key.instance_id,
+                workflow_run_id=key.run_id,
+            )
+            cut = Cut(most=PAGE, below=(row.record.create_time, key))
+        count += len(page.elements)
+        more = page.after
+
+
+async def _tried(store: Store, caller: Caller, job: BulkJob, item: BulkItem, evaluate: Evaluator) -> BulkItem:
+    """What would become of an item."""
+    return await _done(DryStore(store).store, caller, job, item, evaluate, SILENT)
+
+
+# ------------------------------------------------------------------------------------------------ carry out
+async def carry_out_next(
+    store: Store, *, evaluate: Evaluator = evaluate_here, hints: Hints = SILENT, hold: int = HOLD
+) -> bool:
+    """Take a job that nobody holds, and carry out what is left of it; False: there is none."""
+    job = await store.take_bulk(hold)
+    if job is None:
+        return False
+    caller = Caller(user=job.by, roles=frozenset(Role(each) for each in job.roles), reason=job.reason)
+    state: BulkState | None = BulkState.RUNNING
+    while state is BulkState.RUNNING:
+        page = await store.bulk_items(job.job_id, Cut(most=PAGE), ItemState.WAITING)
+        if not page.elements:
+            await store.end_bulk(job.job_id, BulkState.DONE)
+            break
+        for item in page.elements:
+            done = await _done(store, caller, job, item, evaluate, hints)
+            state = await store.note_bulk(job.job_id, [done], hold)
+            if state is not BulkState.RUNNING:
+                break
+    await store.forget_bulks(await store.now() - KEPT_FOR)
+    return True
+
+
+async def _done(
+    store: Store, caller: Caller, job: BulkJob, item: BulkItem, evaluate: Evaluator, hints: Hints
+) -> BulkItem:
+    """An item, and what became of it. A database that is away is no answer: the item is tried again."""
+    state = ItemState.DONE
+    try:
+        message = await act_on_item(store, caller, job, item, evaluate=evaluate, hints=hints)
+    except StrettoError as error:
+        if error.status >= OUR_FAULT:
+            raise
+        state, message = ItemState.REFUSED, error.message
+    except Exception:  # of ours: it must not keep the job from its other items
+        logger.exception("item %s of bulk job %s failed", item.number, job.job_id)
+        state, message = ItemState.REFUSED, "internal error; the log of the server has more"
+    return msgspec.structs.replace(item, state=state, message=message, at=await store.now())
+
+
+# ------------------------------------------------------------------------------------------------- reading
+async def get_bulk(store: Store, caller: Caller, job_id: str) -> BulkView:
+    """A job, and how many of its items are in which state."""
+    check_role(caller, Role.VIEWER, "see bulk jobs")
+    job = await store.bulk_job(job_id)
+    if job is None:
+        raise NotFound(f"Cannot find bulk job [{job_id}]")
+    return BulkView(job=job, counts=await store.bulk_counts(job_id))
+
+
+async def list_bulk_items(
+    store: Store, caller: Caller, job_id: str, request: PageRequest, state: ItemState | None = None
+) -> Page[BulkItem]:
+    """The items of a job in their order, or those in one state."""
+    await get_bulk(store, caller, job_id)
+    listing = Listing(
+        fetch=lambda cut: store.bulk_items(job_id, cut, state), key=lambda item: item.number, key_type=int
+    )
+    return await page_of_list(store, caller, request, listing)
+
+
+async def list_bulks(store: Store, caller: Caller, request: PageRequest) -> Page[BulkJob]:
+    """All jobs, newest first."""
+    listing = Listing(
+        fetch=store.bulk_jobs,
+        key=lambda job: (job.create_time, job.job_id),
+        key_type=tuple[int, str],
+        newest_first=True,
+    )
+    return await page_of_list(store, caller, request, listing)
+
+
+async def cancel_bulk(store: Store, caller: Caller, job_id: str) -> BulkView:
+    """What has not been done is left undone; what has been stays. One that has ended stays as it ended."""
+    check_role(caller, Role.RUNNER, "cancel bulk jobs")
+    await store.end_bulk(job_id, BulkState.CANCELLED)
+    return await get_bulk(store, caller, job_id)

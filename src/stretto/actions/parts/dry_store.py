@@ -1,0 +1,111 @@
+"""A store for dry runs: it reads as the real one, and notes what would be written instead of writing it."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from stretto.engine.records import RunKey
+from stretto.model.errors import Internal, StrettoError
+from stretto.model.event import ChangeEvent
+from stretto.model.properties import RunStrategy
+from stretto.ports.admission import Counts, Question, Reading, Standing, Transacted, Verdict
+from stretto.ports.messages import Letter
+from stretto.ports.store import Store
+from stretto.ports.workflows import WorkflowRow
+
+A = TypeVar("A")
+
+# What actions read. Whatever is not here is refused, so that nobody writes by accident.
+READS: Final = frozenset(
+    {
+        "all_runs",
+        "attempt",
+        "children",
+        "instances",
+        "loops",
+        "newest_attempts",
+        "newest_in_instance",
+        "newest_run",
+        "now",
+        "run",
+        "run_of_request",
+        "runs_of",
+        "signal",
+        "template",
+        "version",
+        "workflow",
+    }
+)
+
+
+class _Seen(StrettoError):
+    """Ends a transaction before it writes."""
+
+
+class DryStore:
+    """What actions of one request would write."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.found: list[tuple[Standing, Verdict[Any]]] = []
+        self.letters: list[Letter] = []  # those beside the verdicts
+        self._ended: set[RunKey] = set()
+
+    @property
+    def store(self) -> Store:
+        """As actions take it."""
+        return cast("Store", self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in READS:
+            raise Internal(f"a dry run can not call [{name}] of the store")
+        return getattr(self._store, name)
+
+    async def transact(
+        self, workflow_id: str, question: Question, decide: Callable[[Standing], Verdict[A]]
+    ) -> Transacted[A]:
+        """Decide as under the lock, and let go of it. Queued runs that ended before in this dry run are not
+        seen again.
+        """
+        seen: list[tuple[Standing, Verdict[A]]] = []
+
+        def reading(strategy: RunStrategy) -> Reading:
+            wanted = question.reading(strategy)
+            return wanted._replace(queue=None) if self._ended and wanted.queue else wanted
+
+        def look(standing: Standing) -> Verdict[A]:
+            left = tuple(run for run in standing.queue if run not in self._ended)
+            verdict = decide(msgspec.structs.replace(standing, queue=left))
+            seen[:] = [(standing, verdict)]
+            raise _Seen("seen")
+
+        with suppress(_Seen):
+            await self._store.transact(workflow_id, msgspec.structs.replace(question, reading=reading), look)
+        self.found += seen
+        ((_standing, verdict),) = seen
+        self._ended |= {each.run for each in verdict.ended}
+        return Transacted(answer=verdict.answer)
+
+    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, Counts] | None:  # noqa: ARG002
+        """Nothing has changed, so that nobody moves up."""
+        return None
+
+    async def send(self, letter: Letter) -> int:
+        self.letters.append(letter)
+        return 0
+
+    async def delete_workflow(
+        self, workflow_id: str, event: Callable[[WorkflowRow], ChangeEvent]
+    ) -> WorkflowRow:
+        seen: list[WorkflowRow] = []
+
+        def look(row: WorkflowRow) -> ChangeEvent:
+            event(row)
+            seen[:] = [row]
+            raise _Seen("seen")
+
+        with suppress(_Seen):
+            await self._store.delete_workflow(workflow_id, look)
+        return seen[0]

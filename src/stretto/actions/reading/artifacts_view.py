@@ -1,0 +1,110 @@
+"""What a step that starts runs leaves behind: where its iterations or its child are, and how far they are.
+
+Nobody writes it down while they go on: it is told from their rows, when somebody looks.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+from stretto.actions.reading.aggregation import RunInInstance, aggregate
+from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.flows import flow_of
+from stretto.actions.reading.instance_view import overview_of
+from stretto.engine.earlier import Rows
+from stretto.engine.intervals import Intervals
+from stretto.engine.loop_overview import (
+    Round,
+    ended_iterations,
+    foreach_artifact,
+    stats_of,
+    while_artifact,
+)
+from stretto.engine.records import LoopRecord
+from stretto.engine.rollup import Rollup
+from stretto.model.artifact import ArtifactKey, Artifacts, SubworkflowArtifact
+from stretto.model.status import RUN_ENDS, RunStatus
+from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
+from stretto.model.workflow import Workflow
+from stretto.ports.paging import Cut
+from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.store import Store
+
+UNFINISHED: Final = tuple(status for status in RunStatus if not status.is_terminal)
+BADLY: Final = tuple(status for status in RUN_ENDS if status is not RunStatus.SUCCEEDED)
+BATCH: Final = 200
+MOST_NAMED: Final = 2_000  # iterations; who wants to see more of them lists them
+
+
+async def artifacts_of(
+    store: Store, row: AttemptRow, step: AnyStep | None, state: RunInInstance, workflow: Workflow
+) -> Artifacts:
+    """The artifacts of an attempt, with that of its loop or child."""
+    own = row.record.artifacts
+    if isinstance(step, SubworkflowStep):
+        child = None if row.record.child is None else await store.run(row.record.child)
+        made = None if child is None else await _subworkflow(store, child)
+        return own if made is None else {**own, ArtifactKey.SUBWORKFLOW.value: made}
+    if not isinstance(step, ForeachStep | WhileStep):
+        return own
+    loops = [each for each in await store.loops(row.key.run) if each.key == row.key]
+    if not loops:
+        return own
+    loop, flow = loops[0], flow_of(state, workflow)
+    alive = await _iterations(store, loop, UNFINISHED)
+    if isinstance(step, WhileStep):
+        last = await _last_round(store, alive[-1]) if alive else None
+        return {**own, ArtifactKey.WHILE.value: while_artifact(flow, row.record, loop, last)}
+    rounds = [_round(each) for each in alive]
+    ended = await _ended(store, loop, rounds)
+    return {**own, ArtifactKey.FOREACH.value: foreach_artifact(flow, row.record, loop, rounds, ended)}
+
+
+async def _subworkflow(store: Store, child: RunRow) -> SubworkflowArtifact:
+    state = await aggregate(store, await definition_of(store, child), child)
+    return SubworkflowArtifact(
+        subworkflow_id=child.key.workflow_id,
+        subworkflow_version_id=child.record.version_id,
+        subworkflow_instance_id=child.key.instance_id,
+        subworkflow_run_id=child.key.run_id,
+        subworkflow_uuid=child.record.uuid,
+        subworkflow_overview=overview_of(state),
+    )
+
+
+async def _iterations(store: Store, loop: LoopRecord, statuses: Collection[RunStatus]) -> list[RunRow]:
+    """The newest run of each iteration in one of these statuses, in their order; at most so many."""
+    found: list[RunRow] = []
+    above = 0
+    while len(found) < MOST_NAMED:
+        page = await store.instances(loop.inline_id, Cut(most=BATCH, above=above), tuple(statuses))
+        found += page.elements[::-1]
+        if not page.before:
+            break
+        above = found[-1].key.instance_id
+    return found
+
+
+def _round(row: RunRow) -> Round:
+    rollup = Rollup.of(row.summary.rollup)
+    return Round(row.key.instance_id, row.key.run_id, row.record.status, rollup)
+
+
+async def _last_round(store: Store, row: RunRow) -> Round:
+    state = await aggregate(store, await definition_of(store, row), row)
+    return _round(row)._replace(overview=overview_of(state))
+
+
+async def _ended(store: Store, loop: LoopRecord, rounds: list[Round]) -> dict[RunStatus, Rows] | None:
+    """Which iterations ended how; None: it follows from their number, or there are too many to name."""
+    if len(stats_of(loop)) < 2:
+        return None
+    bad = await _iterations(store, loop, BADLY)
+    if len(bad) >= MOST_NAMED:
+        return None
+    named: dict[RunStatus, Intervals] = {}
+    well = ended_iterations(loop, rounds)
+    for row in bad:
+        well.remove(row.key.instance_id)
+        named.setdefault(row.record.status, Intervals()).add(row.key.instance_id)
+    found = {status: tuple(rows.rows()) for status, rows in named.items()}
+    return {**found, RunStatus.SUCCEEDED: tuple(well.rows())} if well else found

@@ -1,0 +1,42 @@
+"""The change log as a reader follows it: what they asked for and may see, from a cursor on."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from stretto.actions.caller import Caller
+from stretto.actions.reading.listing import Sight
+from stretto.actions.reading.topics import Topic
+from stretto.model.event import ChangeEvent
+from stretto.ports.events import Cursor
+from stretto.ports.store import Store
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """What one commit of one flow group has changed, and where a reader is after it."""
+
+    group: int
+    seq: int
+    at: int
+    events: tuple[ChangeEvent, ...]
+    cursor: Cursor
+
+
+async def read_changes(
+    store: Store, caller: Caller, topics: Sequence[Topic], cursor: Cursor
+) -> Sequence[Changes]:
+    """What comes next after a cursor, in order for each group; also commits of which nothing is shown, as the
+    cursor goes on over them. Nothing: there is no more now. `Trimmed`: it is not kept any more.
+    """
+    rows = await store.read_log(cursor)
+    wanted = [
+        tuple(event for event in row.events if any(topic.holds(event) for topic in topics)) for row in rows
+    ]
+    seen = await Sight(store, caller).of({event.workflow_id for events in wanted for event in events})
+    made: list[Changes] = []
+    place = dict(cursor)
+    for row, events in zip(rows, wanted, strict=True):
+        place[row.group] = row.seq
+        shown = tuple(event for event in events if event.workflow_id in seen)
+        made.append(Changes(group=row.group, seq=row.seq, at=row.at, events=shown, cursor=dict(place)))
+    return made

@@ -1,0 +1,147 @@
+"""Runs of a workflow beside each other: one column of letters for each."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
+from stretto.actions.parts.finding import find_run, find_workflow
+from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.listing import Number, cursor_of, key_in
+from stretto.actions.reading.run_steps import code_of, covered_by, needs_earlier, runs_up_to
+from stretto.engine.inline_ids import is_inline
+from stretto.engine.records import RunKey
+from stretto.model.page import PageInfo
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.status_codes import ABSENT, STEP_CODES
+from stretto.model.workflow import Workflow
+from stretto.ports.paging import Cut
+from stretto.ports.rows import RunGlance, RunRow
+from stretto.ports.store import Store
+
+MOST_CELLS: Final = 100_000  # that are read for one answer; of wide workflows it has fewer runs
+
+
+class GridRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, and a letter for each step of the grid; `-`: it is not part of the run."""
+
+    workflow_instance_id: int
+    workflow_run_id: int
+    workflow_version_id: int
+    status: RunStatus
+    create_time: int
+    start_time: int | None = None
+    end_time: int | None = None
+    codes: str
+
+
+class GridView(msgspec.Struct, frozen=True, kw_only=True):
+    """Runs, newest first. The steps are those of the newest version among them, then those that only older
+    ones have.
+    """
+
+    workflow_id: str
+    steps: tuple[str, ...]
+    runs: tuple[GridRun, ...]
+    page_info: PageInfo
+
+
+async def get_grid(
+    store: Store, caller: Caller, workflow_id: str, *, runs: int = 25, cursor: str | None = None
+) -> GridView:
+    """The newest runs of a workflow, or those behind a cursor; of a loop: its iterations."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
+    if not is_inline(workflow_id):
+        await find_workflow(store, workflow_id)
+    below = key_in(cursor, tuple[Number, Number]) if cursor else None
+    page = await store.glances_of(workflow_id, Cut(most=runs, below=below))
+    versions = await _versions(store, page.elements)
+    heads = _bounded(page.elements, versions)
+    steps = _order(versions[version] for version in sorted({each.version_id for each in heads}, reverse=True))
+    columns = await _columns(store, heads, versions)
+    return GridView(
+        workflow_id=workflow_id,
+        steps=tuple(steps),
+        runs=tuple(
+            _run(each, "".join(columns[each.key].get(step, ABSENT) for step in steps)) for each in heads
+        ),
+        page_info=PageInfo(
+            start_cursor=cursor_of(heads[0].key[1:]) if heads else None,
+            end_cursor=cursor_of(heads[-1].key[1:]) if heads else None,
+            has_previous_page=page.before,
+            has_next_page=page.after or len(heads) < len(page.elements),
+        ),
+    )
+
+
+async def _versions(store: Store, heads: Iterable[RunGlance]) -> dict[int, Workflow]:
+    """The definitions that these runs follow."""
+    some = {each.version_id: each.key for each in heads}
+    rows = {version: await find_run(store, *key[:2], str(key.run_id)) for version, key in some.items()}
+    return {version: await definition_of(store, row) for version, row in rows.items()}
+
+
+def _bounded(heads: Sequence[RunGlance], versions: Mapping[int, Workflow]) -> list[RunGlance]:
+    """The first of these runs, as many as can be shown at once."""
+    shown: list[RunGlance] = []
+    cells = 0
+    for each in heads:
+        workflow = versions[each.version_id]
+        cells += 0 if _all_succeeded(each, workflow) else len(workflow.steps)
+        if shown and cells > MOST_CELLS:
+            break
+        shown.append(each)
+    return shown
+
+
+def _all_succeeded(head: RunGlance, workflow: Workflow) -> bool:
+    """Of such a run the steps need not be read, as there is nothing else to say of them."""
+    return dict(head.counts) == {StepStatus.SUCCEEDED: len(workflow.steps)}
+
+
+def _order(workflows: Iterable[Workflow]) -> dict[str, None]:
+    return {step.id: None for workflow in workflows for step in workflow.steps}
+
+
+async def _columns(
+    store: Store, heads: Sequence[RunGlance], versions: Mapping[int, Workflow]
+) -> dict[RunKey, dict[str, str]]:
+    """For each run the letters of its steps, from one look at the steps of all of them."""
+    well = {each.key for each in heads if _all_succeeded(each, versions[each.version_id])}
+    others = [each for each in heads if each.key not in well]
+    earlier = {each.key: await _earlier(store, each.key) for each in others}
+    wanted = {row.key for rows in earlier.values() for row in rows}
+    made = await store.step_statuses(wanted | earlier.keys()) if others else {}
+    found: dict[RunKey, dict[str, str]] = {}
+    for head in heads:
+        steps = versions[head.version_id].steps
+        if head.key in well:
+            found[head.key] = dict.fromkeys((step.id for step in steps), STEP_CODES[StepStatus.SUCCEEDED])
+            continue
+        rows, own = earlier[head.key], made.get(head.key, {})
+        covered = covered_by(versions[head.version_id], rows, made) if rows else None
+        found[head.key] = {step.id: code_of(step.id, own.get(step.id), covered) for step in steps}
+    return found
+
+
+async def _earlier(store: Store, key: RunKey) -> list[RunRow]:
+    """The runs up to this one that say what it covers; none: it covers everything."""
+    row = await store.run(key) if key.run_id > 1 else None
+    if row is None:
+        return []
+    return await runs_up_to(store, row) if needs_earlier(row) else [row]
+
+
+def _run(head: RunGlance, codes: str) -> GridRun:
+    return GridRun(
+        workflow_instance_id=head.key.instance_id,
+        workflow_run_id=head.key.run_id,
+        workflow_version_id=head.version_id,
+        status=head.status,
+        create_time=head.create_time,
+        start_time=head.start_time,
+        end_time=head.end_time,
+        codes=codes,
+    )

@@ -1,0 +1,29 @@
+"""Instances of a workflow as lists show them."""
+
+from collections.abc import Collection
+
+from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
+from stretto.actions.parts.finding import find_workflow
+from stretto.actions.reading.lines import RunLine, run_line
+from stretto.actions.reading.paging import cut_of, page_of
+from stretto.model.page import Page
+from stretto.model.request import PageRequest
+from stretto.model.status import RunStatus
+from stretto.ports.paging import Slice
+from stretto.ports.store import Store
+
+
+async def list_instance_lines(
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    request: PageRequest,
+    statuses: Collection[RunStatus] = (),
+) -> Page[RunLine]:
+    """The newest run of each instance, newest instance first; of these, those in some status."""
+    await check_access(store, caller, Right.VIEW, workflow_id)
+    await find_workflow(store, workflow_id)
+    rows = await store.instances(workflow_id, cut_of(request), statuses)
+    lines = Slice(elements=tuple(map(run_line, rows.elements)), before=rows.before, after=rows.after)
+    return page_of(lines, await store.instance_ids(workflow_id), lambda each: each.workflow_instance_id)

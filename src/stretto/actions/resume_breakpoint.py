@@ -1,0 +1,34 @@
+"""Let everything go on that a breakpoint holds."""
+
+from stretto.actions.caller import Caller
+from stretto.actions.parts.access import Right, check_access
+from stretto.actions.parts.breakpoint_place import kept_under
+from stretto.actions.reading.breakpoints import all_paused
+from stretto.actions.resume_attempt import resume_paused
+from stretto.engine.breakpoints import Where, no_such_breakpoint
+from stretto.model.timeline import ActionEvent
+from stretto.ports.hints import SILENT, Hints
+from stretto.ports.store import Store
+
+
+async def resume_breakpoint(
+    store: Store, caller: Caller, workflow_id: str, step_id: str, *, hints: Hints = SILENT
+) -> ActionEvent:
+    """Those that are paused go on; the breakpoint stays, and holds the next ones."""
+    await check_access(store, caller, Right.RUN, workflow_id)
+    kept = await kept_under(store, workflow_id, step_id)
+    if not await store.breakpoints(kept, step_id):
+        raise no_such_breakpoint(workflow_id, step_id, Where())
+    resumed = await resume_held(store, caller, kept, step_id, hints)
+    message = f"User [{caller.name}] resumed [{resumed}] step attempts"
+    return ActionEvent(
+        timestamp=await store.now(), action="RESUME", author=caller.user, message=message, info=resumed
+    )
+
+
+async def resume_held(store: Store, caller: Caller, kept: str, step_id: str, hints: Hints) -> int:
+    """All attempts that are held under a place where breakpoints are kept; how many there were."""
+    resumed = 0
+    async for attempt in all_paused(store, kept, step_id):
+        resumed += await resume_paused(store, caller, attempt, hints)
+    return resumed

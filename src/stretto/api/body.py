@@ -1,0 +1,86 @@
+"""Bodies of requests -> records; every problem of a body at once, with its path."""
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar, overload
+
+from litestar.exceptions import HTTPException
+
+from stretto.actions.job_templates import list_job_templates
+from stretto.api.desk import Call
+from stretto.definition import Limits, parse
+from stretto.definition.parse import Options
+from stretto.definition.reading.read import Format, Source, Unreadable
+from stretto.model.errors import InvalidDefinition, InvalidRequest
+from stretto.model.problem import Problem
+from stretto.model.wire import codec_of
+from stretto.model.workflow import Definition
+
+T = TypeVar("T")
+
+JSON: Final = ("application/json",)
+YAML: Final = ("application/yaml", "application/x-yaml", "text/yaml")
+MEDIA_TYPES: Final = {Format.JSON: JSON[0], Format.YAML: YAML[0]}  # as we write them
+NOT_READ: Final = "JSON parse error"
+
+
+def check_media_type(given: str | None, wanted: tuple[str, ...]) -> None:
+    """Refuse a body that says it is something else; `application/json; charset=utf-8` is JSON."""
+    found = (given or "").partition(";")[0].strip().lower()
+    is_other_json = wanted == JSON and found.startswith("application/") and found.endswith("+json")
+    if found not in wanted and not is_other_json:
+        raise HTTPException(
+            status_code=415,
+            detail=f"The content type [{found}] is not supported here; send {wanted[0]}",
+            headers={"accept": ", ".join(wanted)},
+        )
+
+
+@overload
+def read_json(tp: type[T], text: bytes, limits: Limits) -> T: ...
+@overload
+def read_json(tp: Any, text: bytes, limits: Limits) -> Any: ...
+def read_json(tp: Any, text: bytes, limits: Limits) -> Any:
+    """A record from JSON text."""
+    return _record(tp, text, limits, Format.JSON)
+
+
+@overload
+def read_yaml(tp: type[T], text: bytes, limits: Limits) -> T: ...
+@overload
+def read_yaml(tp: Any, text: bytes, limits: Limits) -> Any: ...
+def read_yaml(tp: Any, text: bytes, limits: Limits) -> Any:
+    """A record from YAML text."""
+    return _record(tp, text, limits, Format.YAML)
+
+
+def _record(tp: Any, text: bytes, limits: Limits, form: Format) -> Any:
+    try:
+        documents = Source(text, limits, form).documents
+    except Unreadable as unreadable:
+        raise refused(unreadable.problems) from None
+    if len(documents) != 1 or documents[0] is None:
+        raise InvalidRequest(f"{NOT_READ}: the body holds no value, or several")
+    problems: list[Problem] = []
+    record = codec_of(tp).decode(documents[0], None, problems)
+    if problems:
+        raise refused(problems)
+    return record
+
+
+def refused(problems: tuple[Problem, ...] | list[Problem]) -> InvalidRequest:
+    """A body that can not be read, as Maestro's clients hear of it."""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return InvalidRequest(f"{NOT_READ}: {problems[0]}{more}", details=[str(each) for each in problems])
+
+
+async def read_definition(call: Call, text: bytes, form: Format) -> Definition:
+    """The one definition of a body, in shape. Rules are checked by whoever publishes it."""
+    templates: Mapping[str, str] = {}
+    if form is Format.YAML:  # its jobs may name a template as their type
+        known = await list_job_templates(call.store, call.reader)
+        templates = {each.definition.job_type: each.definition.step_type for each in known}
+    options = Options(form=form, limits=call.desk.limits, templates=templates)
+    try:
+        return parse(text, options)
+    except InvalidDefinition as invalid:
+        raise refused(invalid.problems) from None

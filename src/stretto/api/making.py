@@ -1,0 +1,53 @@
+"""The application: routes, what they are given, and what becomes of errors."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from litestar import Litestar, Request
+from litestar.config.compression import CompressionConfig
+from litestar.di import Provide
+from litestar.exceptions import HTTPException
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import ASGIApp
+
+from stretto.api.answers import Wire
+from stretto.api.desk import Call, Desk
+from stretto.api.door import Door
+from stretto.api.errors import on_fault, on_problem, on_refusal
+from stretto.api.routing import check_dry_run
+from stretto.api.settings import ServerSettings
+from stretto.model.errors import InvalidRequest, StrettoError
+
+USER = "user"  # the header
+UNCOMPRESSED = ["/events$", "/content$"]  # what must not wait, and what has numbered bytes
+
+
+def make_app(desk: Desk, settings: ServerSettings, routes: Sequence[HTTPRouteHandler]) -> ASGIApp:
+    """The routes behind the door."""
+
+    def call(request: Request[Any, Any, Any]) -> Call:
+        if "\0" in request.scope["path"] or b"%00" in request.scope["query_string"]:
+            raise InvalidRequest("There is a NUL character in the address", hint="no name has one")
+        name = request.headers.get(USER, "").strip()
+        return Call(desk, name or None, request.scope["path"], partial(_gone, request))
+
+    app = Litestar(
+        list(routes),
+        dependencies={"call": Provide(call, sync_to_thread=False)},
+        exception_handlers={StrettoError: on_refusal, HTTPException: on_problem, Exception: on_fault},
+        guards=[check_dry_run],
+        response_class=Wire,
+        request_max_body_size=settings.body,
+        compression_config=CompressionConfig(
+            backend="gzip", minimum_size=settings.compress_from, gzip_compress_level=4, exclude=UNCOMPRESSED
+        ),
+        openapi_config=None,
+        logging_config=None,
+    )
+    return Door(app, settings, desk.clock, desk.feed)
+
+
+async def _gone(request: Request[Any, Any, Any]) -> None:
+    """Behind the body nothing comes but the end of the connection."""
+    await request.receive()

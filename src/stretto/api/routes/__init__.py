@@ -1,0 +1,72 @@
+"""All routes, resource by resource."""
+
+from typing import Final
+
+from stretto.api.routes import (
+    about,
+    approvals,
+    artifacts,
+    breakpoints,
+    bulk,
+    cluster,
+    definitions,
+    description,
+    events,
+    flatten,
+    health,
+    instance_actions,
+    instances,
+    job_templates,
+    lists,
+    nesting,
+    output_data,
+    overview,
+    properties,
+    search,
+    signals,
+    step_actions,
+    steps,
+    tag_permits,
+    versions,
+    views,
+    waiters,
+    waiting,
+    workflow_actions,
+    workflows,
+)
+from stretto.api.routing import Route
+from stretto.api.v1 import ROUTES as V1
+
+HEALTH: Final[tuple[Route, ...]] = health.ROUTES
+API: Final[tuple[Route, ...]] = (
+    *workflows.ROUTES,
+    *versions.ROUTES,
+    *definitions.ROUTES,
+    *properties.ROUTES,
+    *workflow_actions.ROUTES,
+    *instances.ROUTES,
+    *instance_actions.ROUTES,
+    *steps.ROUTES,
+    *artifacts.ROUTES,
+    *step_actions.ROUTES,
+    *breakpoints.ROUTES,
+    *tag_permits.ROUTES,
+    *job_templates.ROUTES,
+    *signals.ROUTES,
+    *output_data.ROUTES,
+    *nesting.ROUTES,
+    *flatten.ROUTES,
+    *lists.ROUTES,
+    *views.ROUTES,
+    *overview.ROUTES,
+    *search.ROUTES,
+    *waiting.ROUTES,
+    *waiters.ROUTES,
+    *approvals.ROUTES,
+    *bulk.ROUTES,
+    *cluster.ROUTES,
+    *about.ROUTES,
+    *events.ROUTES,
+    *V1,
+)
+ALL: Final[tuple[Route, ...]] = (*HEALTH, *API, *description.describing((*HEALTH, *API)))

@@ -1,0 +1,107 @@
+"""Instances of the task engine's surface."""
+
+from collections.abc import Callable
+from typing import Final
+
+from stretto.actions.pause import pause, resume
+from stretto.actions.reading.all_runs import list_all_runs
+from stretto.actions.reading.instances import get_run
+from stretto.actions.reading.steps import list_steps
+from stretto.actions.stop import stop
+from stretto.api.desk import Call
+from stretto.api.routing import Calling, Name, OptionalText
+from stretto.api.v1.listing import Limit, Offset, window
+from stretto.api.v1.routing import gets, posts
+from stretto.api.v1.shapes import (
+    V1Instance,
+    V1InstanceAnswer,
+    V1InstanceList,
+    V1InstanceListAnswer,
+    V1TaskList,
+    V1TaskListAnswer,
+)
+from stretto.api.v1.views import instance_key, instance_line, instance_view, tasks_of
+from stretto.api.v1.words import instance_in, instance_word, statuses_in
+from stretto.model.errors import WrongState
+from stretto.model.instance import WorkflowInstance
+from stretto.model.status import RunStatus
+from stretto.ports.history import RunFilter
+
+LATEST: Final = "latest"
+LOOK_EVERY: Final = 50  # milliseconds
+SOME: Final = 20
+
+
+@gets("/instances")
+async def read_all(
+    call: Calling, status: OptionalText = None, limit: Limit = SOME, offset: Offset = 0
+) -> V1InstanceListAnswer:
+    """Instances of all workflows, newest first."""
+    wanted = RunFilter(statuses=statuses_in(status), roots=True)
+    found = await window(
+        lambda page: list_all_runs(call.store, call.reader, wanted, page), instance_key, limit, offset
+    )
+    items = tuple(map(instance_line, found.elements))
+    return V1InstanceListAnswer(data=V1InstanceList(total=found.total, items=items, has_more=found.has_more))
+
+
+@gets("/instances/{instance}")
+async def read(call: Calling, instance: Name) -> V1InstanceAnswer:
+    """An instance with its progress."""
+    return V1InstanceAnswer(data=await _view(call, await _run(call, instance)))
+
+
+@gets("/instances/{instance}/tasks")
+async def read_tasks(call: Calling, instance: Name) -> V1TaskListAnswer:
+    """The tasks of an instance, in the order of the workflow."""
+    run = await _run(call, instance)
+    steps = await list_steps(call.store, call.reader, run.workflow_id, run.workflow_instance_id, LATEST)
+    tasks = tuple(tasks_of(run, steps))
+    return V1TaskListAnswer(data=V1TaskList(total=len(tasks), items=tasks, has_more=False))
+
+
+@posts("/instances/{instance}/pause")
+async def hold(call: Calling, instance: Name) -> V1InstanceAnswer:
+    """Let nothing new begin; what runs goes on to its end."""
+    await pause(call.store, call.reader, *instance_in(instance), hints=call.hints)
+    return await _once(call, instance, lambda status: status is not RunStatus.IN_PROGRESS)
+
+
+@posts("/instances/{instance}/resume")
+async def let_go(call: Calling, instance: Name) -> V1InstanceAnswer:
+    """Let a paused instance go on."""
+    await resume(call.store, call.reader, *instance_in(instance), hints=call.hints)
+    return await _once(call, instance, lambda status: status is not RunStatus.PAUSED)
+
+
+@posts("/instances/{instance}/cancel")
+async def cancel(call: Calling, instance: Name) -> V1InstanceAnswer:
+    """End an instance; one that has ended can not be ended again."""
+    run = await _run(call, instance)
+    if run.run_status.is_terminal:
+        raise WrongState(f"Cannot cancel instance [{instance}]: it has ended {instance_word(run.run_status)}")
+    await stop(call.store, call.reader, *instance_in(instance), hints=call.hints)
+    return await _once(call, instance, lambda status: status.is_terminal)
+
+
+async def _run(call: Call, instance: str) -> WorkflowInstance:
+    return await get_run(call.store, call.reader, *instance_in(instance), LATEST, enriched=False)
+
+
+async def _once(call: Call, instance: str, holds: Callable[[RunStatus], bool]) -> V1InstanceAnswer:
+    """The instance once it is so; who asked for it waits a little, and then has it as it is."""
+    clock = call.desk.clock
+    end = clock.now() + call.desk.action_within
+    run = await _run(call, instance)
+    while not holds(run.run_status) and clock.now() < end:
+        await clock.sleep_until(min(end, clock.now() + LOOK_EVERY))
+        run = await _run(call, instance)
+    return V1InstanceAnswer(data=await _view(call, run))
+
+
+async def _view(call: Call, run: WorkflowInstance) -> V1Instance:
+    steps = await list_steps(call.store, call.reader, run.workflow_id, run.workflow_instance_id, LATEST)
+    return instance_view(run, steps)
+
+
+ROUTES: Final = (read_all, read, read_tasks, hold, let_go, cancel)

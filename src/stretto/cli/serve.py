@@ -1,0 +1,85 @@
+"""`stretto serve`: the HTTP API, and a node that runs what is asked for there."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import click
+
+from stretto.cli.config_options import config_options
+from stretto.cli.database import Refused, caller, finished, place_of, prepare
+from stretto.cli.options import made_options
+from stretto.cli.results import valid_definitions
+from stretto.cli.serving.roles import ROLES, roles_in
+
+T = TypeVar("T")
+
+
+@click.command(name="serve")
+@click.option("--host", metavar="HOST", help="Where to listen; the same as `--set server.host=HOST`.")
+@click.option("--port", metavar="PORT", help="The same as `--set server.port=PORT`. 0: any that is free.")
+@click.option(
+    "--role",
+    "roles",
+    metavar="ROLES",
+    default=",".join(ROLES),
+    show_default=True,
+    help="What this process does, with commas between.",
+)
+@click.option(
+    "--load", "files", multiple=True, metavar="FILE", help="Publish its workflows, where they are new."
+)
+@config_options
+def command(
+    *,
+    host: str | None,
+    port: str | None,
+    roles: str,
+    files: tuple[str, ...],
+    config_file: str | None,
+    assignments: tuple[str, ...],
+    database: str | None,
+) -> None:
+    """Serve the HTTP API under /api/v3, and run what is asked for there.
+
+    The API is Maestro's: its clients and scripts work as they are. There is no authentication yet, so the
+    server listens on this machine only, and trusts the name that the header `user` brings.
+
+    Everything is kept in a database, by default stretto.db in the user's data folder. Several servers may
+    share one on PostgreSQL or MariaDB: some with `--role api`, others with `--role engine,scheduler`. One
+    without the role api answers to /health and /ready alone.
+
+    Ctrl-C or SIGTERM: requests that are under way end, work is handed over, and the exit code is 0. A second
+    one ends everything now.
+
+    \b
+    Examples:
+      stretto serve
+      stretto serve --port 9000 --db sqlite:///work.db --load etl.yaml
+      stretto serve --role api --db postgresql://ann@db/stretto
+    """
+    from stretto.cli.serving.session import Order, serve  # noqa: PLC0415 - the help need not wait for it
+
+    chosen = roles_in(roles)
+    flags = [
+        f"server.{name}={value}" for name, value in (("host", host), ("port", port)) if value is not None
+    ]
+    place = place_of(config_file, (*assignments, *flags), database, local=False)
+    options = made_options((), maestro_limits=False, limits=place.config.limits)
+    definitions = [each for name in files for each in valid_definitions(name, options, None)]
+    if place.in_memory and "engine" not in chosen:
+        raise Refused("a database in memory is for one process: nobody would run what is asked for here")
+    prepare(place)
+    order = Order(place=place, roles=chosen, caller=caller(), definitions=tuple(definitions))
+    sys.exit(finished(serve(order), _run))
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """In the fastest event loop that there is here."""
+    if sys.platform == "win32":
+        return asyncio.run(work)
+    import uvloop  # noqa: PLC0415 - not everywhere
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work)

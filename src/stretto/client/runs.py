@@ -1,0 +1,105 @@
+"""Calls about runs: list, read, end, hold, restart, explain."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from uuid import uuid4
+
+from stretto.actions.reading.lines import RunLine
+from stretto.actions.reading.why import WhyRun
+from stretto.client.names import RunName, place_of
+from stretto.client.retries import Again
+from stretto.client.steps import Talk
+from stretto.client.talking import Talking
+from stretto.model.instance import WorkflowInstance
+from stretto.model.page import Page
+from stretto.model.request import InstanceRestartRequest
+from stretto.model.response import InstanceActionResponse, StartResponse
+from stretto.model.run_config import RunPolicy
+from stretto.model.status import RunStatus
+from stretto.params.plain import params_of
+
+SOME: Final = 50  # of a list
+
+
+class RunCalls(Talking):
+    """See `conversation`."""
+
+    def run(self, run: RunName, *, enriched: bool = True) -> Talk[WorkflowInstance]:
+        """A run with everything around it; not `enriched`: without what has to be put together."""
+        return self._get(WorkflowInstance, place_of(run).path, enriched=enriched)
+
+    def runs(  # noqa: PLR0913 - one for each filter
+        self,
+        *,
+        workflow: str | None = None,
+        status: Iterable[RunStatus | str] = (),
+        owner: str | None = None,
+        tag: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        roots: bool = False,
+        first: int = SOME,
+        cursor: str | None = None,
+    ) -> Talk[Page[RunLine]]:
+        """Runs of all workflows, newest first. `since` and `until` are of creation, in milliseconds; `roots`:
+        none that a step has started; `cursor`: the `end_cursor` of the page before.
+        """
+        return self._get(
+            Page[RunLine],
+            "/instances",
+            workflow=workflow,
+            status=",".join(map(str, status)) or None,
+            owner=owner,
+            tag=tag,
+            since=since,
+            until=until,
+            roots=roots,
+            first=first,
+            cursor=cursor,
+        )
+
+    def stop(self, run: RunName, *, reason: str = "") -> Talk[InstanceActionResponse]:
+        """Stop a run, which must be the newest of its instance. It ends a little later. The reason stands on
+        its timeline.
+        """
+        return self._to_run(run, "stop", reason)
+
+    def kill(self, run: RunName, *, reason: str = "") -> Talk[InstanceActionResponse]:
+        """As `stop`, but the run fails, whatever the failure modes of its steps say."""
+        return self._to_run(run, "kill", reason)
+
+    def unblock(self, run: RunName, *, reason: str = "") -> Talk[InstanceActionResponse]:
+        """Let the failure of a run block nobody."""
+        return self._to_run(run, "unblock", reason)
+
+    def pause(self, run: RunName) -> Talk[InstanceActionResponse]:
+        """Let nothing new begin in the newest run of an instance; what runs goes on to its end."""
+        return self._act(InstanceActionResponse, f"{place_of(run).instance_path}/actions/pause")
+
+    def resume(self, run: RunName) -> Talk[InstanceActionResponse]:
+        """Let a paused run go on."""
+        return self._act(InstanceActionResponse, f"{place_of(run).instance_path}/actions/resume")
+
+    def restart(
+        self,
+        run: RunName,
+        *,
+        policy: RunPolicy = RunPolicy.RESTART_FROM_INCOMPLETE,
+        params: Mapping[str, Any] | None = None,
+        reason: str = "",
+        request_id: str | None = None,
+    ) -> Talk[StartResponse]:
+        """Start a new run of an instance: of what is not complete, or from the beginning."""
+        request = InstanceRestartRequest(
+            restart_policy=policy, run_params=params_of(params), request_id=request_id or str(uuid4())
+        )
+        path = f"{place_of(run).instance_path}/actions/restart"
+        return self._act(StartResponse, path, request, again=Again.SAFE, reason=reason or None)
+
+    def why(self, run: RunName) -> Talk[WhyRun]:
+        """Why the newest run of an instance has not ended, or how it did."""
+        return self._get(WhyRun, f"{place_of(run).instance_path}/why")
+
+    def _to_run(self, run: RunName, action: str, reason: str) -> Talk[InstanceActionResponse]:
+        path = f"{place_of(run).acting_path}/actions/{action}"
+        return self._act_once(InstanceActionResponse, path, reason)

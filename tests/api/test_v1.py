@@ -1,0 +1,333 @@
+"""`/api/v1`, the surface of the task engine: every endpoint, and what each refuses."""
+
+import re
+import time
+from typing import Any
+
+import httpx
+import pytest
+from tests.api.serving import LOOP, Served, noop, served, shell, sleep
+
+from stretto.api.settings import ServerSettings
+from stretto.api.v1 import words
+from stretto.api.v1.publishing import _with_defaults
+from stretto.config import Config
+from stretto.definition import parse_all
+from stretto.model.errors import Unavailable
+from stretto.model.status import RunStatus, StepStatus
+from stretto.runtimes.settings import RuntimeSettings
+
+YAML = """
+workflows:
+  jobs:
+    - {job_id: base, func_key: "os.path:basename", description: the last part}
+    - {job_id: mine, func_key: count_rows}
+  definitions:
+    - workflow_id: {name}
+      description: two tasks
+      tasks:
+        - {task_id: first, job_id: base, params: {p: /a/b.txt, result: ""}}
+        - {task_id: second, job_id: base, params: {p: /c/d}, dependencies: [first], timeout: 90}
+    - workflow_id: {name}_other
+      tasks: [{task_id: only, job_id: mine}]
+"""
+HASTY = Config(server=ServerSettings(action_within=200), runtimes=RuntimeSettings(grace=1_000))
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def call(server: Served, method: str, path: str, status: int = 200, **rest: Any) -> Any:
+    """The data of an answer; of a refusal the whole of it. Nobody says who they are."""
+    with server.stranger() as client:
+        response: httpx.Response = client.request(method, f"/api/v1{path}", **rest)
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    body = response.json()
+    if status != 200:
+        assert body["code"] == status
+        return body
+    assert (body["code"], body["message"]) == (0, "success")
+    return body["data"]
+
+
+def upload(server: Served, name: str) -> Any:
+    return call(server, "POST", "/workflows", json={"content": YAML.replace("{name}", name)})
+
+
+def until(server: Served, path: str, status: str) -> Any:
+    whole = server.client.get(f"/api/v1{path}").json()["data"]
+    for _ in range(3_000):
+        if whole["status"] == status:
+            return whole
+        whole = server.client.get(f"/api/v1{path}").json()["data"]
+    raise AssertionError(whole)
+
+
+# -------------------------------------------------------------------------------------------------- workflows
+def test_upload_read_run(server: Served) -> None:
+    made = upload(server, "files")
+    assert made == {"id": "files", "version": 1, "workflow_ids": ["files", "files_other"]}
+    assert upload(server, "files")["version"] == 1  # nothing is new
+    found = call(server, "GET", "/workflows/files")
+    assert (found["status"], found["version"], found["task_count"]) == ("ENABLED", 1, 2)
+    assert found["description"] == "two tasks"
+    assert MOMENT.fullmatch(found["created_at"])
+    first, second = found["tasks"]
+    assert (first["function"], first["timeout"], first["dependencies"]) == ("os.path:basename", "30.0s", [])
+    assert (second["timeout"], second["dependencies"]) == ("1m30s", ["first"])
+    started = call(server, "POST", "/workflows/files/execute", json={"params": {"day": 3, "rates": [1, 0.5]}})
+    assert started == {"instance_id": "files:1", "workflow_id": "files", "status": "Ready"}
+    done = until(server, "/instances/files:1", "Success")
+    assert done["params"] == {"day": 3, "rates": [1, 0.5]}
+    assert done["progress"] == {
+        "total": 2,
+        "completed": 2,
+        "running": 0,
+        "failed": 0,
+        "pending": 0,
+        "running_task_ids": [],
+        "pending_task_ids": [],
+    }
+    assert MOMENT.fullmatch(done["finished_at"])
+    assert re.fullmatch(r"\d+\.\ds", done["duration"])
+    tasks = call(server, "GET", "/instances/files:1/tasks")
+    assert (tasks["total"], tasks["has_more"]) == (2, False)
+    assert tasks["items"][0]["result"] == {"result": "b.txt"}
+    assert [each["status"] for each in tasks["items"]] == ["Success", "Success"]
+
+
+def test_a_function_that_nobody_has(server: Served) -> None:
+    """One attempt, and then it has failed: there are no retries unless somebody asks for them."""
+    upload(server, "nobody")
+    call(server, "POST", "/workflows/nobody_other/execute")
+    until(server, "/instances/nobody_other:1", "Failed")
+    (task,) = call(server, "GET", "/instances/nobody_other:1/tasks")["items"]
+    assert (task["status"], task["attempt"]) == ("Failed", 1)
+    assert "count_rows" in task["error"]
+    (line,) = call(server, "GET", "/workflows/nobody_other/history")["items"]
+    assert (line["id"], line["status"]) == ("nobody_other:1", "Failed")
+    assert "count_rows" in line["error"]
+
+
+def test_defaults_hold_inside_loops_and_where_nothing_is_said() -> None:
+    (definition,) = parse_all(
+        """
+        workflow:
+          id: w
+          steps:
+            - foreach:
+                id: each
+                params: {loop_params: {type: MAP, value: {i: {type: LONG_ARRAY, value: [1]}}}}
+                steps: [{step: {id: in, type: NoOp, retry_policy: {error_retry_limit: 5}, timeout: 7}}]
+            - subworkflow: {id: sub, params: {subworkflow_id: {type: STRING, value: x}}}
+            - step: {id: a, type: Python, params: {script: {type: STRING, value: "1"}}}
+        """
+    )
+    steps: Any = _with_defaults(definition).workflow.steps
+    each, sub, step = steps
+    inner = each.steps[0]
+    assert (inner.timeout, inner.retry_policy.error_retry_limit) == (7, 5)
+    assert sub == definition.workflow.steps[1]
+    assert (step.timeout, step.retry_policy.error_retry_limit) == (30, 0)
+
+
+def test_an_empty_workflow_succeeds_at_once(server: Served) -> None:
+    call(server, "POST", "/workflows", json={"content": "workflow: {id: empty, steps: []}"})
+    call(server, "POST", "/workflows/empty/execute", json={})
+    assert until(server, "/instances/empty:1", "Success")["progress"]["total"] == 0
+
+
+def test_delete(server: Served) -> None:
+    upload(server, "goes")
+    assert call(server, "DELETE", "/workflows/goes_other") == {"id": "goes_other"}
+    assert "Cannot find" in call(server, "GET", "/workflows/goes_other", 404)["message"]
+
+
+def test_lists(server: Served) -> None:
+    server.push("listed", shell("a", "exit $fails"))
+    server.put("/workflows/listed/actions/deactivate")
+    for number in range(5):
+        server.start("listed", run_params={"fails": {"type": "LONG", "value": number % 2}})
+    for number in range(1, 6):
+        server.ended("listed", number, "FAILED" if number % 2 == 0 else "SUCCEEDED")
+    server.post("/workflows/listed/instances/1/actions/restart", {"restart_policy": "RESTART_FROM_BEGINNING"})
+    server.until("/workflows/listed/instances/1", lambda run: run["workflow_run_id"] == 2)
+    server.ended("listed", 1)
+
+    def ids(path: str) -> tuple[list[str], int, bool]:
+        found = call(server, "GET", path)
+        return [each["id"] for each in found["items"]], found["total"], found["has_more"]
+
+    history = "/workflows/listed/history"
+    assert ids(history) == ([f"listed:{number}" for number in (5, 4, 3, 2, 1)], 5, False)
+    assert ids(f"{history}?limit=2") == (["listed:5", "listed:4"], 5, True)
+    assert ids(f"{history}?limit=2&offset=4") == (["listed:1"], 5, False)
+    assert ids(f"{history}?order=asc&limit=2&offset=1") == (["listed:2", "listed:3"], 5, True)
+    assert ids(f"{history}?status=failed") == (["listed:4", "listed:2"], 2, False)
+    assert ids(f"{history}?status=Running") == ([], 0, False)
+    every, total, _more = ids("/instances?limit=100")
+    assert len(set(every)) == len(every) == total
+    assert "listed:1" in every
+    assert "listed:4" in ids("/instances?status=Failed")[0]
+    found = call(server, "GET", "/workflows?limit=100")
+    (line,) = [each for each in found["items"] if each["id"] == "listed"]
+    assert (line["status"], line["version"]) == ("DISABLED", 1)
+    assert MOMENT.fullmatch(line["updated_at"])
+    assert call(server, "GET", "/workflows?limit=1")["has_more"]
+
+
+# -------------------------------------------------------------------------------------------------- instances
+def test_progress_pause_resume_cancel(server: Served) -> None:
+    server.push("held", sleep("now", 3_600, "later"), noop("later"), LOOP)
+    server.start("held")
+    server.step_is("held", "now", "RUNNING")
+    server.step_is("held", "each", "SUCCEEDED")
+    found = call(server, "GET", "/instances/held:1")
+    assert found["status"] == "Running"
+    assert found["progress"] == {
+        "total": 3,
+        "completed": 1,
+        "running": 1,
+        "failed": 0,
+        "pending": 1,
+        "running_task_ids": ["now"],
+        "pending_task_ids": ["later"],
+    }
+    assert "duration" not in found
+    assert "Cannot resume" in call(server, "POST", "/instances/held:1/resume", 400)["message"]
+    assert call(server, "POST", "/instances/held:1/pause")["status"] == "Paused"
+    assert call(server, "POST", "/instances/held:1/resume")["status"] == "Running"
+    done = call(server, "POST", "/instances/held:1/cancel")
+    assert done["status"] == "Terminated"
+    assert (done["progress"]["failed"], done["progress"]["pending"]) == (1, 0)
+    tasks = call(server, "GET", "/instances/held:1/tasks")["items"]
+    assert [each["status"] for each in tasks] == ["Terminated", "Skipped", "Success"]
+    refused = call(server, "POST", "/instances/held:1/cancel", 400)
+    assert refused["message"] == "Cannot cancel instance [held:1]: it has ended Terminated"
+    assert call(server, "POST", "/instances/held:1/pause", 400)["code"] == 400
+
+
+def test_who_waits_does_not_wait_for_ever() -> None:
+    """Work that does not end by itself is given time; the answer does not take as long."""
+    with served(HASTY) as server:
+        server.push("slow", shell("s", "trap '' TERM; sleep 600"))
+        server.start("slow")
+        server.step_is("slow", "s", "RUNNING")
+        time.sleep(0.5)  # until it does not listen
+        assert call(server, "POST", "/instances/slow:1/cancel")["status"] == "Running"
+
+
+def test_the_counts_of_progress_add_up_at_each_moment(server: Served) -> None:
+    names = [f"s{number}" for number in range(12)]
+    steps = [
+        shell(name, "exit 1" if name == "s7" else "true", *names[at + 1 : at + 2])
+        for at, name in enumerate(names)
+    ]
+    server.push("sums", *steps)
+    call(server, "POST", "/workflows/sums/execute")
+    ended, counts = False, {}
+    while not ended:
+        found = call(server, "GET", "/instances/sums:1")
+        counts = found["progress"]
+        assert counts["total"] == 12
+        assert sum(counts[name] for name in ("completed", "running", "failed", "pending")) == 12
+        ended = found["status"] == "Failed"
+    assert (counts["failed"], counts["pending"]) == (1, 0)
+
+
+def test_history_of_thirty(server: Served) -> None:
+    upload(server, "thirty")
+    for _ in range(30):
+        call(server, "POST", "/workflows/thirty_other/execute")
+    found = call(server, "GET", "/workflows/thirty_other/history")
+    assert (len(found["items"]), found["total"], found["has_more"]) == (20, 30, True)
+    listed = {each["id"] for each in call(server, "GET", "/workflows?limit=100")["items"]}
+    assert {"thirty", "thirty_other"} <= listed
+
+
+def test_a_strategy_that_starts_nothing(server: Served) -> None:
+    server.push("one", sleep("s"), run_strategy="FIRST_ONLY")
+    call(server, "POST", "/workflows/one/execute")
+    assert call(server, "POST", "/workflows/one/execute")["status"] == "Terminated"
+    call(server, "POST", "/instances/one:1/cancel")
+
+
+# --------------------------------------------------------------------------------------------------- refusals
+@pytest.mark.parametrize(
+    ("method", "path", "status", "said"),
+    [
+        ("GET", "/workflows/absent", 404, "Cannot find workflow"),
+        ("DELETE", "/workflows/absent", 404, "Cannot find workflow"),
+        ("POST", "/workflows/absent/execute", 404, "Cannot find workflow"),
+        ("GET", "/workflows/absent/history", 404, "Cannot find workflow"),
+        ("GET", "/instances/absent", 404, "Cannot find instance [absent] (an id is such as etl:12)"),
+        ("GET", "/instances/absent:1", 404, "absent"),
+        ("GET", "/instances/absent:1/tasks", 404, "absent"),
+        ("POST", "/instances/absent:1/pause", 404, "absent"),
+        ("POST", "/instances/absent:1/resume", 404, "absent"),
+        ("POST", "/instances/absent:1/cancel", 404, "absent"),
+        ("GET", "/instances?status=wrong", 400, "Invalid status [wrong] (Ready, Running"),
+        ("GET", "/instances?limit=0", 400, "limit"),
+        ("GET", "/instances?limit=101", 400, "limit"),
+        ("GET", "/instances?offset=-1", 400, "offset"),
+        ("GET", "/workflows?limit=x", 400, "limit"),
+        ("GET", "/workflows/w/history?order=up", 400, "Invalid order [up]"),
+        ("POST", "/workflows", 400, "content"),
+        ("PUT", "/workflows", 405, "Method Not Allowed"),
+    ],
+)
+def test_refusals(server: Served, method: str, path: str, status: int, said: str) -> None:
+    if status == 405:
+        assert server.client.request(method, f"/api/v1{path}").status_code == 405
+    else:
+        assert said in call(server, method, path, status)["message"]
+
+
+def test_bodies_that_are_none(server: Served) -> None:
+    text = {"content-type": "text/plain"}
+    assert call(server, "POST", "/workflows", 415, content=b"x", headers=text)["code"] == 415
+    json = {"content-type": "application/json"}
+    assert "JSON" in call(server, "POST", "/workflows", 400, content=b"{", headers=json)["message"]
+    for content in ("", "- a", "workflows: {definitions: [{workflow_id: a, tasks: [{task_id: b}]}]}"):
+        assert call(server, "POST", "/workflows", 400, json={"content": content})["message"]
+    both = "workflows: {definitions: [{workflow_id: a, tasks: [{task_id: b}, {task_id: c}]}]}"
+    assert len(call(server, "POST", "/workflows", 400, json={"content": both})["errors"]) == 2
+    rule = "workflow: {id: a, steps: [{step: {id: b, type: OfNobody}}]}"
+    assert "OfNobody" in call(server, "POST", "/workflows", 400, json={"content": rule})["message"]
+    wrong = {"params": {"x": [1, "a"]}}
+    server.push("plain")
+    assert "one kind" in call(server, "POST", "/workflows/plain/execute", 400, json=wrong)["message"]
+
+
+def test_our_own_faults(
+    server: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(*_args: Any, **_rest: Any) -> Any:
+        raise ZeroDivisionError
+
+    async def is_away(*_args: Any, **_rest: Any) -> Any:
+        raise Unavailable("the database is away", hint="wait")
+
+    monkeypatch.setattr(type(server.desk.store), "workflows", is_away)
+    assert call(server, "GET", "/workflows", 503)["message"] == "the database is away (wait)"
+    monkeypatch.setattr(type(server.desk.store), "workflows", fails)
+    assert "under request id [" in call(server, "GET", "/workflows", 500)["message"]
+    assert "ZeroDivisionError" in caplog.text
+
+
+# ------------------------------------------------------------------------------------------------------ words
+def test_words() -> None:
+    assert words.instance_word(RunStatus.CREATED) == "Ready"
+    assert words.instance_word(RunStatus.TIMED_OUT) == "TimeoutFailed"
+    assert words.task_word(StepStatus.NOT_CREATED, is_over=False) == "Pending"
+    assert words.task_word(StepStatus.WAITING_FOR_SIGNALS, is_over=False) == "Pending"
+    assert words.task_word(StepStatus.USER_FAILED, is_over=False) == "Retry"
+    assert words.task_word(StepStatus.USER_FAILED, is_over=True) == "Failed"
+    assert words.task_word(StepStatus.UNSATISFIED, is_over=False) == "Skipped"
+    assert [words.duration(0, each) for each in (None, 1_234, 184_000, 3_725_000)] == [
+        None,
+        "1.2s",
+        "3m4s",
+        "1h2m",
+    ]
+    assert words.duration(None, 1) is None
+    assert words.moment(None) is None

@@ -1,0 +1,283 @@
+"""Endpoints 1 to 19: definitions, properties and what is done to whole workflows."""
+
+import pytest
+from tests.api.serving import JSON, YAML, Served, noop, sleep
+
+DSL = (
+    "workflow: {id: %s, owner: ann, dag: sequential,"
+    " jobs: [{job: {id: a, type: NoOp}}, {job: {id: b, type: NoOp}}]}"
+)
+
+
+def definition(workflow_id: str, **more: object) -> dict[str, object]:
+    return {"properties": {"owner": "ann"}, "workflow": {"id": workflow_id, "steps": [noop("a")]}, **more}
+
+
+# ----------------------------------------------------------------------------------------- definitions
+def test_a_push_answers_with_the_version(server: Served) -> None:
+    body = definition("pushed", source="git", git_info={"branch": "main"})
+    made = server.post("/workflows", body)["workflow_definition"]
+    assert made["metadata"]["workflow_id"] == "pushed"
+    assert made["metadata"]["workflow_version_id"] == 1
+    assert made["metadata"]["version_author"] == "ann"
+    assert made["metadata"]["source"] == "git"
+    assert made["metadata"]["git_info"] == {"branch": "main"}
+    assert made["properties_snapshot"]["owner"] == "ann"
+    assert made["is_active"] is made["is_latest"] is made["is_default"] is True
+    assert made["activated_by"] == "ann"
+    assert made["internal_id"] >= 10_000
+    assert made["workflow"]["steps"][0]["step"]["transition"] == {}
+    again = server.post("/workflows", {**body, "is_active": False})["workflow_definition"]
+    assert again["metadata"]["workflow_version_id"] == 2
+    assert again["is_active"] is False
+    assert "activate_time" not in again
+    assert again["internal_id"] == made["internal_id"]
+
+
+def test_a_push_in_yaml(server: Served) -> None:
+    response = server.client.post("/api/v3/workflows/yaml", content=DSL % "yamled", headers=YAML)
+    made = response.json()["workflow_definition"]
+    assert made["workflow"]["steps"][0]["step"]["transition"] == {"successors": {"b": "true"}}
+    assert made["properties_snapshot"]["step_concurrency"] == 20
+
+
+def test_jobs_in_yaml_may_name_a_template(server: Served) -> None:
+    template = {"job_type": "nothing", "step_type": "NoOp", "version": "default"}
+    server.post("/job-templates", {"owner": "ann", "status": "x", "support": "y", "definition": template})
+    text = "workflow: {id: templated, owner: ann, jobs: [{job: {id: a, type: nothing}}]}"
+    made = server.client.post("/api/v3/workflows/yaml", content=text, headers=YAML).json()
+    step = made["workflow_definition"]["workflow"]["steps"][0]["step"]
+    assert (step["type"], step["sub_type"]) == ("NoOp", "nothing")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"{", "JSON parse error"),
+        (b"", "JSON parse error"),
+        (b"null", "JSON parse error"),
+        (b'{"workflow": {"id": "x", "steps": []}}', "Validation failure"),
+        (b'{"workflow": {"id": "x", "steps": [], "colour": 1}}', "unknown field"),
+        (b'{"properties": {"owner": "ann"}}', "missing"),
+        (b'{"workflow_id": "x", "workflow": {"id": "x", "steps": []}}', "workflow_id"),
+    ],
+)
+def test_bad_definitions(server: Served, body: bytes, said: str) -> None:
+    response = server.client.post("/api/v3/workflows", content=body, headers=JSON)
+    assert response.status_code == 400
+    assert response.headers["content-type"] == "application/json"
+    found = response.json()
+    assert found["status"] == "BAD_REQUEST"
+    assert said in str(found)
+
+
+def test_every_problem_of_a_definition_is_in_the_answer(server: Served) -> None:
+    steps = [{"step": {"id": "a b", "type": "NoOp", "transition": {"successors": {"z": "true"}}}}]
+    found = server.post("/workflows", {"workflow": {"id": "bad", "steps": steps}}, 400)
+    assert found["message"] == '400 BAD_REQUEST "Validation failure"'
+    assert any(each.startswith("workflow.steps[0].step.id") for each in found["errors"])
+    assert len(found["errors"]) >= 3  # the id, the successor, and no owner
+
+
+def test_tags_do_not_come_with_a_push(server: Served) -> None:
+    body = definition("tagging")
+    body["properties"] = {"owner": "ann", "tags": ["x"]}
+    assert "tag" in str(server.post("/workflows", body, 400)["errors"])
+
+
+def test_versions_by_name_and_number(server: Served) -> None:
+    server.push("versions")
+    server.push("versions")
+    for name, number in (("1", 1), ("latest", 2), ("ACTIVE", 2), ("default", 2)):
+        found = server.get(f"/workflows/versions/versions/{name}")
+        assert found["metadata"]["workflow_version_id"] == number
+    assert server.get("/workflows/versions/versions/3", 404)["status"] == "NOT_FOUND"
+    assert server.get("/workflows/versions/versions/newest", 400)["status"] == "BAD_REQUEST"
+    assert "[nobody]" in server.get("/workflows/nobody/versions/latest", 404)["message"]
+
+
+def test_an_enriched_version_has_merged_parameters(server: Served) -> None:
+    server.push("rich")
+    assert "enriched_extras" not in server.get("/workflows/rich/versions/latest")
+    extras = server.get("/workflows/rich/versions/latest?enriched=true")["enriched_extras"]
+    assert "RUN_TS" in extras["workflow_params"]
+    assert "a" in extras["step_params"]
+
+
+def test_pages_of_versions(server: Served) -> None:
+    for _ in range(5):
+        server.push("paged")
+    path = "/workflows/paged/versions/pagination"
+
+    def page(query: str) -> tuple[list[int], dict[str, object]]:
+        found = server.get(f"{path}?{query}")
+        assert found["total_count"] == 5
+        ids = [each["metadata"]["workflow_version_id"] for each in found["elements"]]
+        return ids, found["page_info"]
+
+    ids, info = page("first=2")
+    assert ids == [5, 4]
+    assert info == {
+        "start_cursor": "5",
+        "end_cursor": "4",
+        "has_previous_page": False,
+        "has_next_page": True,
+        "start_index": 1,
+    }
+    assert page("first=2&cursor=4")[0] == [3, 2]
+    assert page("last=2")[0] == [2, 1]
+    assert page("last=2&cursor=2")[0] == [4, 3]
+    assert page("first=2&cursor=")[0] == [5, 4]
+    for bad in ("", "first=1&last=1", "first=0", "first=201", "last=-1", "first=1&cursor=x"):
+        assert server.get(f"{path}?{bad}", 400)["status"] == "BAD_REQUEST"
+    assert server.get(f"{path}?first=many", 400)["title"] == "Bad Request"
+
+
+def test_an_overview(server: Served) -> None:
+    server.push("seen", sleep("s"), run_strategy="SEQUENTIAL")
+    found = server.get("/workflows/seen/overview")
+    assert "latest_instance_id" not in found
+    server.start("seen")
+    server.start("seen")
+    found = server.until("/workflows/seen/overview", lambda now: now["nonterminal_instances"]["IN_PROGRESS"])
+    assert found["nonterminal_instances"] == {"CREATED": 1, "IN_PROGRESS": 1, "PAUSED": 0}
+    assert found["failed_instances"] == 0
+    assert found["latest_instance_id"] == 2
+    assert found["properties_snapshot"]["run_strategy"]["rule"] == "SEQUENTIAL"
+    server.put("/workflows/seen/actions/kill", 202)
+    assert server.get("/workflows/nobody/overview", 404)["status"] == "NOT_FOUND"
+
+
+def test_a_timeline(server: Served) -> None:
+    server.push("lined")
+    server.put("/workflows/lined/actions/deactivate")
+    found = server.get("/workflows/lined/timeline")
+    assert found["workflow_id"] == "lined"
+    assert [each["author"] for each in found["timeline_events"]] == ["ann", "ann"]
+    assert "deactivated" in found["timeline_events"][0]["log"]
+    assert server.get("/workflows/nobody/timeline") == {"workflow_id": "nobody", "timeline_events": []}
+
+
+def test_a_deleted_workflow_is_gone(server: Served) -> None:
+    server.push("gone")
+    event = server.delete("/workflows/gone")
+    assert event["type"] == "LOG"
+    assert "[gone]" in event["message"]
+    assert server.get("/workflows/gone/versions/latest", 404)["status"] == "NOT_FOUND"
+    assert server.delete("/workflows/gone", 404)["status"] == "NOT_FOUND"
+    assert server.delete("/workflows/maestro_foreach_x_11_y", 422)["status"] == "UNPROCESSABLE_ENTITY"
+
+
+# ------------------------------------------------------------------------------------------- properties
+def test_properties_are_changed_and_set_back(server: Served) -> None:
+    server.push("proper")
+    path = "/workflows/proper/properties"
+    found = server.post(path, {"description": "mine", "step_concurrency": 3, "run_strategy": "first_only"})
+    assert (found["workflow_id"], found["author"], found["owner"]) == ("proper", "ann", "ann")
+    assert found["step_concurrency"] == 3
+    assert found["run_strategy"]["rule"] == "FIRST_ONLY"
+    found = server.post(path, {"reset_step_concurrency": True, "reset_run_strategy_rule": True})
+    assert "step_concurrency" not in found
+    assert found["description"] == "mine"
+    latest = server.get("/workflows/proper/properties-snapshot/LATEST")
+    assert latest == found
+    server.get("/workflows/proper/properties-snapshot/1", 400)
+    server.get("/workflows/nobody/properties-snapshot/latest", 404)
+    server.post(path, {"reset_step_concurrency": True, "step_concurrency": 1}, 400)
+    server.post(path, {"colour": "red"}, 400)
+    server.post("/workflows/nobody/properties", {}, 404)
+
+
+def test_properties_that_somebody_else_has_changed(server: Served) -> None:
+    server.push("matched")
+    seen = server.get("/workflows/matched/properties-snapshot/latest")["create_time"]
+    path = "/workflows/matched/properties"
+    first = server.post(path, {"description": "one"}, params={"if_match": seen})
+    refused = server.post(path, {"description": "two"}, 409, params={"if_match": seen})
+    assert f"are those of [{first['create_time']}], not [{seen}]" in refused["message"]
+    assert refused["errors"][0].startswith("User [ann] changed them at 20")
+    assert server.get("/workflows/matched/properties-snapshot/latest")["description"] == "one"
+    server.post(path, {"description": "two"}, params={"if_match": first["create_time"]})
+    server.post(path, {"description": "three"}, 400, params={"if_match": "x"})
+
+
+def test_a_strategy_that_can_not_go_on_is_a_failed_precondition(server: Served) -> None:
+    server.push("busy", sleep("s"))
+    server.start("busy")
+    server.start("busy")
+    server.until("/workflows/busy/overview", lambda now: now["nonterminal_instances"]["IN_PROGRESS"] == 2)
+    refused = server.post("/workflows/busy/properties", {"run_strategy": "FIRST_ONLY"}, 412)
+    assert refused["status"] == "PRECONDITION_FAILED"
+    server.put("/workflows/busy/actions/kill", 202)
+
+
+def test_tags(server: Served) -> None:
+    server.push("tagged")
+    path = "/workflows/tagged/properties/tag"
+    assert [each["name"] for each in server.post(path, "nightly")["tags"]] == ["nightly"]
+    found = server.post(path, {"name": "team/data", "namespace": "platform", "colour": "red"})
+    (own,) = [each for each in found["tags"] if each["name"] == "team/data"]
+    assert own["colour"] == "red"
+    assert own["creator"] == "ann"
+    left = server.delete(f"{path}/team%2Fdata")
+    assert [each["name"] for each in left["tags"]] == ["nightly"]
+    server.delete(f"{path}/team%2Fdata", 404)
+    server.post(path, 7, 400)
+
+
+# ---------------------------------------------------------------------------------------------- actions
+def test_validation(server: Served) -> None:
+    event = server.put("/workflows/actions/validate", json=definition("checked"))
+    assert (event["type"], event["action"], event["author"]) == ("ACTION", "VALIDATE", "ann")
+    text = DSL % "checked"
+    event = server.put("/workflows/actions/validate/yaml", content=text, headers=YAML)
+    assert event["action"] == "VALIDATE"
+    server.get("/workflows/checked/versions/latest", 404)
+    bad = server.put("/workflows/actions/validate", 400, json={"workflow": {"id": "x", "steps": []}})
+    assert bad["errors"]
+    bad = server.put("/workflows/actions/validate/yaml", 400, content="workflow: [", headers=YAML)
+    assert bad["message"].startswith("JSON parse error")
+    cyclic = {"a": {"expression": "b;", "type": "LONG"}, "b": {"expression": "a;", "type": "LONG"}}
+    body = definition("checked")
+    body["workflow"] = {"id": "checked", "steps": [noop("a")], "params": cyclic}
+    assert "cyclic" in server.put("/workflows/actions/validate", 400, json=body)["message"]
+
+
+def test_switching_versions(server: Served) -> None:
+    server.push("switched")
+    server.push("switched")
+    found = server.put("/workflows/switched/versions/1/actions/activate")
+    assert (found["workflow_version_id"], found["timeline_event"]["action"]) == (1, "ACTIVATE")
+    assert server.put("/workflows/switched/versions/1/actions/activate")["workflow_version_id"] == 0
+    found = server.put("/workflows/switched/actions/deactivate")
+    assert (found["workflow_id"], found["workflow_version_id"]) == ("switched", 0)
+    server.get("/workflows/switched/versions/active", 404)
+    server.put("/workflows/switched/versions/9/actions/activate", 404)
+    server.put("/workflows/nobody/actions/deactivate", 404)
+
+
+def test_ending_all_runs(server: Served) -> None:
+    server.push("many", sleep("s"), run_strategy="SEQUENTIAL")
+    for _ in range(3):
+        server.start("many")
+    server.until("/workflows/many/overview", lambda now: now["nonterminal_instances"]["IN_PROGRESS"])
+    event = server.put("/workflows/many/actions/stop", 202)
+    assert (event["type"], event["action"]) == ("ACTION", "STOP")
+    assert event["reason"]
+    for instance in (1, 2, 3):
+        server.ended("many", instance, "STOPPED")
+    assert server.put("/workflows/many/actions/kill", 202)["action"] == "KILL"
+    assert server.put("/workflows/many/actions/unblock")["action"] == "UNBLOCK"
+
+
+def test_strict_queues_go_on_when_they_are_unblocked(server: Served) -> None:
+    server.push("strict", sleep("s"), run_strategy="STRICT_SEQUENTIAL")
+    server.start("strict")
+    server.start("strict")
+    server.step_is("strict", "s", "RUNNING")
+    server.put("/workflows/strict/instances/1/actions/kill")
+    server.ended("strict", 1, "FAILED")
+    assert server.get("/workflows/strict/instances/2")["status"] == "CREATED"
+    server.put("/workflows/strict/actions/unblock")
+    server.step_is("strict", "s", "RUNNING", instance=2)
+    server.put("/workflows/strict/actions/kill", 202)
