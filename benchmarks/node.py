@@ -1,4 +1,4 @@
-"""How fast a node is on the memory store: the workloads of the service in one process, beside the core alone.
+"""What a node costs on the memory store, beside the core alone, and what runs cost that only wait.
 
 python -m benchmarks node
 """
@@ -7,13 +7,13 @@ import asyncio
 import gc
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from statistics import quantiles
 from time import perf_counter, process_time
 from types import FunctionType, ModuleType
 from typing import Final
 from uuid import uuid4
 
 from benchmarks.core import chain, fan_out, flow_of
+from benchmarks.ours.shapes import AT_ONCE, OWNER, definition
 from benchmarks.row import Row, seconds
 from stretto.actions.caller import Caller
 from stretto.actions.publish import publish
@@ -23,11 +23,8 @@ from stretto.engine.events import Launched
 from stretto.engine.plan import Plan
 from stretto.model.initiator import ManualInitiator
 from stretto.model.param import ParamDefinition, ParamType
-from stretto.model.properties import Properties, RunStrategy, RunStrategyRule
 from stretto.model.request import StartRequest
-from stretto.model.step import AnyStep, ForeachStep, Transition, TypedStep
-from stretto.model.user import User
-from stretto.model.workflow import Definition, Workflow
+from stretto.model.step import AnyStep, Transition, TypedStep
 from stretto.node.clock import SystemClock
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
@@ -36,34 +33,13 @@ from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId
-from stretto.ports.runtime import Done, Injected, StepContext, StepResult, Stopped
 from stretto.ports.store import Store
 from stretto.store.memory import Database, MemoryStore
 from stretto.store.memory.hints import MemoryHints
 
-ANN: Final = Caller(user=User(name="ann"))
-WORK: Final = "Python"
+ANN: Final = Caller(user=OWNER)
 SLEEPERS: Final = 100_000
-AT_ONCE: Final = 1_000  # runs of one workflow
 CORE: Final = "the core alone"
-
-
-class Nothing:
-    """A step whose work is a coroutine that does nothing."""
-
-    outside = False
-
-    def params(self, step: AnyStep) -> Injected:  # noqa: ARG002 - it brings nothing along
-        return Injected()
-
-    async def start(self, ctx: StepContext) -> StepResult:  # noqa: ARG002
-        return Done()
-
-    async def execute(self, ctx: StepContext) -> StepResult:  # noqa: ARG002
-        return Done()
-
-    async def terminate(self, ctx: StepContext) -> StepResult:  # noqa: ARG002
-        return Stopped()
 
 
 class Bench:
@@ -74,7 +50,7 @@ class Bench:
         self.hints = MemoryHints()
         clock = SystemClock()
         chosen = settings or NodeSettings()
-        performer = Performer(store, self.hints, {WORK: Nothing()}, InProcess(), settings=chosen)
+        performer = Performer(store, self.hints, {}, InProcess(), settings=chosen)
         self.ended = Ended()
         self.node = Node(chosen, clock.steady, lambda: NodeId(uuid4().hex), performer.outside, (self.ended,))
         self.driver = Driver(self.node, performer, clock, self.hints)
@@ -94,12 +70,7 @@ class Bench:
         await start(self.store, ANN, workflow_id, "latest", request, hints=self.hints)
 
     async def publish(self, steps: Sequence[AnyStep], workflow_id: str = "bench") -> None:
-        strategy = RunStrategy(rule=RunStrategyRule.PARALLEL, workflow_concurrency=AT_ONCE)
-        definition = Definition(
-            properties=Properties(owner=User(name="ann"), run_strategy=strategy),
-            workflow=Workflow(id=workflow_id, steps=tuple(steps)),
-        )
-        await publish(self.store, ANN, definition)
+        await publish(self.store, ANN, definition(workflow_id, list(steps)))
 
 
 class Ended(Observer):
@@ -124,62 +95,6 @@ class Ended(Observer):
         self._event = asyncio.Event()
         if len(self.times) < number:
             await self._event.wait()
-
-
-def work_like(steps: Sequence[AnyStep]) -> list[AnyStep]:
-    """The same shape, with work to do in each step but joins."""
-    return [
-        TypedStep(id=step.id, type=WORK, transition=step.transition)
-        if step.id not in {"start", "join"}
-        else step
-        for step in steps
-    ]
-
-
-def items(count: int, kind: str) -> list[AnyStep]:
-    values = ParamDefinition(type=ParamType.LONG_ARRAY, expression=f"return Util.intsBetween(0, {count}, 1);")
-    params = {"loop_params": ParamDefinition(type=ParamType.MAP, value={"i": values})}
-    return [ForeachStep(id="loop", params=params, concurrency=500, steps=(TypedStep(id="body", type=kind),))]
-
-
-def measured(steps: Sequence[AnyStep], runs: int = 1) -> tuple[float, list[float]]:
-    """Seconds from the first submit until all have ended, the best of three after a warm-up."""
-    best, latencies = float("inf"), [0.0]
-    for _ in range(4):
-        bench = Bench(MemoryStore(Database(SystemClock())))
-
-        async def work(bench: Bench = bench) -> float:
-            await bench.publish(steps)
-            begun = perf_counter()
-            submitted = []
-            for _ in range(runs):
-                submitted.append(perf_counter())
-                await bench.submit("bench")
-            await bench.ended.wait(runs)
-            bench.ended.times.sort()
-            return perf_counter() - begun
-
-        spent = asyncio.run(bench.run(lambda _bench: work()))
-        if spent < best:
-            first = min(bench.ended.times)
-            best, latencies = spent, [at - first for at in bench.ended.times]
-    return best, latencies
-
-
-def workloads() -> list[Row]:
-    rows = []
-    for kind, change in (("NoOp", list), ("async", work_like)):
-        spent, _ = measured(change(chain(100)))
-        rows.append(Row(f"W1 chain of 100, {kind}", spent * 10, "ms/step", None, 0))
-        spent, _ = measured(change(fan_out(1_000)))
-        rows.append(Row(f"W2 1,000 parallel and a join, {kind}", 1_001 / spent, "steps/s", None, 0))
-        spent, late = measured(change(chain(5)), runs=200)
-        rows.append(Row(f"W3 200 runs of 5, {kind}", 1_000 / spent, "steps/s", None, 0))
-        p99 = quantiles(late, n=100)[98]
-        rows.append(Row(f"W3 from the first end to the 99th percentile, {kind}", p99, "s", None, 0))
-        spent, _ = measured(items(2_000, "NoOp" if kind == "NoOp" else WORK))
-        rows.append(Row(f"W4 foreach of 2,000, {kind}", 2_000 / spent, "items/s", None, 0))
-    return rows
 
 
 def overhead() -> list[Row]:
@@ -256,4 +171,4 @@ def sleepers() -> list[Row]:
 
 
 def run() -> list[Row]:
-    return [*workloads(), *overhead(), *sleepers()]
+    return [*overhead(), *sleepers()]

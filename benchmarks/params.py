@@ -117,7 +117,7 @@ def _merge() -> Row:
 
 def _step() -> Row:
     workflow = {"day": Parameter(type=ParamType.LONG, value=1, evaluated_result=1)}
-    facts = StepFacts(step_id="load", type="NoOp", step_instance_uuid="u", step_attempt_id=1)
+    facts = StepFacts(step_id="load", type="NoOp", uuid="u", step_attempt_id=1)
     scope = Scope(context=Alone(RUN), moment=Moment(NOW), workflow=workflow, step=facts)
     definition = {
         "table": _text("events_$day"),

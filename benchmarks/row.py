@@ -11,7 +11,8 @@ ROUNDS: Final = 3
 class Row(NamedTuple):
     """One measurement. `ratio` says how many times that of `beside` it is.
 
-    A value `per second` (a unit that ends in `/s`) should be high, any other low.
+    A value `per second` (a unit that ends in `/s`) or `times one` should be high, any other low. `key` is
+    what tables and plots find it by.
     """
 
     name: str
@@ -20,13 +21,15 @@ class Row(NamedTuple):
     target: float | None
     ratio: float
     beside: str = ""
+    key: str = ""
 
     @property
     def hit(self) -> bool | None:
         """Whether the target is reached; None where there is none."""
         if self.target is None:
             return None
-        return self.value >= self.target if self.unit.endswith("/s") else self.value <= self.target
+        high = self.unit.endswith("/s") or self.unit == "times one"
+        return self.value >= self.target if high else self.value <= self.target
 
 
 def rate(work: Callable[[], object]) -> float:

@@ -1,0 +1,1 @@
+"""Stretto as a program that is measured: `python -m benchmarks.ours noop|async|sync URL`."""
