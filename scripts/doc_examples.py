@@ -51,7 +51,9 @@ STEADY: Final = (
 
 
 # What `stretto run` says of a step that takes long: on a busy machine each one may.
-LASTING: Final = re.compile(r"^12:00:00 \S+ \S+ (?:RUNNING|STARTING)\n", re.MULTILINE)
+LASTING: Final = re.compile(
+    r"^12:00:00 \S+ \S+ (?:RUNNING|STARTING|WAITING_FOR_\w+(?:: .*)?)\n", re.MULTILINE
+)
 SERVER: Final = "http://127.0.0.1:8080"  # of every example
 SERVER_VARIABLE: Final = "STRETTO_CLIENT_SERVER"
 

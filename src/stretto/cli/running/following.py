@@ -155,6 +155,6 @@ class Follower:
             return
         if progress.began is None and not found.steps:
             progress.queued = readable(found.sentence)
-        reasons = {each.step_id: why_text(each) for each in found.steps}
-        for step in waiting:
-            step.reason = reasons.get(step.id, step.reason)
+        reasons = {(each.step_id, each.status): why_text(each) for each in found.steps}
+        for step in waiting:  # one that has moved on meanwhile waits for nothing
+            step.reason = reasons.get((step.id, step.status), step.reason)

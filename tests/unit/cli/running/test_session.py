@@ -10,11 +10,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.unit.cli.running.files import FAILING, stretto
 from tests.unit.cli.running.shown import PLACE, progress_of
 
+from stretto.actions.reading.why import WhyRun, why_run
 from stretto.cli.database import Place, caller, place_of
+from stretto.cli.running import following
 from stretto.cli.running.progress import Progress, Step
 from stretto.cli.running.session import Careful, Interrupts, Order, session
 from stretto.cli.running.views import Ending
@@ -116,6 +119,30 @@ workflow:
     assert reasons[0].startswith("it is tried again at ")
     assert reasons[0].endswith(": exit code 1")
     assert run(folder, text.replace("id: w,", "id: v,"), Notebook(interrupt)) == 130
+
+
+def test_what_a_step_no_longer_waits_for_is_not_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the log, which is read first, and the rows it may have gone on."""
+    asked: list[str] = []
+
+    async def gone_on(*place: Any) -> WhyRun:
+        found = await why_run(*place)
+        asked.extend(each.step_id for each in found.steps)
+        steps = tuple(msgspec.structs.replace(each, status=StepStatus.RUNNING) for each in found.steps)
+        return msgspec.structs.replace(found, steps=steps)
+
+    monkeypatch.setattr(following, "why_run", gone_on)
+    seen: set[str | None] = set()
+
+    def until_asked(progress: Progress) -> None:
+        seen.add(progress.steps["bad"].reason)
+        if asked:
+            interrupt(progress)
+
+    text = "workflow: {id: w, jobs: [{job: {id: bad, type: Shell, command: exit 1}}]}"
+    assert run(folder, text, Notebook(until_asked)) == 130
+    assert asked[0] == "bad"
+    assert seen <= {None, "exit code 1"}
 
 
 def test_a_run_that_goes_on_with_a_changed_file_says_so(folder: Path) -> None:
