@@ -2,7 +2,7 @@
 
 python -m benchmarks start
 
-A server, from its start to its first answer, is not measured: there is none yet.
+A server, from its start to its first answer, is measured with what it answers: python -m benchmarks api
 """
 
 import sys
