@@ -33,7 +33,7 @@ async def interrupted(url: str, **options: object) -> None:
         await engine.submit(talk, request_id="it")
         await seen("begin gate")
         if "on_stop" in options:
-            asyncio.get_running_loop().call_later(0.2, GATES["gate"].set)
+            asyncio.get_running_loop().call_later(1.0, GATES["gate"].set)  # it is being stopped by then
         else:
             opens_when_paused(engine)
 
