@@ -355,6 +355,13 @@ def test_a_fault_of_ours_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- endings
+async def terminated(stand: Stand, step: Told) -> StepResult:
+    """However often it has to be asked."""
+    while isinstance(answer := await stand.runtime.terminate(step.ctx), Continue):
+        pass
+    return answer
+
+
 def test_a_coroutine_is_cancelled() -> None:
     async def body() -> None:
         cleaned: list[str] = []
@@ -405,10 +412,10 @@ def test_a_coroutine_that_does_not_end_is_left_behind() -> None:
                     continue
 
         made = function_of(stubborn, "stubborn")
-        stand, step = Stand(made, grace=0.3), told(made)
+        stand, step = Stand(made, grace=1.5), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
         assert await stand.runtime.terminate(step.ctx) == Continue(after=250)
-        result = await stand.runtime.terminate(step.ctx)
+        result = await terminated(stand, step)
         assert lines(result) == [
             "The function does not let itself be cancelled: it goes on, and its result does not count"
         ]
@@ -447,10 +454,10 @@ def test_a_thread_that_does_not_look_goes_on_alone() -> None:
 
         made = function_of(deaf, "deaf", pool="one")
         pools = Pools({"one": 1})
-        stand, step = Stand(made, pools=pools, grace=0.3), told(made)
+        stand, step = Stand(made, pools=pools, grace=1.5), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
         assert await stand.runtime.terminate(step.ctx) == Continue(after=250)
-        result = await stand.runtime.terminate(step.ctx)
+        result = await terminated(stand, step)
         assert lines(result) == [
             "`deaf` runs in a thread, which can not be ended: it goes on, and what it returns does not count"
         ]
@@ -603,21 +610,16 @@ def test_handlers_have_their_time_unless_nobody_has() -> None:
             called.append("late")
 
         made = function_of(deaf, "deaf", on_timeout=late)
-        stand = Stand(made, grace=0.8)
-
-        async def ended(step: Told) -> StepResult:
-            while isinstance(said := await stand.runtime.terminate(step.ctx), Continue):
-                pass
-            return said
+        stand = Stand(made, grace=2.5)
 
         step = told(made, timeout_at=NOW)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert lines(await ended(step))[0].startswith("`deaf` runs in a thread")
+        assert lines(await terminated(stand, step))[0].startswith("`deaf` runs in a thread")
         assert called == ["late"]
         begun.clear()
         step = told(made, timeout_at=NOW)
         assert await stand.runtime.start(step.ctx) == Continue()
-        ending = asyncio.create_task(ended(step))
+        ending = asyncio.create_task(terminated(stand, step))
         while not begun.is_set():  # noqa: ASYNC110 - it is set in a thread
             await asyncio.sleep(0.001)
         stand.runtime.kill_all()
@@ -639,7 +641,7 @@ def test_a_function_that_gives_no_heartbeat_is_ended() -> None:
             ctx.heartbeat()
             time.sleep(seconds)
 
-        for call, values in ((quiet, {}), (deaf, {"seconds": 0.3})):
+        for call, values in ((quiet, {}), (deaf, {"seconds": 1.0})):
             made = function_of(call, "f", heartbeat_within=0.05)
             result = await Stand(made).run(made, values)
             assert said(result) == ("UserError", "`f` gave no heartbeat for 0.05 s")
@@ -650,12 +652,12 @@ def test_a_function_that_gives_no_heartbeat_is_ended() -> None:
 def test_a_function_that_gives_heartbeats_goes_on() -> None:
     async def body() -> None:
         async def beat(ctx: StepContext) -> int:
-            for _ in range(14):
-                await asyncio.sleep(0.05)
+            for _ in range(20):
+                await asyncio.sleep(0.1)
                 ctx.heartbeat()
             return 1
 
-        made = function_of(beat, "beat", heartbeat_within=0.5)
+        made = function_of(beat, "beat", heartbeat_within=1.5)
         assert value(await Stand(made).run(made)) == 1
 
     playing(body)
@@ -670,9 +672,7 @@ def test_a_stop_counts_more_than_silence() -> None:
         made = function_of(deaf, "deaf", heartbeat_within=1)
         stand, step = Stand(made), told(made, {"seconds": 1.3})
         assert await stand.runtime.start(step.ctx) == Continue()
-        while isinstance(result := await stand.runtime.terminate(step.ctx), Continue):
-            pass
-        assert result == Stopped()
+        assert await terminated(stand, step) == Stopped()
 
     playing(body)
 
