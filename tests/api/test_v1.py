@@ -1,13 +1,14 @@
 """`/api/v1`, the surface of the task engine: every endpoint, and what each refuses."""
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from tests.acceptance import processes
-from tests.api.serving import LOOP, Served, noop, served, shell, sleep
+from tests.api.serving import LOOP, PATIENCE, Served, noop, served, shell, sleep
 
 from stretto.api.settings import ServerSettings
 from stretto.api.v1 import words
@@ -55,12 +56,11 @@ def upload(server: Served, name: str) -> Any:
 
 
 def until(server: Served, path: str, status: str) -> Any:
-    whole = server.client.get(f"/api/v1{path}").json()["data"]
-    for _ in range(3_000):
-        if whole["status"] == status:
-            return whole
-        whole = server.client.get(f"/api/v1{path}").json()["data"]
-    raise AssertionError(whole)
+    end = time.monotonic() + PATIENCE
+    while (whole := server.client.get(f"/api/v1{path}").json()["data"])["status"] != status:
+        assert time.monotonic() < end, whole
+        time.sleep(0.02)
+    return whole
 
 
 # -------------------------------------------------------------------------------------------------- workflows
