@@ -253,7 +253,7 @@ def test_a_thread_sleeps_until_it_is_told_to_end() -> None:
         made = function_of(work, "work")
         stand, step = Stand(made), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
         assert seen == [True]
 
     playing(body)
@@ -292,7 +292,7 @@ def test_a_coroutine_may_wait_for_its_end() -> None:
         made = function_of(work, "work")
         stand, step = Stand(made), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
         assert seen == ["told"]
 
     playing(body)
