@@ -258,12 +258,9 @@ def test_a_transaction_that_is_gone_is_told_to_all_of_it(tmp_path: Path) -> None
     with_database(tmp_path, body)
 
 
-def test_another_program_that_holds_the_file_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite_database, "PATIENCE", 0.05)
-
+def test_another_program_that_holds_the_file_is_named(tmp_path: Path) -> None:
     async def body(bench: SqliteBench, database: SqliteDatabase) -> None:
+        await database.write(lambda tx: tx.all(Statement("PRAGMA busy_timeout = 50")))  # else half a minute
         stranger = sqlite3.connect(bench.path, isolation_level=None)
         stranger.execute("BEGIN IMMEDIATE")
         with pytest.raises(Unavailable) as caught:
