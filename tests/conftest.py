@@ -5,10 +5,17 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 CONFORMANCE = Path(__file__).parent / "conformance"
 DATA = Path(__file__).parents[2] / "shared" / "data"
 MISSING = not DATA.is_dir()
+
+# How long an example takes says something of the machine, not of the code.
+settings.register_profile(
+    "unhurried", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("unhurried")
 
 
 def pytest_configure() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import select
 import signal
 import subprocess
 import time
@@ -39,6 +40,7 @@ class Running:
             preexec_fn=limit,  # noqa: PLW1509 - nothing else happens in it
             env=None if most_bytes is None else unmeasured(),
         )
+        self._said = ""
 
     def __enter__(self) -> Self:
         return self
@@ -54,11 +56,21 @@ class Running:
     def send(self, number: int) -> None:
         self.process.send_signal(number)
 
+    def until_it_says(self, text: str) -> None:
+        """Not a byte more is read: `ended` has the rest."""
+        assert self.process.stdout is not None
+        end = time.monotonic() + PATIENCE
+        while text not in self._said:
+            assert select.select([self.process.stdout], [], [], end - time.monotonic())[0], self._said
+            part = os.read(self.process.stdout.fileno(), 1)
+            assert part, self._said
+            self._said += part.decode("ascii", errors="replace")
+
     def ended(self) -> tuple[int, str, str]:
         """Exit code and outputs."""
         out, err = self.process.communicate(timeout=PATIENCE)
         assert "Traceback" not in err, err[-3_000:]
-        return self.process.returncode, out, err
+        return self.process.returncode, self._said + out, err
 
     def killed(self) -> None:
         """As by a loss of power, as far as a process can tell."""

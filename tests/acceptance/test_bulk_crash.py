@@ -7,7 +7,7 @@ import httpx
 from tests.acceptance.processes import PATIENCE, until
 from tests.acceptance.serving import Serving
 
-RUNS = 60
+RUNS = 100  # some of them wait still when the server is killed, however busy the machine is
 CALM = ("--set", "node.calm_after=100ms")
 WORKFLOW = """
 workflow:

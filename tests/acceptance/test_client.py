@@ -1,13 +1,13 @@
 """A client whose server dies and comes back: it goes on, and hears of everything once."""
 
 import signal
-import socket
 import threading
 from pathlib import Path
 
 import pytest
 from tests.acceptance.processes import PATIENCE, until
 from tests.acceptance.serving import Serving
+from tests.ports.mariadb_server import free_port
 
 from stretto.client import Changed, Client, Retries
 from stretto.model.event import InstanceStatusChanged, StepStatusChanged
@@ -30,8 +30,7 @@ PATIENT = Retries(tries=60, first=0.2, longest=0.5)
 @pytest.mark.timeout(300)  # three processes, and a lease that has to run out
 def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
     (tmp_path / "w.yaml").write_text(WORKFLOW)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     told: list[Changed] = []
     ended: list[WorkflowInstance] = []
 

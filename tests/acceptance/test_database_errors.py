@@ -73,13 +73,6 @@ def on_sqlite(path: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 # ------------------------------------------------------------------------------------------------ any of them
 @pytest.mark.parametrize(
     ("url", "said"),
@@ -105,8 +98,10 @@ def test_nobody_listens(kind: str, folder: Path) -> None:
         ("db", "upgrade"),
         ("db", "vacuum"),
     ]
-    url = f"{kind}://me:s3cret@127.0.0.1:{free_port()}/name"
-    refused(folder, url, "127.0.0.1", "hint:", commands=commands)
+    with socket.socket() as deaf:  # the port is ours meanwhile: nobody else can listen there
+        deaf.bind(("127.0.0.1", 0))
+        url = f"{kind}://me:s3cret@127.0.0.1:{deaf.getsockname()[1]}/name"
+        refused(folder, url, "127.0.0.1", "hint:", commands=commands)
 
 
 # ----------------------------------------------------------------------------------------------------- SQLite

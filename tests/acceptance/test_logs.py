@@ -49,7 +49,7 @@ def logs(folder: Path, *arguments: str) -> list[str]:
 def has_printed(folder: Path) -> None:
     def is_there() -> bool:
         files = list((folder / ".stretto/stretto.logs/slow/1/1/load").glob("*.log"))
-        return bool(files) and "warned" in files[-1].read_text()
+        return bool(files) and all(word in files[-1].read_text() for word in ("try 1\n", "warned\n"))
 
     until(is_there, "the first output")
 

@@ -1,10 +1,15 @@
 """Rows of the union table that the HTTP API shows, by their numbers."""
 
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.api.serving import PATIENCE, Served, noop, shell, sleep
+from tests.api.serving import PATIENCE, Served, noop, served, shell, sleep
+
+from stretto.config import Config
+from stretto.node.retention_settings import RetentionSettings
 
 MANUAL = {"initiator": {"type": "manual"}}
 BODY = {"properties": {"owner": "ann"}, "workflow": {"id": "row-17", "steps": [noop("a")]}}
@@ -35,7 +40,15 @@ def test_row_4_a_run_keeps_the_version_it_started_with(server: Served) -> None:
     server.put("/workflows/row-4/actions/kill", 202)
 
 
-def test_row_17_delete_is_refused_while_something_runs_and_frees_the_id(server: Served) -> None:
+@pytest.fixture
+def forgetful() -> Iterator[Served]:
+    """A server that looks often for what may be deleted."""
+    with served(Config(retention=RetentionSettings(every=100))) as made:
+        yield made
+
+
+def test_row_17_delete_is_refused_while_something_runs_and_frees_the_id(forgetful: Served) -> None:
+    server = forgetful
     server.push("row-17", sleep("s"))
     server.start("row-17")
     server.step_is("row-17", "s", "RUNNING")
@@ -50,13 +63,17 @@ def test_row_17_delete_is_refused_while_something_runs_and_frees_the_id(server: 
     assert server.get("/workflows/row-17/versions/latest")["metadata"]["workflow_version_id"] == 1
 
 
-def test_row_64_outputs_that_running_code_posts_are_seen_by_later_steps(server: Served) -> None:
-    server.push("row-64", shell("first", "sleep 1", "second"), noop("second"))
+def test_row_64_outputs_that_running_code_posts_are_seen_by_later_steps(
+    server: Served, tmp_path: Path
+) -> None:
+    waits = f"until test -e {tmp_path}/go; do sleep 0.05; done"
+    server.push("row-64", shell("first", waits, "second"), noop("second"))
     server.start("row-64")
     server.step_is("row-64", "first", "RUNNING")
     place = {"workflow_id": "row-64", "workflow_instance_id": 1, "workflow_run_id": 1}
     body = {**place, "step_id": "first", "step_attempt_id": 1, "artifacts": {"report": {"rows": 7}}}
     server.put("/output-data", json=body)
+    (tmp_path / "go").touch()
     server.ended("row-64")
     step = server.get("/workflows/row-64/instances/1/steps/first")
     assert step["artifacts"]["report"] == {"rows": 7}

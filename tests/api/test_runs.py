@@ -1,5 +1,6 @@
 """Endpoints 12 and 20 to 33: starting, reading, ending and restarting instances."""
 
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -252,14 +253,18 @@ def test_unblocking_a_run(server: Served) -> None:
 
 
 # -------------------------------------------------------------------------------------------- restarting
-def test_restarts(server: Served) -> None:
-    server.push("again", shell("s", "sleep 0.5; exit 1", "t"), noop("t"))
+def test_restarts(server: Served, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    server.push("again", shell("s", f"until test -e {go}; do sleep 0.05; done; exit 1", "t"), noop("t"))
     server.start("again")
+    go.touch()
     server.ended("again", 1, "FAILED")
+    go.unlink()
     path = "/workflows/again/instances/1/actions/restart"
     made = server.post(path, {"restart_policy": "RESTART_FROM_INCOMPLETE", "request_id": str(uuid4())})
     assert (made["status"], made["workflow_run_id"], made["workflow_instance_id"]) == ("CREATED", 2, 1)
     assert "non-terminal" in server.post(path, {"restart_policy": "restart_from_beginning"}, 400)["message"]
+    go.touch()
     server.until("/workflows/again/instances/1/runs/2", lambda run: run["status"] == "FAILED")
     params = {"x": {"value": 1, "type": "LONG"}}
     made = server.post(path, {"restart_policy": "RESTART_FROM_BEGINNING", "run_params": params})

@@ -2,11 +2,13 @@
 
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from tests.api.serving import LOOP, Served, noop, served, shell, sleep
+from tests.acceptance import processes
+from tests.api.serving import LOOP, PATIENCE, Served, noop, served, shell, sleep
 
 from stretto.api.settings import ServerSettings
 from stretto.api.v1 import words
@@ -31,7 +33,7 @@ workflows:
     - workflow_id: {name}_other
       tasks: [{task_id: only, job_id: mine}]
 """
-HASTY = Config(server=ServerSettings(action_within=200), runtimes=RuntimeSettings(grace=1_000))
+HASTY = Config(server=ServerSettings(action_within=200), runtimes=RuntimeSettings(grace=5_000))
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
@@ -54,12 +56,11 @@ def upload(server: Served, name: str) -> Any:
 
 
 def until(server: Served, path: str, status: str) -> Any:
-    whole = server.client.get(f"/api/v1{path}").json()["data"]
-    for _ in range(3_000):
-        if whole["status"] == status:
-            return whole
-        whole = server.client.get(f"/api/v1{path}").json()["data"]
-    raise AssertionError(whole)
+    end = time.monotonic() + PATIENCE
+    while (whole := server.client.get(f"/api/v1{path}").json()["data"])["status"] != status:
+        assert time.monotonic() < end, whole
+        time.sleep(0.02)
+    return whole
 
 
 # -------------------------------------------------------------------------------------------------- workflows
@@ -206,13 +207,14 @@ def test_progress_pause_resume_cancel(server: Served) -> None:
     assert call(server, "POST", "/instances/held:1/pause", 400)["code"] == 400
 
 
-def test_who_waits_does_not_wait_for_ever() -> None:
+def test_who_waits_does_not_wait_for_ever(tmp_path: Path) -> None:
     """Work that does not end by itself is given time; the answer does not take as long."""
+    deaf = tmp_path / "deaf"
     with served(HASTY) as server:
-        server.push("slow", shell("s", "trap '' TERM; sleep 600"))
+        server.push("slow", shell("s", f"trap '' TERM; touch {deaf}; sleep 600"))
         server.start("slow")
         server.step_is("slow", "s", "RUNNING")
-        time.sleep(0.5)  # until it does not listen
+        processes.until(deaf.exists)
         assert call(server, "POST", "/instances/slow:1/cancel")["status"] == "Running"
 
 

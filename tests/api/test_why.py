@@ -1,5 +1,7 @@
 """Every kind of thing that can be in the way of a step or a run, as it is told over HTTP."""
 
+import asyncio
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -117,10 +119,11 @@ def test_breakpoint(server: Served) -> None:
 
 @tells("pause")
 def test_pause(server: Served) -> None:
-    run = begun(server, "why-paused", sleep("s", 1, "t"), noop("t"))
+    run = begun(server, "why-paused", sleep("s", 3_600, "t"), noop("t"))
     server.step_is("why-paused", "s", "RUNNING")
     server.put(f"/workflows/{run}/actions/pause")
-    server.step_is("why-paused", "s", "SUCCEEDED")
+    server.put(f"/workflows/{run}/steps/s/actions/skip")
+    server.step_is("why-paused", "s", "SKIPPED")
     assert one(server, "pause", run, "t")[1] == ["resume"]
 
 
@@ -133,10 +136,11 @@ def test_approval(server: Served) -> None:
 @tells("node")
 def test_node(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """The signals of a step are not stored, because whoever does that is busy."""
-    real = MemoryStore.announce
+    real, go = MemoryStore.announce, threading.Event()
 
     async def slowly(self: MemoryStore, *given: Any, **more: Any) -> Any:
-        await server.desk.clock.sleep_until(server.desk.clock.now() + 1_000)
+        while not go.is_set():  # noqa: ASYNC110 - it is set in another thread
+            await asyncio.sleep(0.01)
         return await real(self, *given, **more)
 
     monkeypatch.setattr(MemoryStore, "announce", slowly)
@@ -144,6 +148,7 @@ def test_node(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     step["step"]["signal_outputs"] = [{"name": "why/told"}]
     run = begun(server, "why-node", step)
     assert one(server, "node", run, "tell") == ("tell", [])
+    go.set()
     server.ended("why-node")
 
 

@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 Act = Callable[[socket.socket], None]
 
@@ -38,7 +38,8 @@ def events(*messages: str, first: float = 0.0, hold: float = 0.0) -> Act:
             time.sleep(first)
             data = each.encode()
             connection.sendall(b"%x\r\n%s\r\n" % (len(data), data))
-        time.sleep(hold)
+        if hold:
+            _left(connection, hold)
 
     return act
 
@@ -47,8 +48,17 @@ def cut(connection: socket.socket) -> None:
     """The request is taken, and nothing comes back."""
 
 
-def silent(seconds: float) -> Act:
-    return lambda _connection: time.sleep(seconds)
+def silent(connection: socket.socket) -> None:
+    """The request is taken, and nothing comes back until who asked has had enough."""
+    _left(connection, 60)
+
+
+def _left(connection: socket.socket, seconds: float) -> None:
+    """Until the other side has gone, or so long."""
+    connection.settimeout(seconds)
+    with suppress(OSError):
+        while connection.recv(65_536):
+            pass
 
 
 @contextmanager

@@ -75,6 +75,6 @@ def _flow(name: str, work: Any) -> Flow[[str], None]:
 WORK: dict[str, Any] = {"spins": spins, "ignores": ignores, "holds_gil": holds_gil, "pipes": pipes}
 HARD = {name: _flow(name, work) for name, work in WORK.items()}
 LIMITED = {
-    name: _flow(f"{name}_limited", work.with_options(timeout=2, timeout_retries=0))
+    name: _flow(f"{name}_limited", work.with_options(timeout=4, timeout_retries=0))
     for name, work in WORK.items()
 }

@@ -27,11 +27,13 @@ def flow(name: str, job: dict[str, Any]) -> str:
     return json.dumps({"workflow": {"id": name, "steps": [{"step": step}]}})
 
 
-def results(jobs: dict[str, dict[str, Any]], **options: Any) -> dict[str, RunResult[Any]]:
+def results(
+    jobs: dict[str, dict[str, Any]], import_within: float = 60.0, **options: Any
+) -> dict[str, RunResult[Any]]:
     """How each of them ends, as the only step of a workflow."""
 
     async def work() -> dict[str, RunResult[Any]]:
-        limits = WorkerLimits(size=2, memory=512 * 1024 * 1024, import_within=1.0)
+        limits = WorkerLimits(size=2, memory=512 * 1024 * 1024, import_within=import_within)
         async with Engine("memory", workers={"default": limits}, stop_within=5, **options) as engine:
             made = {}
             for name, job in jobs.items():
@@ -47,7 +49,6 @@ WRONG = {
     "missing module": ("nowhere:f", ONCE, "there is no module `nowhere` where the workers run"),
     "missing function": (f"{HERE}:nothing", ONCE, "there is no `nothing` in it"),
     "no function": (f"{HERE}:HERE.x", ONCE, "there is no `HERE` in it"),
-    "import that hangs": ("tests.flow_engine.hangs:f", ONCE, "was not imported within 1 s"),
     "import that exits": (
         "tests.flow_engine.leaves:f",
         ONCE,
@@ -76,6 +77,13 @@ def test_what_is_wrong_is_told() -> None:
         assert step.attempt == tries, (name, step.error)
         assert text in str(step.error), name
         assert "Traceback" not in str(step.error)
+
+
+def test_an_import_that_hangs_is_given_up() -> None:
+    found = results({"w": {"entrypoint": "tests.flow_engine.hangs:f"}}, import_within=1.0)
+    step = found["w"].steps["s"]
+    assert (step.status, step.attempt) == ("FATALLY_FAILED", ONCE)
+    assert "was not imported within 1 s" in str(step.error)
 
 
 def test_the_traceback_is_in_the_log(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -58,6 +59,8 @@ def test_row_91_nothing_begins_in_a_paused_run() -> None:
             await run.pause()
             GATES["gate"].set()
             await seen("end gate")
+            while (await run.progress()).done < 2:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.01)
             await asyncio.sleep(0.3)
             progress = await run.progress()
             assert (progress.status, progress.done) == (RunStatus.PAUSED, 2)
@@ -139,7 +142,7 @@ def test_row_101_errors_are_tried_again_with_growing_pauses() -> None:
     finish(work())
     first, second = flaky.at[1] - flaky.at[0], flaky.at[2] - flaky.at[1]
     assert first >= 0.9
-    assert second > first
+    assert second >= 1.9
 
 
 def test_row_102_an_expression_says_whether_to_try_again() -> None:
@@ -166,11 +169,15 @@ def test_row_102_an_expression_says_whether_to_try_again() -> None:
 def test_row_106_a_pool_of_one_runs_one_after_the_other_and_grows() -> None:
     running: list[int] = []
     most: list[int] = []
+    meeting: list[threading.Barrier] = []
 
     def busy() -> None:
         running.append(1)
         most.append(len(running))
-        time.sleep(0.1)
+        if meeting:
+            meeting[0].wait(30)
+        else:
+            time.sleep(0.1)
         running.pop()
 
     @step(name="narrow", pool="db")
@@ -186,12 +193,11 @@ def test_row_106_a_pool_of_one_runs_one_after_the_other_and_grows() -> None:
         async with Engine("memory", pools={"db": 1}) as engine:
             assert await engine.run(crowd, numbers=[1, 2, 3]) == [1, 2, 3]
             assert max(most) == 1
-            most.clear()
+            meeting.append(threading.Barrier(3))  # nobody goes on alone
             engine.resize_pool("db", 3)
             (status,) = engine.pool_status("db")
             assert (status.size, status.free) == (3, 3)
             assert await engine.run(crowd, numbers=[1, 2, 3]) == [1, 2, 3]
-            assert max(most) > 1
 
     finish(work())
 

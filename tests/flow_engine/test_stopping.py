@@ -33,7 +33,7 @@ async def interrupted(url: str, **options: object) -> None:
         await engine.submit(talk, request_id="it")
         await seen("begin gate")
         if "on_stop" in options:
-            asyncio.get_running_loop().call_later(0.2, GATES["gate"].set)
+            asyncio.get_running_loop().call_later(1.0, GATES["gate"].set)  # it is being stopped by then
         else:
             opens_when_paused(engine)
 
@@ -201,6 +201,29 @@ def test_runs_that_are_not_paused_in_time_go_on_later(
 
     finish(work())
     assert "not all runs were paused" in caplog.text
+
+
+def test_a_run_that_ends_while_it_is_to_be_paused_is_not_waited_for(
+    url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    found: list[list[RunRow]] = []
+
+    async def going_on(_host: object, _without: object) -> list[RunRow]:
+        return found.pop() if found else []
+
+    monkeypatch.setattr(stopping, "PAUSE_WITHIN", 60.0)
+    monkeypatch.setattr(stopping, "_going_on", going_on)
+
+    async def work() -> None:
+        async with Engine(url) as engine:
+            run = await engine.submit(talk)
+            await seen("begin gate")
+            found.append([await row_of(url, "talk")])
+            GATES["gate"].set()
+            await run.wait(30)
+
+    finish(work(), 30)
+    assert (found, caplog.text) == ([], "")
 
 
 def test_children_are_paused_with_their_parents(url: str) -> None:

@@ -80,7 +80,7 @@ def engine() -> Engine:
 
 async def ended(run: Run[Any], file: Path, how: str) -> tuple[str, str, str | None, list[int]]:
     pids = await pids_in(file)
-    assert all(map(lives, pids))
+    assert how == "timeout" or all(map(lives, pids))  # its time may be over before we look
     if how == "stop":
         await run.terminate("enough")
     elif how == "kill":
@@ -118,7 +118,7 @@ def test_a_pipeline_with_grandchildren_ends(how: str, tmp_path: Path, mark: str)
     """One that ignores the request, and one that has a session of its own."""
 
     async def work() -> None:
-        timeout = 2 if how == "timeout" else 3_600
+        timeout = 4 if how == "timeout" else 3_600
         (definition,) = parse_all(SHELL.format(timeout=timeout, file=tmp_path / "pids"))
         async with engine() as opened:
             run = await opened.submit(definition)

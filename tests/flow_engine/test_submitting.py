@@ -39,9 +39,10 @@ def test_many_at_once_are_few_transactions(url: str, monkeypatch: pytest.MonkeyP
 
 
 def test_whoever_asked_may_have_gone_and_trouble_is_told_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    go = asyncio.Event()
+    asked, go = asyncio.Event(), asyncio.Event()
 
     async def failing(*_args: Any, **_options: Any) -> list[StartResponse]:
+        asked.set()
         await go.wait()
         raise Unavailable("no database")
 
@@ -50,6 +51,7 @@ def test_whoever_asked_may_have_gone_and_trouble_is_told_to_all(monkeypatch: pyt
             await engine.publish(etl)
             monkeypatch.setattr(submitting, "start_many", failing)
             tasks = [asyncio.create_task(engine.submit(etl, day="monday")) for _ in range(3)]
+            await asked.wait()
             await asyncio.sleep(0.05)
             tasks[0].cancel()
             stopping = asyncio.create_task(engine.stop())

@@ -273,8 +273,10 @@ def test_handlers_never_alter_a_result_and_a_timeout_has_its_own(url: str) -> No
     async def nap() -> None:
         await asyncio.sleep(60)
 
+    over = threading.Event()
+
     def deaf() -> None:
-        time.sleep(3)
+        over.wait(60)
 
     async def body() -> None:
         handled = {"on_success": [raising, note], "on_failure": [note], "on_timeout": [raising, note]}
@@ -293,6 +295,7 @@ def test_handlers_never_alter_a_result_and_a_timeout_has_its_own(url: str) -> No
                 assert (await at.steps(run)) == {"a": "TIMED_OUT"}
                 assert CALLS == ["raising", "timeout"]
             assert "it goes on, and what it returns does not count" in await at.lines(run, "a")
+            over.set()
 
     asyncio.run(body())
 

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit, urlunsplit
 class Proxy:
     """async with Proxy(url) as proxy: ... proxy.url ...
 
-    word       When the store says it, the wire is cut once: behind it, or, if `swallow`, before it.
+    word       When the store says it, the wire is cut once: once the server has answered, or, if `swallow`,
+               before it has heard of it.
     instead    What the server says, and what arrives; filled up to the same length.
     """
 
@@ -16,6 +17,8 @@ class Proxy:
         self._parts = urlsplit(url)
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
+        self._cut: asyncio.StreamWriter | None = None  # to whom nothing comes through any more
+        self._answered = asyncio.Event()
         self.word: bytes | None = None
         self.swallow = False
         self.cuts = 0
@@ -44,8 +47,6 @@ class Proxy:
         self._writers |= {writer, there[1]}
         back = asyncio.create_task(self._pass(there[0], writer))
         await self._listen(reader, there[1], writer)
-        if self.swallow:
-            await asyncio.sleep(0)
         back.cancel()
         writer.close()
         there[1].close()
@@ -58,11 +59,11 @@ class Proxy:
                 if self.word is not None and self.word in data:
                     self.word = None
                     self.cuts += 1
-                    here.transport.abort()
                     if not self.swallow:
+                        self._cut = here
                         there.write(data)
-                        await there.drain()
-                        await asyncio.sleep(0.2)
+                        await self._answered.wait()
+                    here.transport.abort()
                     return
                 there.write(data)
                 await there.drain()
@@ -71,6 +72,9 @@ class Proxy:
         said, heard = self.instead
         with suppress(ConnectionError):
             while data := await reader.read(65_536):
+                if writer is self._cut:
+                    self._answered.set()
+                    continue
                 writer.write(data.replace(said, heard.ljust(len(said), b" ")) if said else data)
                 await writer.drain()
             writer.close()

@@ -107,7 +107,7 @@ class PostgresServer:
                 **self._who,
             )
         self._keeper = keeper
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not self._is_ready():
             if time.monotonic() > deadline or keeper.poll() is not None:
                 raise OSError((self.folder / "log").read_text(encoding="utf-8", errors="replace")[-500:])
@@ -121,7 +121,7 @@ class PostgresServer:
     def stop(self, how: str = "INT") -> None:
         """As an administrator does: connections are ended, what was committed is there."""
         assert self._keeper is not None
-        self._keeper.communicate(f"{how}\n".encode(), timeout=30)
+        self._keeper.communicate(f"{how}\n".encode(), timeout=60)
         self._keeper = None
 
     def crash(self) -> None:

@@ -197,14 +197,14 @@ def test_a_socket_leads_there_too(own_mariadb: MariadbServer) -> None:
 
 
 def test_nobody_is_at_home() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    error = refusal(f"mariadb://me@127.0.0.1:{port}/name")
-    assert isinstance(error, Unavailable)
-    assert "whether the server runs" in (error.hint or "")
-    with pytest.raises(Unavailable, match="can not be opened"):
-        check(f"mariadb://me@127.0.0.1:{port}/name")
+    with socket.socket() as deaf:  # the port is ours meanwhile: nobody else can listen there
+        deaf.bind(("127.0.0.1", 0))
+        url = f"mariadb://me@127.0.0.1:{deaf.getsockname()[1]}/name"
+        error = refusal(url)
+        assert isinstance(error, Unavailable)
+        assert "whether the server runs" in (error.hint or "")
+        with pytest.raises(Unavailable, match="can not be opened"):
+            check(url)
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,7 @@ def test_once_a_second_the_beat_is_renewed(schema: Schema, answers: list[Answer 
 def test_lost_meanwhile_nobody_knows(fault: Fault, own_postgresql: PostgresServer, schema: Schema) -> None:
     async def run() -> None:
         async with Wire(own_postgresql) as wire:
-            query = {"statement_within": "300", "connect_within": "1500"}
+            query = {"statement_within": "1500", "connect_within": "2000"}
             store = await open_postgresql(wire.url(search_path=schema.name, **query))
             try:
                 _world, owner, run = await beginning(store)

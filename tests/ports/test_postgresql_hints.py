@@ -141,7 +141,7 @@ def test_a_notice_of_somebody_else_is_harmless(own_postgresql: PostgresServer) -
         async with connection_to(own_postgresql.url()) as connection:
             await connection.execute("SELECT pg_notify('stretto', 'hello,7,4711')")
         await there.until({7})
-        assert there.heard == [{7}]
+        assert frozenset().union(*there.heard) <= {0, 7}  # what was hinted before may come late
 
     with_hints(own_postgresql.url(), use)
 

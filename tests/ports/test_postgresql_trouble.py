@@ -65,6 +65,13 @@ async def stored(store: Store) -> int:
     return len((await store.fetch(NODE, [1])).messages)
 
 
+async def gone(connection: Any) -> None:
+    """Until it is known here that the server has ended a connection."""
+    async with asyncio.timeout(30):
+        while not connection.is_closed():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+
+
 async def refusal(attempt: Awaitable[Any]) -> StrettoError:
     with pytest.raises(StrettoError) as caught:
         await attempt
@@ -126,10 +133,10 @@ def test_a_server_that_falls_silent_is_given_up(
         error = await refusal(store.send(letter()))
         assert type(error) is kind
         assert "did not answer in time" in error.message
-        assert time.monotonic() - begin < 10
+        assert time.monotonic() - begin < 20
         await store.send(letter())
 
-    over_a_wire(own_postgresql, schema, use, statement_within="300", connect_within="1500")
+    over_a_wire(own_postgresql, schema, use, statement_within="1500", connect_within="2000")
 
 
 def test_a_beat_waits_less_than_others(own_postgresql: PostgresServer, schema: Schema) -> None:
@@ -139,7 +146,7 @@ def test_a_beat_waits_less_than_others(own_postgresql: PostgresServer, schema: S
         wire.fail(b"__asyncpg_stmt_", Fault.SILENCE)  # a statement that is prepared has no text
         begin = time.monotonic()
         assert type(await refusal(store.beat(NODE))) is Unavailable
-        assert time.monotonic() - begin < 10
+        assert time.monotonic() - begin < 20  # others wait for more than thirty seconds
         assert await store.beat(NODE) is not None
 
     over_a_wire(own_postgresql, schema, use, lock_within="1000")
@@ -151,7 +158,8 @@ def test_a_connection_that_was_lost_while_idle_is_not_used(schema: Schema) -> No
         async with connection_to(schema.url) as connection:
             pid = (await store._db.look(lambda tx: tx.one(PID)))[0]
             await connection.execute("SELECT pg_terminate_backend($1)", pid)
-        await asyncio.sleep(0.2)
+        ((idle, _since),) = store._db._pool._idle
+        await gone(idle)
         await store.send(letter())
 
     on_store(schema.url, use)
@@ -232,20 +240,20 @@ def test_a_client_that_stands_still_lets_go(schema: Schema) -> None:
     async def use(store: Any) -> None:
         await store._db.write(lambda tx: tx.run(PUT, name="a", value=1))
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: Any) -> None:
             await tx.one(LOCK, name="a")
-            await asyncio.sleep(0.6)
+            await gone(tx._connection)
 
         assert type(await refusal(store._db.write(work))) is Unavailable
         assert await store._db.write(lambda tx: tx.one(LOCK, name="a"))
 
-        async def late(tx: Transaction) -> None:
+        async def late(tx: Any) -> None:
             await work(tx)
             await tx.one(LOCK, name="a")
 
         assert type(await refusal(store._db.write(late))) is Unavailable
 
-    on_store(with_query(schema.url, idle_in_transaction="200"), use)
+    on_store(with_query(schema.url, idle_in_transaction="1000"), use)
 
 
 # ----------------------------------------------------------------------------------- a server that goes away
@@ -405,7 +413,7 @@ def test_an_administrator_ends_a_connection(schema: Schema) -> None:
 
 def test_a_statement_may_take_so_long(schema: Schema) -> None:
     sleep = Statement("SELECT pg_sleep(10)")
-    url = with_query(schema.url, statement_within="100")
+    url = with_query(schema.url, statement_within="1000")
     error = on_store(url, lambda store: refusal(store._db.look(lambda tx: tx.all(sleep))))
     assert type(error) is Unavailable
     assert error.hint is not None

@@ -26,16 +26,19 @@ def where(name: str) -> Callable[[Transaction], Awaitable[str]]:
     return work
 
 
-async def next_turn() -> None:
+async def next_turn(database: SqliteDatabase) -> None:
+    """Until the thread has opened its connection, which is used here, too, and the event loop has turned."""
+    while database._writer._connection is None:  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0.001)
     await asyncio.sleep(0.01)
 
 
 def test_the_first_of_a_turn_is_written_here_and_the_others_share_a_flush(tmp_path: Path) -> None:
     async def body(_bench: SqliteBench, database: SqliteDatabase) -> None:
-        await next_turn()
+        await next_turn(database)
         many = (database.write_few(where(name)) for name in "abc")
         assert await asyncio.gather(*many) == ["here", "writer", "writer"]
-        await next_turn()
+        await next_turn(database)
         assert await database.write_few(where("d")) == "here"
         assert sorted(await database.look(names)) == ["a", "b", "c", "d"]
 
@@ -48,10 +51,10 @@ def test_what_it_raises_undoes_it(tmp_path: Path) -> None:
             await add("bad")(tx)
             raise WrongState("no")
 
-        await next_turn()
+        await next_turn(database)
         with pytest.raises(WrongState):
             await database.write_few(bad)
-        await next_turn()
+        await next_turn(database)
         assert await database.write_few(where("good")) == "here"
         assert await database.look(names) == ["good"]
 
@@ -60,7 +63,7 @@ def test_what_it_raises_undoes_it(tmp_path: Path) -> None:
 
 def test_whoever_finds_another_process_writing_waits_in_the_thread(tmp_path: Path) -> None:
     async def body(bench: SqliteBench, database: SqliteDatabase) -> None:
-        await next_turn()
+        await next_turn(database)
         with held(bench):
             waiting = asyncio.ensure_future(database.write_few(where("a")))
             await asyncio.sleep(0.05)
@@ -72,7 +75,7 @@ def test_whoever_finds_another_process_writing_waits_in_the_thread(tmp_path: Pat
 
 def test_also_for_one_that_does_not_know_of_the_lock(tmp_path: Path) -> None:
     async def body(bench: SqliteBench, database: SqliteDatabase) -> None:
-        await next_turn()
+        await next_turn(database)
         other = sqlite3.connect(bench.path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         waiting = asyncio.ensure_future(database.write_few(where("a")))
@@ -87,7 +90,7 @@ def test_also_for_one_that_does_not_know_of_the_lock(tmp_path: Path) -> None:
 
 def test_who_finds_the_thread_at_work_waits_for_his_turn(tmp_path: Path) -> None:
     async def body(_bench: SqliteBench, database: SqliteDatabase) -> None:
-        await next_turn()
+        await next_turn(database)
         with database._writer._using:
             waiting = asyncio.ensure_future(database.write_few(where("a")))
             await asyncio.sleep(0.05)
@@ -106,7 +109,7 @@ def test_now_and_then_one_goes_to_the_thread_which_tidies_up(
         await database.write(add("first"))
         found = []
         for name in "abcd":
-            await next_turn()
+            await next_turn(database)
             found.append(await database.write_few(where(name)))
         assert found == ["here", "here", "writer", "here"]
 
@@ -120,7 +123,7 @@ def test_a_lock_that_can_not_be_had_is_told_by_the_thread(
         def broken() -> bool:
             raise OSError("no locks")
 
-        await next_turn()
+        await next_turn(database)
         monkeypatch.setattr(database._writer._lock, "attempt", broken)
         assert await database.write_few(where("a")) == "writer"
 
@@ -129,7 +132,7 @@ def test_a_lock_that_can_not_be_had_is_told_by_the_thread(
 
 def test_while_the_disk_is_slow_nobody_waits_for_it_here(tmp_path: Path) -> None:
     async def body(_bench: SqliteBench, database: SqliteDatabase) -> None:
-        await next_turn()
+        await next_turn(database)
         database._slow_until = float("inf")
         assert await database.write_few(where("a")) == "writer"
 

@@ -109,19 +109,20 @@ def test_beats_come_first(tmp_path: Path) -> None:
 
 def test_a_long_transaction_is_not_made_longer(tmp_path: Path) -> None:
     async def body(bench: SqliteBench, database: SqliteDatabase) -> None:
-        async def slow(tx: Transaction) -> str:
+        async def slow(tx: Transaction) -> Transaction:
             before = await tx.now()
             while await tx.now() < before + LONGEST * 1_000 + 5:
                 pass
-            return "done"
+            return tx
+
+        async def quick(tx: Transaction) -> Transaction:
+            return tx
 
         with held(bench):
-            first = asyncio.ensure_future(database.write(slow))
-            second = asyncio.ensure_future(database.write(add("later")))
+            waiting = [asyncio.ensure_future(database.write(work)) for work in (slow, quick)]
             await asyncio.sleep(0.05)
-        assert await first == "done"
-        assert not second.done()  # it has a transaction of its own
-        assert await second == 1
+        first, second = await asyncio.gather(*waiting)
+        assert first is not second  # which has a transaction of its own
 
     with_database(tmp_path, body)
 
@@ -257,12 +258,9 @@ def test_a_transaction_that_is_gone_is_told_to_all_of_it(tmp_path: Path) -> None
     with_database(tmp_path, body)
 
 
-def test_another_program_that_holds_the_file_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite_database, "PATIENCE", 0.05)
-
+def test_another_program_that_holds_the_file_is_named(tmp_path: Path) -> None:
     async def body(bench: SqliteBench, database: SqliteDatabase) -> None:
+        await database.write(lambda tx: tx.all(Statement("PRAGMA busy_timeout = 50")))  # else half a minute
         stranger = sqlite3.connect(bench.path, isolation_level=None)
         stranger.execute("BEGIN IMMEDIATE")
         with pytest.raises(Unavailable) as caught:

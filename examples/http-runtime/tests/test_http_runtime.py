@@ -143,7 +143,7 @@ def test_no_answer_in_time(server: Server) -> None:
     said = answer(url=f"{server.url}/slow", timeout=0.2)
     assert isinstance(said, TimedOut)
     assert "within 0.2 seconds" in said.message
-    assert server.gone.wait(5)
+    assert server.gone.wait(30)
 
 
 def test_the_socket_is_first_to_say_that_the_time_is_over(server: Server) -> None:
@@ -182,10 +182,10 @@ def test_terminate_cuts_the_connection(server: Server) -> None:
 
     first = run(body)
     assert [type(each) for each in first] == [Continue, Continue, Continue, Stopped, Stopped, PlatformError]
-    assert server.gone.wait(5)
+    assert server.gone.wait(30)
     for thread in threading.enumerate():
         if thread.name.startswith("http-step"):
-            thread.join(5)  # it has been cut off, and needs a moment to see that
+            thread.join(30)  # it has been cut off, and needs a moment to see that
             assert not thread.is_alive()
 
 

@@ -145,14 +145,18 @@ def test_what_was_asked_may_take_its_time_when_the_command_has_ended() -> None:
         assert talk.left == []
 
 
-BORN_LATE = "trap '' TERM; sleep 0.3; (trap - TERM; setsid sh -c 'trap - TERM; exec sleep 60' &)"
+WAITS = "trap '' TERM; until test -e {file}; do sleep 0.05; done"
+BORN_LATE = "(trap - TERM; setsid sh -c 'trap - TERM; exec sleep 60' &)"
 
 
-def test_who_is_born_after_the_others_were_asked_is_asked_too() -> None:
+def test_who_is_born_after_the_others_were_asked_is_asked_too(tmp_path: Path) -> None:
+    file = tmp_path / "go"
     with guarded() as talk:
-        talk.started("bash", "-c", f"{BORN_LATE}; sleep 0.1")
+        talk.started("bash", "-c", f"{WAITS.format(file=file)}; {BORN_LATE}; sleep 0.1")
         wait_until(lambda: len(talk.left) >= 2)
         talk.say(ASK)
+        time.sleep(0.3)
+        file.touch()
         assert talk.hear() == ["ended", 0, False]
         assert talk.left == []
 

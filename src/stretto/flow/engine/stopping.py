@@ -79,7 +79,6 @@ async def _reached(host: Host, rows: Collection[RunRow], *, pause: bool = False)
                     run=row.key, action=RunAction.PAUSE, user=host.caller.name, reason=PAUSED_BY_STOP
                 )
                 await send(host.store, act_on(row.group, event), host.hints)
-            else:
-                until.looked(await host.row(row.key))
+            until.looked(await host.row(row.key))  # it may have ended before anybody listened
         for each in waits:
             await each.reached()

@@ -165,7 +165,7 @@ def ended(record: RunRecord, status: RunStatus = RunStatus.SUCCEEDED, at: int = 
 
 def near(time: int | None, moment: int) -> bool:
     """Whether a time that the store noted is that of a call just before; a real clock goes on meanwhile."""
-    return time is not None and abs(moment - time) < 2_000
+    return time is not None and abs(moment - time) < 5_000
 
 
 def line(text: str) -> LogEvent:

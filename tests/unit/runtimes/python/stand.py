@@ -102,6 +102,12 @@ class Stand:
         said = await self.runtime.start(step.ctx)
         return await step.end() if isinstance(said, Continue) else said
 
+    async def terminated(self, ctx: StepContext) -> StepResult:
+        """However often it has to be asked."""
+        while isinstance(answer := await self.runtime.terminate(ctx), Continue):
+            pass
+        return answer
+
 
 def playing(body: Callable[[], Awaitable[None]]) -> None:
     """Run a test in an event loop of its own."""

@@ -172,7 +172,7 @@ def test_a_function_behind_a_filter_in_a_thread_is_cancelled_with_it() -> None:
         made = function_of(long, "long")
         stand, step = Stand(made, filters=[Before()]), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
         await asyncio.wait_for(ended.wait(), 10)
 
     playing(body)
@@ -287,7 +287,7 @@ def test_no_more_handlers_once_the_step_is_told_to_end() -> None:
         made = handled(work, slow, note)
         stand, step = Stand(made), told(made, {"x": 1})
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
         assert LOG == ["function", "slow"]
 
     playing(body)
@@ -364,7 +364,7 @@ def test_a_stop_is_heard_of_as_an_end() -> None:
         made = function_of(long, "long", on_failure=mistaken, on_timeout=mistaken)
         stand, step = Stand(made, listeners=[Ears("l"), Listener(), Filter()]), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
         assert LOG == ["l always 1"]
 
     playing(body)

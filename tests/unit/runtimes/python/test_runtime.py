@@ -162,9 +162,9 @@ def test_every_other_launch_of_an_attempt_is_older_or_newer() -> None:
             "PlatformError",
             f"the function of launch {first.ctx.launch} is not at work here any more",
         ) or isinstance(await stand.runtime.execute(first.ctx), Stopped)
-        assert await stand.runtime.terminate(first.ctx) == Stopped()
+        assert await stand.terminated(first.ctx) == Stopped()
         assert stand.runtime.at_work == [second.ctx.launch]
-        assert await stand.runtime.terminate(second.ctx) == Stopped()
+        assert await stand.terminated(second.ctx) == Stopped()
         assert first.said == second.said == []
         unknown = told(nap, {"seconds": 1.0})
         assert "not at work here" in str(said(await stand.runtime.execute(unknown.ctx))[1])
@@ -369,9 +369,9 @@ def test_a_coroutine_is_cancelled() -> None:
         made = function_of(wait, "wait")
         stand, step = Stand(made), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
         assert (cleaned, step.said, stand.runtime.at_work) == (["up"], [], [])
-        assert await stand.runtime.terminate(step.ctx) == Stopped()  # it is not there any more
+        assert await stand.terminated(step.ctx) == Stopped()  # it is not there any more
 
     playing(body)
 
@@ -388,7 +388,7 @@ def test_a_coroutine_that_makes_light_of_it_is_ended_all_the_same() -> None:
         made = function_of(shrug, "shrug")
         stand, step = Stand(made), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
 
     playing(body)
 
@@ -405,10 +405,10 @@ def test_a_coroutine_that_does_not_end_is_left_behind() -> None:
                     continue
 
         made = function_of(stubborn, "stubborn")
-        stand, step = Stand(made, grace=0.3), told(made)
+        stand, step = Stand(made, grace=1.5), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
         assert await stand.runtime.terminate(step.ctx) == Continue(after=250)
-        result = await stand.runtime.terminate(step.ctx)
+        result = await stand.terminated(step.ctx)
         assert lines(result) == [
             "The function does not let itself be cancelled: it goes on, and its result does not count"
         ]
@@ -432,7 +432,7 @@ def test_a_thread_can_only_be_asked_to_end() -> None:
         made = function_of(work, "work")
         stand, step = Stand(made), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
         assert seen == ["cancelled"]
 
     playing(body)
@@ -447,10 +447,10 @@ def test_a_thread_that_does_not_look_goes_on_alone() -> None:
 
         made = function_of(deaf, "deaf", pool="one")
         pools = Pools({"one": 1})
-        stand, step = Stand(made, pools=pools, grace=0.3), told(made)
+        stand, step = Stand(made, pools=pools, grace=1.5), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
         assert await stand.runtime.terminate(step.ctx) == Continue(after=250)
-        result = await stand.runtime.terminate(step.ctx)
+        result = await stand.terminated(step.ctx)
         assert lines(result) == [
             "`deaf` runs in a thread, which can not be ended: it goes on, and what it returns does not count"
         ]
@@ -526,7 +526,7 @@ def test_an_end_while_a_module_is_imported() -> None:
         stand = Stand()
         step = Told({"entrypoint": text("tests.unit.runtimes.python.slow_import:call")})
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
 
     playing(body)
 
@@ -546,7 +546,7 @@ def test_a_step_that_took_too_long_is_handled_as_such() -> None:
         stand = Stand(made)
         step = told(made, {"seconds": 60.0}, timeout_at=NOW)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert await stand.runtime.terminate(step.ctx) == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
         assert called == [("`nap` took too long", "timeout")]
 
     playing(body)
@@ -563,7 +563,7 @@ def test_the_engine_forgets_a_timeout_that_is_over(*, forgotten: bool, handled: 
         step = told(made, {"seconds": 60.0}, timeout_at=NOW + 5)
         assert await stand.runtime.start(step.ctx) == Continue()
         asked = msgspec.structs.replace(step.ctx, timeout_at=None if forgotten else NOW + 5)
-        assert await stand.runtime.terminate(asked) == Stopped()
+        assert await stand.terminated(asked) == Stopped()
         assert called == handled
 
     playing(body)
@@ -581,7 +581,7 @@ def test_a_thread_that_took_too_long_is_handled_once_nobody_waits_for_it() -> No
         stand = Stand(made, grace=0.1)
         step = told(made, timeout_at=NOW)
         assert await stand.runtime.start(step.ctx) == Continue()
-        result = await stand.runtime.terminate(step.ctx)
+        result = await stand.terminated(step.ctx)
         assert lines(result)[0].startswith("`deaf` runs in a thread")
         assert called == ["late"]
         go.set()
@@ -603,21 +603,16 @@ def test_handlers_have_their_time_unless_nobody_has() -> None:
             called.append("late")
 
         made = function_of(deaf, "deaf", on_timeout=late)
-        stand = Stand(made, grace=0.8)
-
-        async def ended(step: Told) -> StepResult:
-            while isinstance(said := await stand.runtime.terminate(step.ctx), Continue):
-                pass
-            return said
+        stand = Stand(made, grace=2.5)
 
         step = told(made, timeout_at=NOW)
         assert await stand.runtime.start(step.ctx) == Continue()
-        assert lines(await ended(step))[0].startswith("`deaf` runs in a thread")
+        assert lines(await stand.terminated(step.ctx))[0].startswith("`deaf` runs in a thread")
         assert called == ["late"]
         begun.clear()
         step = told(made, timeout_at=NOW)
         assert await stand.runtime.start(step.ctx) == Continue()
-        ending = asyncio.create_task(ended(step))
+        ending = asyncio.create_task(stand.terminated(step.ctx))
         while not begun.is_set():  # noqa: ASYNC110 - it is set in a thread
             await asyncio.sleep(0.001)
         stand.runtime.kill_all()
@@ -639,7 +634,7 @@ def test_a_function_that_gives_no_heartbeat_is_ended() -> None:
             ctx.heartbeat()
             time.sleep(seconds)
 
-        for call, values in ((quiet, {}), (deaf, {"seconds": 0.3})):
+        for call, values in ((quiet, {}), (deaf, {"seconds": 1.0})):
             made = function_of(call, "f", heartbeat_within=0.05)
             result = await Stand(made).run(made, values)
             assert said(result) == ("UserError", "`f` gave no heartbeat for 0.05 s")
@@ -650,12 +645,12 @@ def test_a_function_that_gives_no_heartbeat_is_ended() -> None:
 def test_a_function_that_gives_heartbeats_goes_on() -> None:
     async def body() -> None:
         async def beat(ctx: StepContext) -> int:
-            for _ in range(14):
-                await asyncio.sleep(0.05)
+            for _ in range(20):
+                await asyncio.sleep(0.1)
                 ctx.heartbeat()
             return 1
 
-        made = function_of(beat, "beat", heartbeat_within=0.5)
+        made = function_of(beat, "beat", heartbeat_within=1.5)
         assert value(await Stand(made).run(made)) == 1
 
     playing(body)
@@ -670,9 +665,7 @@ def test_a_stop_counts_more_than_silence() -> None:
         made = function_of(deaf, "deaf", heartbeat_within=1)
         stand, step = Stand(made), told(made, {"seconds": 1.3})
         assert await stand.runtime.start(step.ctx) == Continue()
-        while isinstance(result := await stand.runtime.terminate(step.ctx), Continue):
-            pass
-        assert result == Stopped()
+        assert await stand.terminated(step.ctx) == Stopped()
 
     playing(body)
 
@@ -728,7 +721,7 @@ def test_who_is_told_to_end_in_the_line_never_runs() -> None:
         first, second = told(made, {"number": 1}), told(made, {"number": 2})
         await stand.runtime.start(first.ctx)
         await stand.runtime.start(second.ctx)
-        assert await stand.runtime.terminate(second.ctx) == Stopped()
+        assert await stand.terminated(second.ctx) == Stopped()
         go.set()
         await first.end()
         assert ran == [1]
