@@ -22,7 +22,13 @@ async def update(
     `create_time`; else 409 says who was first.
     """
     return await update_properties(
-        call.store, call.caller, workflow_id, given, hints=call.hints, if_match=if_match
+        call.store,
+        call.caller,
+        workflow_id,
+        given,
+        hints=call.hints,
+        if_match=if_match,
+        limits=call.desk.limits,
     )
 
 
