@@ -156,6 +156,9 @@ def test_restarting_a_step_while_its_run_goes_on(server: Served) -> None:
     path = "/workflows/both/instances/1/steps/s/actions/restart"
     made = server.post(path, {"restart_policy": "RESTART_FROM_INCOMPLETE"})
     assert (made["workflow_run_id"], made["step_attempt_id"]) == (1, 2)
+    first = server.get("/workflows/both/instances/1/runs/1/steps/s/attempts/1")
+    second = server.get("/workflows/both/instances/1/runs/1/steps/s/attempts/2")
+    assert [each["step_retry"]["manual_retries"] for each in (first, second)] == [0, 1]
     assert (
         "only one that failed"
         in server.post(
