@@ -91,6 +91,7 @@ def test_a_while(server: Served) -> None:
     found = step["artifacts"]["maestro_while"]
     assert (found["first_iteration"], found["last_iteration"], found["last_status"]) == (1, 1, "IN_PROGRESS")
     assert found["last_overview"]["total_step_count"] == 1
+    assert found["loop_param_values"] == {"n": [0]}
     inline = found["loop_workflow_id"]
     for iteration in (1, 2):
         server.step_is(inline, "s", "RUNNING", iteration)
@@ -99,6 +100,21 @@ def test_a_while(server: Served) -> None:
     found = artifact(server, "whiled", "loop", "while")
     assert (found["last_iteration"], found["last_status"]) == (2, "SUCCEEDED")
     assert "last_overview" not in found
+    assert found["loop_param_values"] == {"n": [0, 1, 2]}
+
+
+def test_the_values_that_a_while_went_through(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = noop("s")
+    step["step"]["params"] = {"n": {"expression": "n + 1", "type": "LONG"}}
+    values = {"n": {"value": 5, "type": "LONG"}}
+    loop = {"id": "loop", "transition": {}, "condition": "n < 7", "steps": [step]}
+    params = {"loop_params": {"type": "MAP", "value": values}}
+    server.push("valued", {"while": {**loop, "params": params}})
+    server.start("valued")
+    server.ended("valued")
+    assert artifact(server, "valued", "loop", "while")["loop_param_values"] == {"n": [5, 6, 7]}
+    monkeypatch.setattr(artifacts_view, "BATCH", 1)
+    assert "loop_param_values" not in artifact(server, "valued", "loop", "while")
 
 
 def test_a_subworkflow(server: Served) -> None:
