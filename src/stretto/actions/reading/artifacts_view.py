@@ -22,7 +22,7 @@ from stretto.engine.loop_overview import (
 from stretto.engine.records import LoopRecord
 from stretto.engine.rollup import Rollup
 from stretto.model.artifact import ArtifactKey, Artifacts, SubworkflowArtifact
-from stretto.model.status import RUN_ENDS, RunStatus
+from stretto.model.status import RUN_ENDS, InstanceStatus, RunStatus
 from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
 from stretto.model.workflow import Workflow
 from stretto.ports.paging import Cut
@@ -51,7 +51,8 @@ async def artifacts_of(
     if not loops:
         return own
     loop, flow = loops[0], flow_of(state, workflow)
-    alive = await _iterations(store, loop, UNFINISHED)
+    highest = max(loop.run_id, row.record.loop_run or 0)  # what is above runs for a later run
+    alive = [each for each in await _iterations(store, loop, UNFINISHED) if each.key.run_id <= highest]
     if isinstance(step, WhileStep):
         last = await _last_round(store, alive[-1]) if alive else None
         made = while_artifact(flow, row.record, loop, last)
@@ -111,8 +112,11 @@ async def _values(store: Store, loop: LoopRecord) -> dict[str, list[Any]] | None
 
 
 async def _ended(store: Store, loop: LoopRecord, rounds: list[Round]) -> dict[RunStatus, Rows] | None:
-    """Which iterations ended how; None: it follows from their number, or there are too many to name."""
-    if len(stats_of(loop)) < 2:
+    """Which iterations ended how; None: it follows from their number, or there are too many to name, or later
+    runs have run some of them again.
+    """
+    stats = stats_of(loop)
+    if len(stats) < 2:
         return None
     bad = await _iterations(store, loop, BADLY)
     if len(bad) >= MOST_NAMED:
@@ -122,5 +126,8 @@ async def _ended(store: Store, loop: LoopRecord, rounds: list[Round]) -> dict[Ru
     for row in bad:
         well.remove(row.key.instance_id)
         named.setdefault(row.record.status, Intervals()).add(row.key.instance_id)
-    found = {status: tuple(rows.rows()) for status, rows in named.items()}
-    return {**found, RunStatus.SUCCEEDED: tuple(well.rows())} if well else found
+    if well:
+        named[RunStatus.SUCCEEDED] = well
+    if {InstanceStatus(status): len(rows) for status, rows in named.items()} != stats:
+        return None
+    return {status: tuple(rows.rows()) for status, rows in named.items()}
