@@ -25,7 +25,7 @@ from stretto.node.collector import looking_seldom
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
 from stretto.node.performer import Performer
-from stretto.node.retention import forget_now_and_then
+from stretto.node.retention import forget_now_and_then, purge_now_and_then
 from stretto.ports.clock import Clock
 from stretto.ports.evaluator import Evaluator
 from stretto.ports.groups import NodeState
@@ -100,10 +100,11 @@ class App:
         """Begin to look after what is in the store."""
         await self._bury_the_dead()
         self._task = asyncio.create_task(self._driver.run())
-        forgetting = forget_now_and_then(
-            self.store, self.config.retention, lambda: FIRST_GROUP in self._node.groups, self._observers
-        )
-        self._forgetting.append(asyncio.create_task(forgetting))
+        for again in (forget_now_and_then, purge_now_and_then):
+            forgetting = again(
+                self.store, self.config.retention, lambda: FIRST_GROUP in self._node.groups, self._observers
+            )
+            self._forgetting.append(asyncio.create_task(forgetting))
         if self.logs is not None:
             kept = self.config.retention
             cleaning = forget_old_output(self.logs, self.clock.now, kept.runs, kept.every)

@@ -11,11 +11,12 @@ import httpx
 import pytest
 from tests.api.serving import JSON, Served, served
 
-from stretto.api.door import Door, slashed
+from stretto.api.door import Door
 from stretto.api.feed import Feed
 from stretto.api.origins import is_loopback, why_not
 from stretto.api.server import Server, bind
 from stretto.api.settings import ServerSettings
+from stretto.api.slashes import slashed
 from stretto.node.clock import SystemClock
 from stretto.store.opening import open_store
 
@@ -276,6 +277,8 @@ def test_a_slash_inside_a_name_stays_one(server: Served) -> None:
     server.post("/signals", {"name": "db/table"})
     assert server.get("/signals/db%2Ftable/instances/latest")["name"] == "db/table"
     assert slashed("plain") == "plain"
+    assert server.get("/workflows/a%2Fb/overview", 404)["message"] == "Cannot find workflow [a/b]"
+    assert server.get("/tag-permits/a%2Fb/nothing", 404)["instance"] == "/api/v3/tag-permits/a/b/nothing"
 
 
 def test_methods_that_a_route_does_not_have(server: Served) -> None:

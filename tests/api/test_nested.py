@@ -91,6 +91,7 @@ def test_a_while(server: Served) -> None:
     found = step["artifacts"]["maestro_while"]
     assert (found["first_iteration"], found["last_iteration"], found["last_status"]) == (1, 1, "IN_PROGRESS")
     assert found["last_overview"]["total_step_count"] == 1
+    assert found["loop_param_values"] == {"n": [0]}
     inline = found["loop_workflow_id"]
     for iteration in (1, 2):
         server.step_is(inline, "s", "RUNNING", iteration)
@@ -99,6 +100,21 @@ def test_a_while(server: Served) -> None:
     found = artifact(server, "whiled", "loop", "while")
     assert (found["last_iteration"], found["last_status"]) == (2, "SUCCEEDED")
     assert "last_overview" not in found
+    assert found["loop_param_values"] == {"n": [0, 1, 2]}
+
+
+def test_the_values_that_a_while_went_through(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = noop("s")
+    step["step"]["params"] = {"n": {"expression": "n + 1", "type": "LONG"}}
+    values = {"n": {"value": 5, "type": "LONG"}}
+    loop = {"id": "loop", "transition": {}, "condition": "n < 7", "steps": [step]}
+    params = {"loop_params": {"type": "MAP", "value": values}}
+    server.push("valued", {"while": {**loop, "params": params}})
+    server.start("valued")
+    server.ended("valued")
+    assert artifact(server, "valued", "loop", "while")["loop_param_values"] == {"n": [5, 6, 7]}
+    monkeypatch.setattr(artifacts_view, "BATCH", 1)
+    assert "loop_param_values" not in artifact(server, "valued", "loop", "while")
 
 
 def test_a_subworkflow(server: Served) -> None:
@@ -132,3 +148,70 @@ def test_steps_that_have_started_nothing_yet(server: Served) -> None:
     server.start("unborn-parent")
     assert "artifacts" not in server.step_is("unborn-parent", "sub", "PAUSED")
     server.put("/workflows/unborn-parent/instances/1/actions/kill")
+
+
+# ------------------------------------------------------------------------------------------------ older runs
+def test_a_view_of_an_older_run_shows_nothing_of_later_ones(server: Served) -> None:
+    inner = {**foreach(shell("s", "test ${i} -ne 1"), noop("n"))["foreach"], "id": "deep"}
+    around = {"o": {"value": [1, 2], "type": "LONG_ARRAY"}}
+    outer = {
+        "id": "outer",
+        "params": {"loop_params": {"type": "MAP", "value": around}},
+        "steps": [{"foreach": inner}],
+    }
+    server.push("older", {"foreach": outer})
+    server.start("older")
+    server.ended("older", 1, "FAILED")
+    restart = {
+        "restart_policy": "RESTART_FROM_INCOMPLETE",
+        "upstream_restart_mode": "RESTART_FROM_INLINE_ROOT",
+    }
+    params = {"command": {"value": "sleep 1", "type": "STRING"}}
+    found = server.get("/views/flatten/workflows/older/instances/1/runs/1/steps/s?first=9")["elements"]
+    bad = next(each for each in found if each["step_runtime_state"]["status"] == "FATALLY_FAILED")
+    place = bad["leaf_step_instance_ref"]
+    path = (
+        f"/workflows/{place['workflow_id']}/instances/{place['workflow_instance_id']}/steps/s/actions/restart"
+    )
+    server.post(path, {**restart, "step_run_params": params})
+    server.step_is(place["workflow_id"], "s", "RUNNING", place["workflow_instance_id"])
+    first = server.get("/workflows/older/instances/1/runs/1/steps/outer/attempts/latest")
+    assert "running_stats" not in first["artifacts"]["maestro_foreach"]["foreach_overview"]
+    server.until("/workflows/older/instances/1/runs/2", lambda run: run["status"] == "SUCCEEDED")
+    view = "/views/flatten/workflows/older/instances/1/runs"
+    assert server.get(f"{view}/1/steps/s?first=9")["elements"] == found
+    rank = f"{view}/1/steps/s?last=9"
+    assert server.get(rank)["elements"] == found
+    page = server.get(f"{view}/1/steps/s?first=1")
+    rest = server.get(f"{view}/1/steps/s?first=9&cursor={page['page_info']['end_cursor']}")
+    assert [*page["elements"], *rest["elements"]] == found
+    counts = server.get(f"{view}/1/steps/s/summary?statusCount=true")
+    assert counts["count_by_status"]["FATALLY_FAILED"] == 2
+    assert counts["representative_iteration"]["workflow_run_id"] == 1
+    assert counts["representative_iteration"]["leaf_step_instance_ref"]["workflow_run_id"] == 1
+    counts = server.get(f"{view}/2/steps/s/summary?statusCount=true")["count_by_status"]
+    assert set(counts) == {"SUCCEEDED"}
+    newer = server.get(f"{view}/2/steps/n?first=9")["elements"]  # they did not run again
+    assert {each["leaf_step_instance_ref"]["workflow_run_id"] for each in newer} == {1}
+    place = server.get(f"{view}/1/steps/deep?first=1")["elements"][0]["leaf_step_instance_ref"]
+    deep = f"/workflows/{place['workflow_id']}/instances/{place['workflow_instance_id']}/runs/1/steps/deep"
+    older = server.get(f"{deep}/attempts/latest")["artifacts"]["maestro_foreach"]["foreach_overview"]
+    assert older["stats"]["FAILED"] == 1
+    assert "details" not in older  # nothing, rather than how they ended later
+
+
+def test_iterations_that_a_later_run_began_are_not_in_an_older_one(server: Served) -> None:
+    server.push("begun", foreach(shell("s", "test ${i} -ne 2"), concurrency=1))
+    server.start("begun")
+    server.ended("begun", 1, "FAILED")
+    params = {"command": {"value": "true", "type": "STRING"}}
+    body = {"restart_policy": "RESTART_FROM_INCOMPLETE", "upstream_restart_mode": "RESTART_FROM_INLINE_ROOT"}
+    loop = artifact(server, "begun", "each", "foreach")["foreach_workflow_id"]
+    server.post(f"/workflows/{loop}/instances/2/steps/s/actions/restart", {**body, "step_run_params": params})
+    server.until("/workflows/begun/instances/1/runs/2", lambda run: run["status"] == "SUCCEEDED")
+    view = "/views/flatten/workflows/begun/instances/1/runs"
+    for run, ranks in ((1, ["11", "12"]), (2, ["11", "12", "13", "14"])):
+        found = server.get(f"{view}/{run}/steps/s?first=9")["elements"]
+        assert [each["iteration_rank"] for each in found] == ranks
+    server.get(f"{view}/1/steps/s/iterations/3", 404)
+    assert server.get(f"{view}/2/steps/s/iterations/3")["iteration_rank"] == "13"

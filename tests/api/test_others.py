@@ -23,6 +23,7 @@ def test_tag_permits(server: Served) -> None:
         {"tag": "x"},
         {"tag": "x", "max_allowed": -1},
         {"tag": "", "max_allowed": 1},
+        {"tag": "x", "max_allowed": 1, "timeline": []},
         [],
         "x",
     )
@@ -72,6 +73,26 @@ def test_job_templates(server: Served) -> None:
     server.post("/job-templates", template("a b"), 400)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"version_author": "eve"}, "[version_author] can not be given"),
+        ({"create_time": 5}, "[create_time] can not be given"),
+        (template("x" * 129), "at most 128 characters"),
+        (template("spark", "v__1"), "[v__1] can not be a template version (letters"),
+        (template("spark", description="x" * 16_385), "The description of job template [spark] is too long"),
+        (
+            template("spark", step_type="Sparky"),
+            "The step type [Sparky] of job template [spark] is not known",
+        ),
+    ],
+)
+def test_bad_job_templates(wrong: dict[str, Any], told: str, server: Served) -> None:
+    refused = server.post("/job-templates", {**template("spark"), **wrong}, 400)
+    assert told in refused["message"]
+    server.get("/job-templates/spark", 404)
+
+
 def test_a_template_gives_a_step_its_parameters(server: Served) -> None:
     seconds = {"sleep_seconds": {"value": 0, "type": "LONG"}}
     params = {"color": {"value": "blue", "type": "STRING"}}
@@ -99,6 +120,8 @@ def test_signals(server: Served) -> None:
     assert refused["status"] == "CONFLICT"
     second = server.post("/signals", {"name": "table/ready", "request_id": "again", "params": {"day": 7}})
     assert (second["seq_id"], second["instance_id"]) == (2, "again")
+    unnamed = server.post("/signals", {"name": "table/ready", "request_id": "", "params": {"day": 7}}, 409)
+    assert unnamed["message"] == refused["message"]  # an empty id is none
     path = "/signals/table%2Fready/instances"
     assert server.get(f"{path}/1") == made
     assert server.get(f"{path}/latest") == second
@@ -227,3 +250,23 @@ def test_views_of_steps_outside_of_loops(server: Served) -> None:
     server.get(f"{path}/s?first=1", 400)
     server.get(f"{path}/z?first=1", 404)
     server.put("/workflows/flat/actions/kill", 202)
+
+
+def test_a_filter_that_can_not_be_read_is_named(server: Served, looped: str) -> None:
+    assert looped
+    path = "/views/flatten/workflows/looped/instances/1/runs/1/steps/inner?first=1&loopParams="
+    for wrong in ("xx", "W10", "a"):
+        assert server.get(path + wrong, 400)["message"].startswith(f"Invalid loopParams [{wrong}] (base64 of")
+
+
+def test_the_reason_of_an_end_is_told_once(server: Served) -> None:
+    server.push("undeclared", shell("s", "sleep 1"))
+    server.start("undeclared")
+    server.step_is("undeclared", "s", "RUNNING")
+    place = {"workflow_id": "undeclared", "workflow_instance_id": 1, "workflow_run_id": 1}
+    params = {"nobody": {"value": "x", "type": "STRING"}}
+    body = {**place, "step_id": "s", "step_attempt_id": 1, "params": params}
+    server.put("/output-data", json=body)
+    step = server.step_is("undeclared", "s", "INTERNALLY_FAILED")
+    told = [line["message"] for line in step["timeline"] if line["type"] == "LOG"]
+    assert told == ["Invalid output parameter [nobody]: the step does not declare it"]

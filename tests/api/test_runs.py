@@ -1,10 +1,11 @@
 """Endpoints 12 and 20 to 33: starting, reading, ending and restarting instances."""
 
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.api.serving import Served, noop, served, shell, sleep
+from tests.api.serving import LOOP, Served, noop, served, shell, sleep
 
 from stretto.config import Config
 from stretto.config.settings import ExpressionSettings
@@ -277,3 +278,74 @@ def test_restarts(server: Served, tmp_path: Path) -> None:
     server.post(
         "/workflows/again/instances/9/actions/restart", {"restart_policy": "RESTART_FROM_BEGINNING"}, 404
     )
+
+
+# ------------------------------------------------------------------------------------------------ counting
+def test_a_restart_counts_the_leaves_of_earlier_runs(server: Served) -> None:
+    child = {"subworkflow": {"id": "sub", "params": {"subworkflow_id": {"value": "leafy", "type": "STRING"}}}}
+    server.push("leafy", noop("x"), noop("y"))
+    server.push("counted", noop("a", "each"), LOOP, child, shell("s", "exit 1"))
+    server.start("counted")
+    first = server.ended("counted", 1, "FAILED")["runtime_overview"]["rollup_overview"]
+    assert first["total_leaf_count"] == 7  # a, three of the loop, two of the child, s
+    body = {"restart_policy": "RESTART_FROM_INCOMPLETE"}
+    server.post("/workflows/counted/instances/1/actions/restart", body)
+    path = "/workflows/counted/instances/1/runs/2"
+    found = server.until(path, lambda run: run["status"] == "FAILED")["runtime_overview"]
+    assert found["total_step_count"] == 1
+    assert found["rollup_overview"]["total_leaf_count"] == 7
+    assert found["rollup_overview"]["overview"]["SUCCEEDED"]["cnt"] == 6
+    assert found["rollup_overview"]["overview"]["FATALLY_FAILED"]["ref"] == {"counted:2": ["1:s:1"]}
+
+
+def test_an_iteration_counts_its_leaves(server: Served) -> None:
+    numbers = {"j": {"value": [1, 2], "type": "LONG_ARRAY"}}
+    inner = {
+        "id": "deep",
+        "params": {"loop_params": {"type": "MAP", "value": numbers}},
+        "steps": [noop("leaf")],
+    }
+    server.push("iterated", {"foreach": {**LOOP["foreach"], "steps": [noop("first"), {"foreach": inner}]}})
+    server.start("iterated")
+    server.ended("iterated")
+    step = server.get("/workflows/iterated/instances/1/steps/each")
+    inline = step["artifacts"]["maestro_foreach"]["foreach_workflow_id"]
+    found = server.get(f"/workflows/{inline}/instances/2")["runtime_overview"]["rollup_overview"]
+    assert found == {"total_leaf_count": 3, "overview": {"SUCCEEDED": {"cnt": 3}}}
+    assert server.get(f"/workflows/{inline}/versions/1") == server.get(f"/workflows/{inline}/versions/ACTIVE")
+    server.get(f"/workflows/{inline}/versions/2", 404)
+    server.get(f"/workflows/{inline}/versions/first", 400)
+
+
+def test_what_ended_in_the_queue_was_never_carried_out(server: Served) -> None:
+    server.push("waiting", sleep("s"), run_strategy="SEQUENTIAL")
+    server.start("waiting")
+    server.step_is("waiting", "s", "RUNNING")
+    server.start("waiting")
+    server.put("/workflows/waiting/instances/2/actions/stop")
+    assert "execution_id" not in server.ended("waiting", 2, "STOPPED")
+    server.put("/workflows/waiting/instances/1/actions/stop")
+    assert server.ended("waiting", 1, "STOPPED")["execution_id"]
+
+
+# ------------------------------------------------------------------------------------------------ timeouts
+def timed(server: Served, workflow_id: str, timeout: str, minutes: int, *steps: dict[str, Any]) -> None:
+    params = {"minutes": {"value": 1, "type": "LONG"}}
+    workflow = {"id": workflow_id, "timeout": timeout, "params": params, "steps": list(steps)}
+    server.post("/workflows", {"properties": {"owner": "ann"}, "workflow": workflow})
+    server.start(workflow_id, run_params={"minutes": {"value": minutes, "type": "LONG"}})
+
+
+def test_a_timeout_is_told_after_the_end_too(server: Served) -> None:
+    step = noop("a")
+    step["step"]["timeout"] = "${minutes} min"
+    timed(server, "timed", "2h", 5, step, noop("b"))
+    assert server.ended("timed")["timeout_in_millis"] == 7_200_000
+    path = "/workflows/timed/instances/1/steps"
+    assert server.get(f"{path}/a")["timeout_in_millis"] == 300_000
+    assert "timeout_in_millis" not in server.get(f"{path}/b")  # the default is the engine's
+
+
+def test_a_timeout_that_ended_a_run_is_none(server: Served) -> None:
+    timed(server, "untimed", "${minutes} min", 0, noop("a"))
+    assert "timeout_in_millis" not in server.ended("untimed", 1, "FAILED")

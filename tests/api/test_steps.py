@@ -156,6 +156,9 @@ def test_restarting_a_step_while_its_run_goes_on(server: Served) -> None:
     path = "/workflows/both/instances/1/steps/s/actions/restart"
     made = server.post(path, {"restart_policy": "RESTART_FROM_INCOMPLETE"})
     assert (made["workflow_run_id"], made["step_attempt_id"]) == (1, 2)
+    first = server.get("/workflows/both/instances/1/runs/1/steps/s/attempts/1")
+    second = server.get("/workflows/both/instances/1/runs/1/steps/s/attempts/2")
+    assert [each["step_retry"]["manual_retries"] for each in (first, second)] == [0, 1]
     assert (
         "only one that failed"
         in server.post(
@@ -201,6 +204,37 @@ def test_a_breakpoint_may_go_and_hold_what_it_has(server: Served) -> None:
     server.delete(f"{PLACE}?workflowId=held&stepId=a&resume=false")
     server.step_is("held", "a", "PAUSED")
     server.put("/workflows/held/instances/1/actions/kill")
+
+
+def test_a_breakpoint_outlives_the_version_that_had_its_step(server: Served) -> None:
+    server.push("older", noop("a"), noop("b"))
+    server.post(PLACE, {"workflow_id": "older", "step_id": "b"})
+    for instance in (1, 2):
+        server.start("older")
+        server.step_is("older", "b", "PAUSED", instance)
+    server.push("older", noop("a"))
+    query = "?workflowId=older&stepId=b"
+    assert [each["created_by"] for each in server.get(PLACE + query)] == ["ann"]
+    assert len(server.get(f"{PLACE}/paused-step-attempts{query}")) == 2
+    assert server.put("/breakpoints/older:b/actions/resume")["info"] == 2
+    server.ended("older", 1)
+    server.start("older")  # the new version has no such step
+    server.ended("older", 3)
+    server.delete(PLACE + query)
+    server.get(PLACE + query, 400)
+    server.delete(PLACE + query, 400)
+    server.put("/breakpoints/older:b/actions/resume", 400)
+
+
+def test_a_step_that_is_held_can_be_let_go_when_it_is_not_in_the_newest_version(server: Served) -> None:
+    server.push("later", noop("b"))
+    server.post(PLACE, {"workflow_id": "later", "step_id": "b"})
+    server.start("later")
+    server.step_is("later", "b", "PAUSED")
+    server.delete(f"{PLACE}?workflowId=later&stepId=b&resume=false")
+    server.push("later", noop("a"))
+    server.delete(f"{PLACE}?workflowId=later&stepId=b")
+    server.ended("later", 1)
 
 
 def test_bad_breakpoints(server: Served) -> None:

@@ -188,6 +188,27 @@ def test_properties_are_changed_and_set_back(server: Served) -> None:
     server.post("/workflows/nobody/properties", {}, 404)
 
 
+def test_properties_obey_the_rules_of_a_push(server: Served) -> None:
+    server.push("ruled")
+    path = "/workflows/ruled/properties"
+    wrong = {
+        "description": "x" * 16_385,
+        "step_concurrency": 0,
+        "run_strategy": {"rule": "SEQUENTIAL", "workflow_concurrency": 3},
+        "alerting": {"tct": {"completed_by_hour": 1, "duration_minutes": 3}},
+    }
+    refused = server.post(path, wrong, 400)
+    assert refused["message"] == '400 BAD_REQUEST "Validation failure"'
+    assert [each.partition(":")[0] for each in refused["errors"]] == [
+        "description",
+        "step_concurrency",
+        "run_strategy.workflow_concurrency",
+        "alerting.tct",
+    ]
+    server.post(path, {"run_strategy": {"rule": "PARALLEL", "workflow_concurrency": 1_001}}, 400)
+    assert "step_concurrency" not in server.get("/workflows/ruled/properties-snapshot/latest")
+
+
 def test_properties_that_somebody_else_has_changed(server: Served) -> None:
     server.push("matched")
     seen = server.get("/workflows/matched/properties-snapshot/latest")["create_time"]
@@ -223,6 +244,8 @@ def test_tags(server: Served) -> None:
     assert [each["name"] for each in left["tags"]] == ["nightly"]
     server.delete(f"{path}/team%2Fdata", 404)
     server.post(path, 7, 400)
+    kept = server.push("tagged", tags=[])["workflow_definition"]["properties_snapshot"]
+    assert [each["name"] for each in kept["tags"]] == ["nightly"]
 
 
 # ---------------------------------------------------------------------------------------------- actions

@@ -42,7 +42,7 @@ async def announce(
 
 def instance_id_of(request: SignalRequest) -> str:
     """What makes two announcements the same one: the request id, else the name with its parameters."""
-    if request.request_id is not None:
+    if request.request_id:
         return request.request_id
     params = to_json(sorted((request.params or {}).items())).decode()
     return str(uuid5(NAMESPACE_OID, f"{request.name}\0{params}"))

@@ -1,8 +1,10 @@
 """Remove a breakpoint."""
 
+from functools import partial
+
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.breakpoint_place import kept_under
+from stretto.actions.parts.breakpoint_place import found_under
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.resume_breakpoint import resume_held
 from stretto.engine.breakpoints import Where, no_such_breakpoint
@@ -27,9 +29,11 @@ async def delete_breakpoint(
     was broken off finds no breakpoint, and lets go whom it held.
     """
     await check_access(store, caller, Right.RUN, workflow_id)
-    kept = await kept_under(store, workflow_id, step_id)
-    gone = await repeated(lambda: store.delete_breakpoint(StepBreakpoint(workflow_id=kept, step_id=step_id)))
-    resumed = await resume_held(store, caller, kept, step_id, hints) if resume else 0
+    gone, resumed = False, 0
+    for kept in await found_under(store, workflow_id, step_id):
+        wanted = StepBreakpoint(workflow_id=kept, step_id=step_id)
+        gone |= await repeated(partial(store.delete_breakpoint, wanted))
+        resumed += await resume_held(store, caller, kept, step_id, hints) if resume else 0
     if not gone and not resumed:
         raise no_such_breakpoint(workflow_id, step_id, Where())
     message = f"User [{caller.name}] removed the breakpoint, and resumed [{resumed}] step attempts"

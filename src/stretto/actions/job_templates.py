@@ -4,27 +4,33 @@ from typing import Final
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import check_role
+from stretto.actions.parts.naming import check_extra, check_reference
 from stretto.actions.parts.repeat import repeated
-from stretto.definition.rules.names import PREFIX, REFERENCE_ID, SEPARATOR
+from stretto.definition import Limits
 from stretto.model.errors import InvalidDefinition, InvalidRequest, NotFound
-from stretto.model.job_template import JobTemplate, JobTemplateMetadata, JobTemplateRequest
+from stretto.model.job_template import (
+    JobTemplate,
+    JobTemplateDefinition,
+    JobTemplateMetadata,
+    JobTemplateRequest,
+)
+from stretto.model.suggest import did_you_mean
 from stretto.params import problems_of
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
 
 DEFAULT_VERSION: Final = "default"
+DEFAULT_LIMITS: Final = Limits()
 
 
-async def put_job_template(store: Store, caller: Caller, request: JobTemplateRequest) -> JobTemplate:
+async def put_job_template(
+    store: Store, caller: Caller, request: JobTemplateRequest, *, limits: Limits = DEFAULT_LIMITS
+) -> JobTemplate:
     """Store a template, in the place of one with the same job type and version."""
     check_role(caller, Role.AUTHOR, "change job templates")
     definition = request.definition
-    for text, what in ((definition.job_type, "job type"), (definition.version, "template version")):
-        if not REFERENCE_ID.fullmatch(text) or SEPARATOR in text or text.lower().startswith(PREFIX):
-            raise InvalidRequest(f"[{text}] can not be a {what}")
-    problems = problems_of(definition.params or {}, (None, "params"))
-    if problems:
-        raise InvalidDefinition(problems, source=f"job template [{definition.job_type}]")
+    check_extra(request.extra, JobTemplateMetadata)
+    _check(definition, limits)
     metadata = JobTemplateMetadata(
         owner=request.owner,
         version_author=caller.user,
@@ -72,3 +78,19 @@ async def delete_job_template(store: Store, caller: Caller, job_type: str, versi
     count = await repeated(lambda: store.delete_templates(job_type, version))
     which = f"[{job_type}]" if version is None else f"[{job_type}][{version}]"
     return f"Deleted [{count}] versions of job template {which}"
+
+
+def _check(definition: JobTemplateDefinition, limits: Limits) -> None:
+    """The names, and what a step that takes the template could not have either."""
+    name = f"job template [{definition.job_type[:40]}]"
+    check_reference(definition.job_type, "a job type", limits.id_length)
+    check_reference(definition.version, "a template version", limits.id_length)
+    if len(definition.description or "") > limits.description_length:
+        most = f"{limits.description_length:,} characters"
+        raise InvalidRequest(f"The description of {name} is too long", hint=f"at most {most}")
+    if definition.step_type not in limits.step_types:
+        hint = did_you_mean(definition.step_type, sorted(limits.step_types))
+        raise InvalidRequest(f"The step type [{definition.step_type}] of {name} is not known", hint=hint)
+    problems = problems_of(definition.params or {}, (None, "params"))
+    if problems:
+        raise InvalidDefinition(problems, source=name)

@@ -2,7 +2,7 @@
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.breakpoint_place import kept_under
+from stretto.actions.parts.breakpoint_place import found_under
 from stretto.actions.reading.breakpoints import all_paused
 from stretto.actions.resume_attempt import resume_paused
 from stretto.engine.breakpoints import Where, no_such_breakpoint
@@ -16,10 +16,11 @@ async def resume_breakpoint(
 ) -> ActionEvent:
     """Those that are paused go on; the breakpoint stays, and holds the next ones."""
     await check_access(store, caller, Right.RUN, workflow_id)
-    kept = await kept_under(store, workflow_id, step_id)
-    if not await store.breakpoints(kept, step_id):
+    places = await found_under(store, workflow_id, step_id)
+    places = [each for each in places if await store.breakpoints(each, step_id)]
+    if not places:
         raise no_such_breakpoint(workflow_id, step_id, Where())
-    resumed = await resume_held(store, caller, kept, step_id, hints)
+    resumed = sum([await resume_held(store, caller, each, step_id, hints) for each in places])
     message = f"User [{caller.name}] resumed [{resumed}] step attempts"
     return ActionEvent(
         timestamp=await store.now(), action="RESUME", author=caller.user, message=message, info=resumed

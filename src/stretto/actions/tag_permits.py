@@ -2,7 +2,7 @@
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import check_role
-from stretto.actions.parts.naming import check_label
+from stretto.actions.parts.naming import check_extra, check_label
 from stretto.actions.parts.repeat import repeated
 from stretto.engine.permits import granted, with_limit
 from stretto.model.errors import InvalidRequest, NotFound
@@ -17,6 +17,7 @@ async def set_tag_permit(
     """Set the limit of a tag. A lower one takes nothing from anybody; after a higher one others may go."""
     check_role(caller, Role.AUTHOR, "change limits of tags")
     check_label(request.tag, "a tag's name")
+    check_extra(request.extra, TagPermit)
     if request.max_allowed < 0:
         raise InvalidRequest(f"The limit of tag [{request.tag}] can not be negative: {request.max_allowed}")
     now = await store.now()

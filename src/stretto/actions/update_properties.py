@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 from stretto.actions.caller import Caller
 from stretto.actions.parts.changing import change_properties
 from stretto.actions.parts.property_rules import check_strategy, updated
-from stretto.actions.publish import Outdated
+from stretto.actions.publish import DEFAULT_LIMITS, Outdated
+from stretto.definition import Limits, validate_properties
+from stretto.model.errors import InvalidDefinition
 from stretto.model.properties import Properties, PropertiesSnapshot, PropertiesUpdate
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
@@ -20,22 +22,31 @@ async def update_properties(
     *,
     hints: Hints = SILENT,
     if_match: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> PropertiesSnapshot:
-    """What the update names is set, or set back; the rest stays. A run strategy that could not go on with
-    the runs that are there is refused, with what must end before. With `if_match` the properties must be
-    those that were created then, or nothing is changed, and `Outdated` says who was first.
+    """What the update names is set, or set back; the rest stays. The rules are those of a push. A run
+    strategy that could not go on with the runs that are there is refused, with what must end before. With
+    `if_match` the properties must be those that were created then, or nothing is changed, and `Outdated`
+    says who was first.
     """
 
     def rule(found: Found, before: PropertiesSnapshot) -> Properties:
         if if_match is not None and before.create_time != if_match:
             raise _outdated(workflow_id, before, if_match)
         after = updated(before, update)
+        _check_values(update, limits)
         check_strategy(found, after.run_strategy)
         return after
 
     return await change_properties(
         store, caller, workflow_id, "Updated the workflow properties", rule, hints=hints
     )
+
+
+def _check_values(update: PropertiesUpdate, limits: Limits) -> None:
+    problems = validate_properties(update, limits)
+    if problems:
+        raise InvalidDefinition(problems, source="update of the properties")
 
 
 def _outdated(workflow_id: str, now: PropertiesSnapshot, expected: int) -> Outdated:

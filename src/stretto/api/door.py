@@ -14,12 +14,12 @@ from stretto.api.feed import Feed
 from stretto.api.origins import why_not
 from stretto.api.request_ids import HEADER, mark
 from stretto.api.settings import ServerSettings
+from stretto.api.slashes import SLASH
 from stretto.model.errors import TimedOut
 from stretto.ports.clock import Clock
 
 CURSOR: Final = b"stretto-cursor"  # every change that is not in the answer comes behind it
 PREFIX: Final = "/api/v3/"
-SLASH: Final = "\x1f"  # stands for `%2F` in a path: it is part of a name there, and no name has it
 FIXED: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -97,11 +97,6 @@ def _merged(own: Any, ours: list[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
 
 def _unquoted(raw: str) -> str:
     return "/".join(unquote(part).replace("/", SLASH) for part in raw.split("/"))
-
-
-def slashed(name: str) -> str:
-    """A name from a path, with the slashes that it was sent with."""
-    return name.replace(SLASH, "/")
 
 
 async def _refuse(send: Send, body: bytes) -> None:

@@ -8,6 +8,7 @@ from litestar import MediaType, Request, Response
 from litestar.exceptions import HTTPException
 
 from stretto.api.request_ids import id_of
+from stretto.api.slashes import slashed
 from stretto.model.details import Details, ErrorStatus
 from stretto.model.errors import InvalidDefinition, StrettoError, TimedOut, Unavailable
 from stretto.model.wire import encode, to_json
@@ -28,8 +29,8 @@ def on_refusal(_request: AnyRequest, error: StrettoError) -> Response[bytes]:
     message = NOT_VALID if isinstance(error, InvalidDefinition) else error.message
     details = Details(
         status=ErrorStatus(error.maestro_status),
-        message=message if error.hint is None else f"{message} ({error.hint})",
-        errors=error.details,
+        message=slashed(message if error.hint is None else f"{message} ({error.hint})"),
+        errors=tuple(map(slashed, error.details)),
         retryable=error.retryable,
     )
     headers = CLOSE if isinstance(error, TimedOut) else RETRY_AFTER if isinstance(error, Unavailable) else {}
@@ -42,7 +43,7 @@ def on_problem(request: AnyRequest, error: HTTPException) -> Response[bytes]:
     """What the framework refuses: no such route, a number that is none, a body that is too large."""
     headers = {**(error.headers or {}), **(CLOSE if error.status_code == TOO_LARGE else {})}
     detail = detail_of(error)
-    body = problem_body(error.status_code, detail, request.url.path, id_of(request.scope))
+    body = problem_body(error.status_code, detail, slashed(request.url.path), id_of(request.scope))
     return Response(body, status_code=error.status_code, media_type=PROBLEM, headers=headers)
 
 

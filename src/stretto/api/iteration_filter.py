@@ -1,7 +1,7 @@
 """Which iterations a flatten view shows, as its query says it."""
 
 from base64 import urlsafe_b64decode
-from typing import Any
+from typing import Any, Final
 
 from stretto.actions.reading.flattening import Sort, Wanted
 from stretto.api.body import read_json
@@ -9,6 +9,8 @@ from stretto.api.words import word_in, words_in
 from stretto.definition import Limits
 from stretto.model.errors import InvalidRequest
 from stretto.model.status import StepStatus
+
+HINT: Final = "base64 of a JSON object, with - and _ for + and /"
 
 
 def wanted_of(
@@ -30,8 +32,11 @@ def _values(text: str | None, limits: Limits) -> dict[str, Any]:
     try:
         decoded = urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
     except ValueError:
+        raise InvalidRequest(f"Invalid loopParams [{text[:80]}]", hint=HINT) from None
+    try:
+        found: dict[str, Any] = read_json(dict[str, Any], decoded, limits)
+    except InvalidRequest as unreadable:
         raise InvalidRequest(
-            f"Invalid loopParams [{text[:80]}]", hint="base64 of a JSON object, with - and _ for + and /"
+            f"Invalid loopParams [{text[:80]}]", details=unreadable.details, hint=HINT
         ) from None
-    found: dict[str, Any] = read_json(dict[str, Any], decoded, limits)
     return found

@@ -9,7 +9,7 @@ a place in the text and, where we know one, the way out. Time and memory are bou
 from stretto.definition.limits import MAESTRO_LIMITS, Limits
 from stretto.definition.parse import Checked, check, load, parse, parse_all
 from stretto.definition.printing import to_json, to_yaml
-from stretto.definition.validate import validate
+from stretto.definition.validate import validate, validate_properties
 
 __all__ = [
     "MAESTRO_LIMITS",
@@ -22,4 +22,5 @@ __all__ = [
     "to_json",
     "to_yaml",
     "validate",
+    "validate_properties",
 ]

@@ -10,8 +10,8 @@ from stretto.definition.rules.alerts import check_alerts
 from stretto.definition.rules.expressions import check_expressions
 from stretto.definition.rules.kinds import check_kinds, check_owner
 from stretto.definition.rules.loops import check_loops
-from stretto.definition.rules.names import check_names
-from stretto.definition.rules.numbers import check_numbers
+from stretto.definition.rules.names import check_names, check_property_texts
+from stretto.definition.rules.numbers import check_numbers, check_property_numbers
 from stretto.definition.rules.own_params import check_own_params
 from stretto.definition.rules.shape import check_shape
 from stretto.definition.rules.signals import check_signals
@@ -19,7 +19,8 @@ from stretto.definition.rules.triggers import check_triggers
 from stretto.definition.rules.validators import check_validators
 from stretto.definition.rules.visits import Scene
 from stretto.model.problem import Problem
-from stretto.model.workflow import Definition
+from stretto.model.properties import Properties
+from stretto.model.workflow import Definition, Workflow
 
 RULES: Final[tuple[Callable[[Scene], None], ...]] = (
     check_names,
@@ -55,4 +56,13 @@ def validate(
             rule(scene)
         if first_version:
             check_owner(scene)
+    return scene.problems
+
+
+def validate_properties(properties: Properties, limits: Limits = DEFAULT_LIMITS) -> list[Problem]:
+    """The same for properties that come without a definition."""
+    scene = Scene(Definition(properties=properties, workflow=Workflow(id="")), limits)
+    with suppress(Enough):
+        for rule in (check_property_texts, check_property_numbers, check_alerts):
+            rule(scene, None)
     return scene.problems

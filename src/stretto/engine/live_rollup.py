@@ -2,6 +2,7 @@
 
     rollup_of(flow)               -> RollupOverview    a run in memory
     leaves_of(attempts)           -> counts            an iteration that has ended, from its rows
+    rollup_of_rows(attempts)      -> Rollup            any run, as far as its rows tell
 
 Nothing is kept up to date for it while a run goes on: the steps of each live run are counted by status
 anyway, a loop counts an iteration when it ends, a step keeps what ran in its loop, and a child tells its
@@ -53,14 +54,15 @@ def _under(flow: Flow, attempt: AttemptRecord) -> Rollup | None:
     plan = flow.plan.steps[flow.plan.numbers[attempt.key.step_id]]
     loop = flow.loops.get(plan.index)
     if loop is None:
-        return _left_under(attempt, subworkflow=plan.kind is Kind.SUBWORKFLOW)
+        return left_under(attempt, subworkflow=plan.kind is Kind.SUBWORKFLOW)
     found = ended_leaves(loop)
     for child in flow.children.get(plan.index, {}).values():
         found.merge(live_leaves(child))
     return found
 
 
-def _left_under(attempt: AttemptRecord, *, subworkflow: bool) -> Rollup | None:
+def left_under(attempt: AttemptRecord, *, subworkflow: bool) -> Rollup | None:
+    """What ran in a loop that has ended, or in a child; None: the step counts as itself."""
     if attempt.leaves is not None:
         return Rollup.of(attempt.leaves)
     return rollup_of_children(attempt.artifacts) if subworkflow else None
@@ -111,9 +113,21 @@ def leaves_of(attempts: Iterable[AttemptRecord]) -> Counter[StepStatus]:
     """The same counts for an iteration that has ended, from the rows of its newest attempts."""
     found: Counter[StepStatus] = Counter()
     for attempt in attempts:
-        under = _left_under(attempt, subworkflow=attempt.child is not None)
+        under = left_under(attempt, subworkflow=attempt.child is not None)
         if under is not None and under.total:
             found.update(under.counts)
         else:
             found[attempt.status] += 1
+    return found
+
+
+def rollup_of_rows(attempts: Iterable[AttemptRecord]) -> Rollup:
+    """The leaf steps of a run from the rows of its newest attempts; a loop that goes on counts as itself."""
+    found = Rollup()
+    for attempt in attempts:
+        under = left_under(attempt, subworkflow=attempt.child is not None)
+        if under is not None and under.total:
+            found.merge(under)
+        else:
+            found.add(_leaf(attempt), attempt.status)
     return found

@@ -10,6 +10,7 @@ from stretto.ports.observer import Observer
 from stretto.ports.store import Store
 
 FIRST_LOOK: Final = 1.0  # seconds after the start: a program that ends soon should forget something, too
+PURGE_EVERY: Final = 2.0  # seconds: until it is done, nobody can publish under the id of a deleted workflow
 PAGE: Final = 100  # workflows that are looked at together
 
 
@@ -28,8 +29,14 @@ async def forget(store: Store, settings: RetentionSettings) -> int:
             gone += await _repeated(partial(prune, now - lasts, most=most))
     if settings.runs is not None:
         gone += await _forget_runs(store, now - settings.runs, most)
+    return gone + await purge(store, settings)
+
+
+async def purge(store: Store, settings: RetentionSettings) -> int:
+    """Delete what is left of deleted workflows. Returns how many rows that were."""
+    gone = 0
     for workflow_id in await store.purgeable():
-        gone += await _repeated(partial(store.purge, workflow_id, most=most))
+        gone += await _repeated(partial(store.purge, workflow_id, most=settings.rows_at_once))
     return gone
 
 
@@ -57,14 +64,35 @@ async def forget_now_and_then(
     observers: Sequence[Observer] = (),
 ) -> None:
     """Until it is cancelled. `is_ours`: whether this node is the one that does it."""
-    pause = FIRST_LOOK
+    every = settings.every / 1_000
+    await _now_and_then(lambda: forget(store, settings), (FIRST_LOOK, every), is_ours, observers)
+
+
+async def purge_now_and_then(
+    store: Store,
+    settings: RetentionSettings,
+    is_ours: Callable[[], bool],
+    observers: Sequence[Observer] = (),
+) -> None:
+    """The same for deleted workflows alone, far more often."""
+    await _now_and_then(lambda: purge(store, settings), (PURGE_EVERY, PURGE_EVERY), is_ours, observers)
+
+
+async def _now_and_then(
+    work: Callable[[], Awaitable[int]],
+    pauses: tuple[float, float],
+    is_ours: Callable[[], bool],
+    observers: Sequence[Observer],
+) -> None:
+    """`pauses`: before the first look, and between two."""
+    pause, every = pauses
     while True:
         await asyncio.sleep(pause)
-        pause = settings.every / 1_000
+        pause = every
         if not is_ours():
             continue
         try:
-            await forget(store, settings)
+            await work()
         except Exception as error:  # noqa: BLE001 - nobody waits for it: the next look tries again
             for each in observers:
                 each.store_failed(error, 1)

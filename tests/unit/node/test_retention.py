@@ -165,6 +165,28 @@ def test_it_is_done_again_and_again_by_one_node_and_trouble_is_told(monkeypatch:
     assert [str(error) for error in told.errors] == ["no database"]
 
 
+def test_an_app_does_not_keep_the_id_of_a_deleted_workflow_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "PURGE_EVERY", 0.05)
+    monkeypatch.setattr(retention, "FIRST_LOOK", 3_600.0)
+    url = f"sqlite:///{tmp_path}/gone.db"
+
+    async def run() -> None:
+        store = await open_sqlite(tmp_path / "gone.db")
+        world = World(store, never, never)
+        await world.publish()
+        await store.delete_workflow("wf", lambda _row: event("gone"))
+        config = Config(node=NodeSettings(stop_within=500))
+        async with running(config, url) as app, asyncio.timeout(30):
+            while await store.purgeable():
+                await app.watch(asyncio.sleep(0.02))
+        await world.publish()
+        await store.close()
+
+    asyncio.run(run())
+
+
 def test_an_app_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "FIRST_LOOK", 0.05)
     url = f"sqlite:///{tmp_path}/old.db"

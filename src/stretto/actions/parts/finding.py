@@ -12,6 +12,7 @@ from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
 
 LATEST: Final = "latest"
+VERSION_WORDS: Final = frozenset({LATEST, "default", "active"})
 
 
 async def find_workflow(store: Store, workflow_id: str) -> WorkflowRow:

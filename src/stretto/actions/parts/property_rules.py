@@ -15,7 +15,10 @@ RESET_BY_PUSH: Final = ("run_strategy", "step_concurrency", "alerting")
 
 
 def pushed(before: PropertiesSnapshot | None, given: Properties) -> Properties:
-    """After a push: what it does not name stays, but for three properties that then go back to unset."""
+    """After a push: what it does not name stays, but for three properties that then go back to unset. An
+    empty list of tags names nothing: tags are taken off one by one.
+    """
+    given = msgspec.structs.replace(given, tags=given.tags or None)
     if before is None:
         return given
     unset = {name: getattr(given, name) for name in RESET_BY_PUSH}

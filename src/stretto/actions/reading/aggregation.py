@@ -7,8 +7,10 @@ import msgspec
 from stretto.definition.graph import Graph, runtime_dag
 from stretto.engine.aggregate import aggregated_info, aggregated_views
 from stretto.engine.inline_ids import is_inline
+from stretto.engine.live_rollup import left_under
 from stretto.engine.opening import plan_of_run, restarted_step
 from stretto.engine.records import RunRecord
+from stretto.engine.rollup import Rollup, rollup_of_earlier_runs
 from stretto.model.aggregated import AggregatedInfo, StepAggregatedView
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
@@ -27,6 +29,8 @@ class RunInInstance(msgspec.Struct, frozen=True, kw_only=True):
     attempts: list[AttemptRow]  # the newest of each step that was created
     info: AggregatedInfo
     alone: bool  # there is no run before it
+    under: Mapping[str, Rollup] = {}  # what ran in the loops and the children of steps, newest run first
+    earlier: Rollup | None = None  # leaf steps of earlier runs that it does not cover
 
     @property
     def statuses(self) -> dict[str, StepStatus]:
@@ -50,7 +54,32 @@ def folded(
     """The instance after one more run."""
     made = {each.key.step_id: _view(each) for each in attempts}
     dag, info = after_run(workflow, row.record, made, None if last is None else last.info)
-    return RunInInstance(row=row, dag=dag, attempts=attempts, info=info, alone=last is None)
+    under = {} if last is None else last.under
+    return RunInInstance(
+        row=row,
+        dag=dag,
+        attempts=attempts,
+        info=info,
+        alone=last is None,
+        under={**under, **_under(attempts)},
+        earlier=None if last is None else _earlier(row, last, dag),
+    )
+
+
+def _under(attempts: list[AttemptRow]) -> dict[str, Rollup]:
+    """Most steps have nothing under them."""
+    found: dict[str, Rollup] = {}
+    for each in attempts:
+        under = left_under(each.record, subworkflow=each.record.child is not None)
+        if under is not None and under.total:
+            found[each.key.step_id] = under
+    return found
+
+
+def _earlier(row: RunRow, last: RunInInstance, dag: Collection[str]) -> Rollup:
+    workflow_id, instance_id, _run = row.key
+    views = last.info.step_aggregated_views
+    return rollup_of_earlier_runs(workflow_id, instance_id, views, dag, last.under)
 
 
 def after_run(

@@ -4,7 +4,7 @@ Nobody writes it down while they go on: it is told from their rows, when somebod
 """
 
 from collections.abc import Collection
-from typing import Final
+from typing import Any, Final
 
 from stretto.actions.reading.aggregation import RunInInstance, aggregate
 from stretto.actions.reading.definitions import definition_of
@@ -22,7 +22,7 @@ from stretto.engine.loop_overview import (
 from stretto.engine.records import LoopRecord
 from stretto.engine.rollup import Rollup
 from stretto.model.artifact import ArtifactKey, Artifacts, SubworkflowArtifact
-from stretto.model.status import RUN_ENDS, RunStatus
+from stretto.model.status import RUN_ENDS, InstanceStatus, RunStatus
 from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
 from stretto.model.workflow import Workflow
 from stretto.ports.paging import Cut
@@ -42,18 +42,22 @@ async def artifacts_of(
     own = row.record.artifacts
     if isinstance(step, SubworkflowStep):
         child = None if row.record.child is None else await store.run(row.record.child)
-        made = None if child is None else await _subworkflow(store, child)
-        return own if made is None else {**own, ArtifactKey.SUBWORKFLOW.value: made}
+        return (
+            own if child is None else {**own, ArtifactKey.SUBWORKFLOW.value: await _subworkflow(store, child)}
+        )
     if not isinstance(step, ForeachStep | WhileStep):
         return own
     loops = [each for each in await store.loops(row.key.run) if each.key == row.key]
     if not loops:
         return own
     loop, flow = loops[0], flow_of(state, workflow)
-    alive = await _iterations(store, loop, UNFINISHED)
+    highest = max(loop.run_id, row.record.loop_run or 0)  # what is above runs for a later run
+    alive = [each for each in await _iterations(store, loop, UNFINISHED) if each.key.run_id <= highest]
     if isinstance(step, WhileStep):
         last = await _last_round(store, alive[-1]) if alive else None
-        return {**own, ArtifactKey.WHILE.value: while_artifact(flow, row.record, loop, last)}
+        made = while_artifact(flow, row.record, loop, last)
+        made.loop_param_values = await _values(store, loop)
+        return {**own, ArtifactKey.WHILE.value: made}
     rounds = [_round(each) for each in alive]
     ended = await _ended(store, loop, rounds)
     return {**own, ArtifactKey.FOREACH.value: foreach_artifact(flow, row.record, loop, rounds, ended)}
@@ -94,9 +98,25 @@ async def _last_round(store: Store, row: RunRow) -> Round:
     return _round(row)._replace(overview=overview_of(state))
 
 
+async def _values(store: Store, loop: LoopRecord) -> dict[str, list[Any]] | None:
+    """What each iteration of a while began with, and what came of the last one, if that ended well; None: it
+    has no loop parameters, or too many iterations to name.
+    """
+    if not loop.carried or loop.next_index > BATCH:
+        return None
+    page = await store.instances(loop.inline_id, Cut(most=BATCH, above=0))
+    rows = [each.record for each in page.elements[::-1] if each.key.instance_id <= loop.next_index]
+    went_on = not rows or rows[-1].status is RunStatus.SUCCEEDED
+    found = [*(each.params for each in rows), *([loop.carried] if went_on else ())]
+    return {name: [each[name].evaluated_result for each in found] for name in loop.carried}
+
+
 async def _ended(store: Store, loop: LoopRecord, rounds: list[Round]) -> dict[RunStatus, Rows] | None:
-    """Which iterations ended how; None: it follows from their number, or there are too many to name."""
-    if len(stats_of(loop)) < 2:
+    """Which iterations ended how; None: it follows from their number, or there are too many to name, or later
+    runs have run some of them again.
+    """
+    stats = stats_of(loop)
+    if len(stats) < 2:
         return None
     bad = await _iterations(store, loop, BADLY)
     if len(bad) >= MOST_NAMED:
@@ -106,5 +126,8 @@ async def _ended(store: Store, loop: LoopRecord, rounds: list[Round]) -> dict[Ru
     for row in bad:
         well.remove(row.key.instance_id)
         named.setdefault(row.record.status, Intervals()).add(row.key.instance_id)
-    found = {status: tuple(rows.rows()) for status, rows in named.items()}
-    return {**found, RunStatus.SUCCEEDED: tuple(well.rows())} if well else found
+    if well:
+        named[RunStatus.SUCCEEDED] = well
+    if {InstanceStatus(status): len(rows) for status, rows in named.items()} != stats:
+        return None
+    return {status: tuple(rows.rows()) for status, rows in named.items()}

@@ -5,7 +5,7 @@ from typing import Final
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.breakpoint_place import kept_under
+from stretto.actions.parts.breakpoint_place import found_under
 from stretto.actions.reading.listing import Listing, page_of_list
 from stretto.engine.breakpoints import Where, find_breakpoints
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
@@ -22,9 +22,11 @@ async def list_breakpoints(
 ) -> list[StepBreakpoint]:
     """Those of a step, under the workflow that was asked for."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    kept = await kept_under(store, workflow_id, step_id)
-    stored = await store.breakpoints(kept, step_id)
-    return find_breakpoints(stored, workflow_id, step_id, Where(), kept)
+    found: list[StepBreakpoint] = []
+    for kept in await found_under(store, workflow_id, step_id):
+        stored = await store.breakpoints(kept, step_id)
+        found += find_breakpoints(stored, workflow_id, step_id, Where(), kept)
+    return found
 
 
 async def list_all_breakpoints(store: Store, caller: Caller, request: PageRequest) -> Page[StepBreakpoint]:
@@ -51,8 +53,8 @@ async def list_paused(
 ) -> list[PausedStepAttempt]:
     """The attempts of a step that are held, in whichever run or iteration."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    kept = await kept_under(store, workflow_id, step_id)
-    return [each async for each in all_paused(store, kept, step_id)]
+    places = await found_under(store, workflow_id, step_id)
+    return [each for kept in places async for each in all_paused(store, kept, step_id)]
 
 
 async def list_all_paused(store: Store, caller: Caller, request: PageRequest) -> Page[PausedStepAttempt]:

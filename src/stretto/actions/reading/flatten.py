@@ -20,6 +20,7 @@ from stretto.actions.reading.flattening import (
 from stretto.actions.reading.iterations import (
     Iteration,
     Rank,
+    loop_in,
     loop_of,
     rank_in,
     rank_text,
@@ -151,11 +152,11 @@ async def _representative(store: Store, target: Target) -> StepIteration | None:
 
 async def _worst(store: Store, run: RunKey, loops: list[str], trace: Rank = ()) -> Iteration | None:
     """On each level an iteration that failed, else one that ended badly, else one that goes on, else any."""
-    loop = await loop_of(store, run, loops[0])
-    row = None if loop is None else await _worth_a_look(store, loop.inline_id)
-    if loop is None or row is None:
+    found = await loop_in(store, run, loops[0])
+    row = None if found is None else await found.seen(store, await _worth_a_look(store, found.loop.inline_id))
+    if found is None or row is None:
         return None
-    above = (*trace, run.run_id, loop.key.number)
+    above = (*trace, run.run_id, found.loop.key.number)
     if len(loops) == 1:
         return Iteration((row.key.instance_id,), row, above)
     inner = await _worst(store, row.key, loops[1:], above)

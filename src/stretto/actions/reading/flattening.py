@@ -11,7 +11,13 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_run
 from stretto.actions.reading.definitions import definition_of
-from stretto.actions.reading.iterations import BATCH, Iteration, loops_around, rank_text
+from stretto.actions.reading.iterations import (
+    BATCH,
+    Iteration,
+    loops_around,
+    newest_attempt_up_to,
+    rank_text,
+)
 from stretto.actions.reading.step_view import runtime_state
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, NotFound
@@ -102,8 +108,7 @@ async def attempts_of(
     for each in iterations:
         attempt = found.get(each.run.key)
         if attempt is None and each.run.key.run_id > 1:
-            older = await store.newest_in_instance(*each.run.key[:2], step_id)
-            attempt = older[0] if older else None
+            attempt = await newest_attempt_up_to(store, each.run.key, step_id)
         pairs.append((each, attempt))
     return pairs
 

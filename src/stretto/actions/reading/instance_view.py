@@ -5,8 +5,11 @@ import msgspec
 from stretto.actions.reading.aggregation import RunInInstance, aggregate
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.fields import Fields, only, wants
+from stretto.actions.reading.flows import flow_of
 from stretto.actions.reading.run_properties import run_properties
 from stretto.actions.reading.status_lines import with_run_statuses
+from stretto.actions.reading.timeouts import shown_timeout
+from stretto.engine.live_rollup import rollup_of_rows
 from stretto.engine.overview import runtime_overview
 from stretto.engine.records import RunRecord
 from stretto.engine.rollup import Rollup
@@ -73,7 +76,7 @@ def _view(state: RunInInstance, workflow: Workflow, internal_id: int | None) -> 
         workflow_version_id=record.version_id,
         group_info=row.group,
         internal_id=internal_id,
-        execution_id=None if row.phase is Phase.QUEUED else record.uuid,
+        execution_id=record.uuid if _was_admitted(row) else None,
         run_config=RunConfig(
             runtime_tags=record.runtime_tags or None,
             correlation_id=record.correlation_id,
@@ -84,7 +87,9 @@ def _view(state: RunInInstance, workflow: Workflow, internal_id: int | None) -> 
         step_run_params={step: dict(params) for step, params in record.step_run_params.items()} or None,
         runtime_workflow=msgspec.structs.replace(workflow, tags=record.tags or None),
         runtime_dag=state.dag,
-        timeout_in_millis=None if record.timeout_at is None or began is None else record.timeout_at - began,
+        timeout_in_millis=shown_timeout(
+            workflow.timeout, record, lambda: flow_of(state, workflow, load=False)
+        ),
         params=dict(record.params),
         initiator=record.initiator,
         status=state.info.workflow_instance_status,
@@ -97,6 +102,12 @@ def _view(state: RunInInstance, workflow: Workflow, internal_id: int | None) -> 
         artifacts=record.artifacts,
         timeline=list(record.timeline),
     )
+
+
+def _was_admitted(row: RunRow) -> bool:
+    """Whether the engine was given the run; what was ended in the queue never was."""
+    ended_in_queue = row.phase is Phase.ENDED and row.record.start_time is None
+    return row.phase is not Phase.QUEUED and not ended_in_queue
 
 
 def _run_params(record: RunRecord) -> Params | None:
@@ -118,4 +129,13 @@ def overview_of(state: RunInInstance) -> RuntimeOverview | None:
     steps = {each.key.step_id: each.record for each in state.attempts}
     instance = state.info.workflow_instance_status
     own = None if instance.value == record.status.value else record.status
-    return runtime_overview(list(state.dag), steps, Rollup.of(state.row.summary.rollup), own)
+    return runtime_overview(list(state.dag), steps, _rollup(state), own)
+
+
+def _rollup(state: RunInInstance) -> Rollup:
+    """The leaf steps of a run, with those of earlier runs that it does not cover. Of an iteration nobody
+    keeps them.
+    """
+    kept = state.row.summary.rollup
+    own = rollup_of_rows(each.record for each in state.attempts) if kept is None else Rollup.of(kept)
+    return own if state.earlier is None else own.merge(state.earlier)

@@ -65,10 +65,32 @@ async def newest_attempt_up_to(store: Store, run: RunKey, step_id: str) -> Attem
 
 async def loop_of(store: Store, run: RunKey, step_id: str) -> LoopRecord | None:
     """The loop of a step that is in force in a run; None: it has not begun."""
+    found = await loop_in(store, run, step_id)
+    return None if found is None else found.loop
+
+
+class LoopInRun(NamedTuple):
+    """A loop, and the highest id that the run of an iteration has in it: those above are of later runs."""
+
+    loop: LoopRecord
+    highest: int
+
+    async def seen(self, store: Store, row: RunRow | None) -> RunRow | None:
+        """The newest run of an iteration, as this loop knows it; None: it had none then."""
+        if row is None or row.key.run_id <= self.highest:
+            return row
+        cut = Cut(most=1, below=self.highest + 1)
+        page = await store.runs_of(row.key.workflow_id, row.key.instance_id, cut)
+        return page.elements[0] if page.elements else None
+
+
+async def loop_in(store: Store, run: RunKey, step_id: str) -> LoopInRun | None:
+    """The loop of a step that is in force in a run, with where later runs begin; None: it has not begun."""
     attempt = await newest_attempt_up_to(store, run, step_id)
-    loops = [] if attempt is None else await store.loops(attempt.key.run)
-    own = [each for each in loops if each.key.step_id == step_id]
-    return own[-1] if own else None
+    if attempt is None:
+        return None
+    own = [each for each in await store.loops(attempt.key.run) if each.key.step_id == step_id]
+    return LoopInRun(own[-1], max(own[-1].run_id, attempt.record.loop_run or 0)) if own else None
 
 
 async def walk(
@@ -81,16 +103,17 @@ async def walk(
     trace: tuple[int, ...] = (),
 ) -> AsyncIterator[Iteration]:
     """The iterations of nested loops in the order of their ranks, beyond one; `back`: the other way."""
-    loop = await loop_of(store, run, loops[0])
-    if loop is None:
+    found = await loop_in(store, run, loops[0])
+    if found is None:
         return
+    loop = found.loop
     inner, above = loops[1:], (*trace, run.run_id, loop.key.number)
     if inner and beyond:
-        row = await store.newest_run(loop.inline_id, beyond[0])
+        row = await found.seen(store, await store.newest_run(loop.inline_id, beyond[0]))
         if row is not None:
             async for each in walk(store, row.key, inner, beyond[1:], back=back, trace=above):
                 yield each._replace(rank=(beyond[0], *each.rank))
-    async for row in _numbered(store, loop.inline_id, beyond[0] if beyond else None, back=back):
+    async for row in _numbered(store, found, beyond[0] if beyond else None, back=back):
         number = row.key.instance_id
         if not inner:
             yield Iteration((number,), row, above)
@@ -99,14 +122,18 @@ async def walk(
             yield each._replace(rank=(number, *each.rank))
 
 
-async def _numbered(store: Store, inline_id: str, beyond: int | None, *, back: bool) -> AsyncIterator[RunRow]:
-    """The newest run of each iteration of one loop."""
+async def _numbered(
+    store: Store, found: LoopInRun, beyond: int | None, *, back: bool
+) -> AsyncIterator[RunRow]:
+    """The newest run of each iteration of one loop, but for those of later runs around it."""
     while True:
         cut = Cut(most=BATCH, below=beyond) if back else Cut(most=BATCH, above=beyond or 0)
-        page = await store.instances(inline_id, cut)
+        page = await store.instances(found.loop.inline_id, cut)
         rows = page.elements if back else page.elements[::-1]
         for row in rows:
-            yield row
+            then = await found.seen(store, row)
+            if then is not None:
+                yield then
         if not (page.after if back else page.before):
             return
         beyond = rows[-1].key.instance_id

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from stretto.engine.records import AttemptRecord, RunRecord
+from stretto.engine.timeline import appended
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogEvent, LogLevel, StatusEvent, Timeline, TimelineEvent
 
@@ -40,12 +41,12 @@ def with_step_statuses(record: AttemptRecord) -> Timeline:
 
 
 def step_lines(record: AttemptRecord) -> Timeline:
-    """The timeline of an attempt; the reason of its end is the last line."""
-    lines = list(record.timeline)
-    if record.reason is not None and record.end_time is not None:
-        level = LogLevel.INFO if record.status.is_complete else LogLevel.ERROR
-        lines.append(LogEvent(timestamp=record.end_time, level=level, message=record.reason))
-    return lines
+    """The timeline of an attempt; the reason of its end is the last line, which may be there already."""
+    if record.reason is None or record.end_time is None:
+        return list(record.timeline)
+    level = LogLevel.INFO if record.status.is_complete else LogLevel.ERROR
+    line = LogEvent(timestamp=record.end_time, level=level, message=record.reason)
+    return list(appended(record.timeline, (line,)))
 
 
 def _merged(timeline: Iterable[TimelineEvent], times: Iterable[tuple[str, int | None]]) -> Timeline:

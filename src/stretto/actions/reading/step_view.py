@@ -7,6 +7,7 @@ import msgspec
 from stretto.actions.reading.aggregation import RunInInstance
 from stretto.actions.reading.flows import flow_of
 from stretto.actions.reading.status_lines import STEP_TIMES, step_lines, with_step_statuses
+from stretto.actions.reading.timeouts import shown_timeout
 from stretto.engine.context import step_uuid
 from stretto.engine.flow import Flow
 from stretto.engine.policies import retries_for
@@ -59,7 +60,7 @@ def step_view(
         params=dict(record.params or {}),
         transition=_transition(record, edges),
         step_retry=_retry(flow, plan.index, record),
-        timeout_in_millis=_timeout(record),
+        timeout_in_millis=shown_timeout(plan.step.timeout, record, lambda: flow),
         runtime_state=runtime_state(row),
         signal_dependencies=record.signals,
         artifacts=record.artifacts,
@@ -100,12 +101,13 @@ def _retry(flow: Flow, index: int, record: AttemptRecord) -> StepRetry:
         platform_retry_limit=retries.platform.limit,
         timeout_retries=record.timeout_retries,
         timeout_retry_limit=retries.timeout.limit,
+        manual_retries=_manual_retries(record),
         retryable=not record.manual and record.status is not StepStatus.FATALLY_FAILED,
         backoff=backoff_of(retries),
     )
 
 
-def _timeout(record: AttemptRecord) -> int | None:
-    if record.timeout_at is None or record.start_time is None:
-        return None
-    return record.timeout_at - record.start_time
+def _manual_retries(record: AttemptRecord) -> int:
+    """The attempts of this run that users asked for: those that no failure has made."""
+    made = record.error_retries + record.platform_retries + record.timeout_retries
+    return record.key.number - 1 - made if record.manual else 0

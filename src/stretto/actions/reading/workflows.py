@@ -6,7 +6,7 @@ import msgspec
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access, check_may
-from stretto.actions.parts.finding import find_newest_run, find_workflow
+from stretto.actions.parts.finding import VERSION_WORDS, choose_version, find_newest_run, find_workflow
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.enriched import enriched
 from stretto.actions.reading.graph_view import GraphView, graph_of
@@ -34,13 +34,18 @@ async def get_version(
     """
     await check_access(store, caller, Right.VIEW, workflow_id)
     if is_inline(workflow_id):
-        return await _inline_version(store, workflow_id)
+        return await _inline_version(store, workflow_id, version)
     found = await version_view(store, workflow_id, version)
     return await enriched(store, found) if enrich else found
 
 
-async def _inline_version(store: Store, workflow_id: str) -> WorkflowVersion:
+async def _inline_version(store: Store, workflow_id: str, version: str) -> WorkflowVersion:
+    """An inline workflow has one version, that of the run around it: the words mean it, too."""
     row = await find_newest_run(store, workflow_id, 1)
+    if version.strip().lower() not in VERSION_WORDS:
+        number = choose_version(await find_workflow(store, row.root.workflow_id), version)
+        if number != row.record.version_id:
+            raise NotFound(f"Cannot find workflow version [{workflow_id}][{number}]")
     around = await version_view(store, row.root.workflow_id, row.record.version_id)
     return msgspec.structs.replace(around, workflow=await definition_of(store, row))
 

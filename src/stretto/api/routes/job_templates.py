@@ -17,13 +17,13 @@ from stretto.model.job_template import JobTemplate, JobTemplateRequest
 @posts("/job-templates", reads=JobTemplateRequest)
 async def put(call: Calling, given: Given[JobTemplateRequest]) -> JobTemplate:
     """Store a template."""
-    return await put_job_template(call.store, call.caller, given)
+    return await put_job_template(call.store, call.caller, given, limits=call.desk.limits)
 
 
 @posts("/job-templates/{=yaml}", reads=JobTemplateRequest, form=Format.YAML)
 async def put_yaml(call: Calling, given: Given[JobTemplateRequest]) -> JobTemplate:
     """Store a template that is written in YAML."""
-    return await put_job_template(call.store, call.caller, given)
+    return await put_job_template(call.store, call.caller, given, limits=call.desk.limits)
 
 
 @gets("/job-templates/{job_type}")

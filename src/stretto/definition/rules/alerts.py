@@ -1,20 +1,17 @@
 """Alerting: a target completion time says exactly one thing."""
 
-from typing import Final
-
-from stretto.definition.rules.visits import Scene
+from stretto.definition.rules.visits import PROPERTIES, Scene
 from stretto.model.problem import Code, Place
 from stretto.triggers import ZoneError, parse_zone
 
-ALERTING: Final[Place] = ((None, "properties"), "alerting")
 
-
-def check_alerts(scene: Scene) -> None:
+def check_alerts(scene: Scene, place: Place = PROPERTIES) -> None:
+    """`place`: where the properties stand in what is checked."""
     properties = scene.definition.properties
     tct = properties.alerting.tct if properties is not None and properties.alerting is not None else None
     if tct is None:
         return
-    at = (ALERTING, "tct")
+    at = ((place, "alerting"), "tct")
     given = [
         name
         for name in ("completed_by_hour", "duration_minutes", "completed_by_ts")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from stretto.definition.rules.visits import WORKFLOW, Scene
+from stretto.definition.rules.visits import PROPERTIES, WORKFLOW, Scene
 from stretto.model.problem import Code, Place
 from stretto.model.tag import Tag
 
@@ -31,17 +31,17 @@ def check_names(scene: Scene) -> None:
         _reference_id(scene, step.id, (visit.at, "id"), "a step's id")
         _texts(scene, step.name, step.description, visit.at)
         _tags(scene, step.tags, (visit.at, "tags"))
-    properties = scene.definition.properties
-    if properties is not None:
-        _length(
-            scene,
-            properties.description,
-            scene.limits.description_length,
-            ((None, "properties"), "description"),
-        )
+    check_property_texts(scene)
     for key in scene.definition.extra:
         if key in METADATA_KEYS:
             scene.report((None, key), Code.RESERVED_NAME, f"`{key}` is set by the system", "leave it out")
+
+
+def check_property_texts(scene: Scene, place: Place = PROPERTIES) -> None:
+    """`place`: where the properties stand in what is checked."""
+    properties = scene.definition.properties
+    if properties is not None:
+        _length(scene, properties.description, scene.limits.description_length, (place, "description"))
 
 
 def _workflow_id(scene: Scene, text: str, at: Place) -> None:

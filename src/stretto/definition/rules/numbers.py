@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from stretto.definition.durations import duration_millis
-from stretto.definition.rules.visits import WORKFLOW, Scene
+from stretto.definition.rules.visits import PROPERTIES, WORKFLOW, Scene
 from stretto.model.problem import Code, Place
 from stretto.model.properties import RunStrategyRule
 from stretto.model.retry import Number, RetryPolicy
@@ -15,11 +15,10 @@ DAY_MILLIS: Final = 86_400_000
 MOST_RETRIES: Final = 99
 DAY_SECONDS: Final = 86_400
 MOST_EXPONENT: Final = 2**31 - 1
-PROPERTIES: Final[Place] = (None, "properties")
 
 
 def check_numbers(scene: Scene) -> None:
-    _properties(scene)
+    check_property_numbers(scene)
     workflow, limits = scene.workflow, scene.limits
     check_timeout(scene, workflow.timeout, (WORKFLOW, "timeout"))
     at = (WORKFLOW, "instance_step_concurrency")
@@ -35,16 +34,15 @@ def check_numbers(scene: Scene) -> None:
             _retries(scene, step.retry_policy, (visit.at, "retry_policy"))
 
 
-def _properties(scene: Scene) -> None:
+def check_property_numbers(scene: Scene, place: Place = PROPERTIES) -> None:
+    """`place`: where the properties stand in what is checked."""
     properties = scene.definition.properties
     if properties is None:
         return
-    _range(
-        scene, properties.step_concurrency, 1, scene.limits.step_concurrency, (PROPERTIES, "step_concurrency")
-    )
+    _range(scene, properties.step_concurrency, 1, scene.limits.step_concurrency, (place, "step_concurrency"))
     strategy = properties.run_strategy
     if strategy is not None:
-        at = ((PROPERTIES, "run_strategy"), "workflow_concurrency")
+        at = ((place, "run_strategy"), "workflow_concurrency")
         count = strategy.workflow_concurrency
         _range(scene, count, 1, scene.limits.workflow_concurrency, at)
         if count > 1 and strategy.rule is not RunStrategyRule.PARALLEL:
@@ -56,7 +54,7 @@ def _properties(scene: Scene) -> None:
     if properties.tags:
         message = "tags of the properties are not set by a push"
         hint = "add them one by one to the workflow's properties"
-        scene.report((PROPERTIES, "tags"), Code.CONFLICT, message, hint)
+        scene.report((place, "tags"), Code.CONFLICT, message, hint)
 
 
 def _range(scene: Scene, value: int | None, low: int, high: int, at: Place) -> None:

@@ -11,6 +11,7 @@ from stretto.model.step import AnyStep, ForeachStep, TypedStep, WhileStep
 from stretto.model.workflow import Definition
 
 WORKFLOW: Place = (None, "workflow")
+PROPERTIES: Place = (None, "properties")
 
 
 class Visit(NamedTuple):

@@ -50,7 +50,8 @@ class MemoryWorkflows(Part):
         with db.transaction() as now:
             entry = db.workflows.get(workflow_id) or WorkflowEntry(row=None)
             if entry.deleted:
-                raise Conflict(f"the workflow [{workflow_id}] is being deleted")
+                hint = "publish it again in some seconds, when nothing is left of it"
+                raise Conflict(f"the workflow [{workflow_id}] is being deleted", hint=hint)
             row = entry.row
             found = Found(
                 now=now if row is None else max(now, (row.properties.create_time or 0) + 1),

@@ -126,7 +126,8 @@ async def _lock(tx: Transaction, workflow_id: str) -> tuple[WorkflowRow | None, 
         )
         row = await tx.one(LOCK, workflow_id=workflow_id)
     if row is None or row[-1] == "DELETED":
-        raise Conflict(f"the workflow [{workflow_id}] is being deleted")
+        hint = "publish it again in some seconds, when nothing is left of it"
+        raise Conflict(f"the workflow [{workflow_id}] is being deleted", hint=hint)
     if row[-1] == "GONE":
         return None, workflow_row(row).next_instance_id
     found = workflow_row(row)
