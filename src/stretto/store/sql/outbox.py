@@ -75,7 +75,7 @@ LEFT_OVER: Final = Statement(
 PARKED: Final = Listing(ROW, "outbox WHERE is_parked = 1", ["id"])
 BACKLOG: Final = Statement(
     "SELECT COUNT(*), MIN(sent_at) FROM "
-    "(SELECT sent_at FROM outbox WHERE id > 0 ORDER BY id LIMIT :most) seen"
+    "(SELECT sent_at FROM outbox WHERE id > 0 AND is_answered = 0 ORDER BY id LIMIT :most) seen"
 )
 
 
