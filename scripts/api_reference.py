@@ -40,6 +40,9 @@ none, a body that is too large or of another type) is a problem of RFC 9457, `ap
 **Lists** take exactly one of `first` (towards older ones) and `last` (towards newer ones), 1 to 200, and
 `cursor`, which is the id next to which the page lies.
 
+**A parameter** that a request does not take is refused with 400: a misspelled filter would list everything,
+and a misspelled `dry_run` would do it.
+
 **Every answer** has `X-Request-Id` (yours, if you sent one) and `Date`, and is compressed if you accept gzip
 and it is large. How long the server waits for slow clients, and how large bodies may be, are
 [settings](settings.md#server).
@@ -50,13 +53,14 @@ Names that contain a slash, such as those of signals, are written with `%2F` in 
 which is what one commit has changed, in the words of Maestro's events. `topic=run:WORKFLOW/INSTANCE/RUN` and
 `topic=workflow:ID`, as often as you like, choose; without a topic everything comes. The id of a message is a
 place in the log of changes: who comes back with `Last-Event-ID`, or `cursor=`, goes on there. Order is
-promised for each run. `resync` says that what followed is not kept any more: read again. Every GET answers
+promised for each run. `resync` says that what followed is not kept any more, or that the place is one of
+another database: read again. Every GET answers
 with such a place in `Stretto-Cursor`: whatever the answer lacks comes behind it, so read first, then follow.
 
 Screens follow with `level=view`: of what has changed in a topic they hear where it stands, four times a
-second at most and 64 KB at once, however much happens. `run` has the status, times and counts of a run;
-`step` the changes of a run's own steps, each as place in the graph, letter, attempt, start and end (null
-where the change does not say); `workflow` what became of a definition; `home` how many runs came to which
+second at most and 64 KB at once, however much happens. `run` has the status, times and counts of a run, its
+first error and what it waits for, also when only its steps have moved; `step` the changes of a run's own steps, each as place in the graph, letter, attempt, start and end (null
+where the change does not say); `workflow` what became of a definition; `home` how many runs, without iterations, came to which
 status; `approval` that a step began to ask people, or need not any more; `node` the nodes. `resync` names a
 topic that must be read again, because too much has changed, or it is not kept. Topics are `run:...`,
 `workflow:...`, `runs`, `runs?workflow=ID&tag=NAME&correlation_id=ID&root=yes`, `home`, `approvals`, `cluster`

@@ -103,8 +103,11 @@ def test_an_answer_that_the_step_could_not_take_is_refused(server: Served) -> No
     told = server.post(f"{callback(line)}?dry_run=true", {})
     assert (told["action"], told["dry_run"], told["step"]) == ("CALLBACK", True, line["ref"])
     assert server.get("/approvals?workflow=careful")["elements"] == [line]
-    server.post(f"{callback(line)}?request_id=once", {})
+    accepted = server.post(f"{callback(line)}?request_id=once", {})
     assert done(server, "careful")["state"] == "approved"
+    assert server.post(f"{callback(line)}?request_id=once", {}) == accepted
+    assert server.post(callback(line), {"request_id": "once"}) == accepted
+    server.post(f"{callback(line)}?request_id=another", {}, 400)
 
 
 def test_by_assignee_and_page_by_page(server: Served) -> None:

@@ -233,3 +233,58 @@ def test_the_id_of_a_start_may_stand_in_the_query(server: Served) -> None:
     again = {"restart_policy": "RESTART_FROM_BEGINNING"}
     made = [server.post(path, again, params={"request_id": "p"})["workflow_uuid"]]
     assert made == ["p"]
+
+
+@pytest.mark.parametrize("place", ["query", "body"])
+def test_a_restart_that_is_sent_again_while_the_run_goes_on(server: Served, place: str) -> None:
+    name = f"restarted-{place}"
+    server.push(name, sleep("s"))
+    server.start(name)
+    server.step_is(name, "s", "RUNNING")
+    server.put(f"/workflows/{name}/instances/1/actions/stop")
+    server.ended(name, 1, "STOPPED")
+    path, known = f"/workflows/{name}/instances/1/actions/restart", {"request_id": f"again-{place}"}
+    body = {"restart_policy": "RESTART_FROM_BEGINNING", **(known if place == "body" else {})}
+    params = known if place == "query" else {}
+    first, second = (server.post(path, body, params=params) for _ in range(2))
+    assert (first["status"], second["status"]) == ("CREATED", "DUPLICATED")
+    assert first["workflow_run_id"] == second["workflow_run_id"] == 2
+    assert first["workflow_uuid"] == second["workflow_uuid"] == f"again-{place}"
+    server.put(f"/workflows/{name}/actions/kill", 202)
+
+
+def test_pause_and_resume_are_asked_for_as_all_else(server: Served) -> None:
+    server.push("held", sleep("s"))
+    server.start("held")
+    server.step_is("held", "s", "RUNNING")
+    path = "/workflows/held/instances/1/actions"
+    tried = server.put(f"{path}/pause", params={"dry_run": "true"})
+    assert (tried["action"], tried["asked"]["count"]) == ("PAUSE", 1)
+    assert server.get("/workflows/held/instances/1")["status"] == "IN_PROGRESS"
+    once = {"request_id": "p1", "reason": "for lunch"}
+    paused = server.put(f"{path}/pause", params=once)
+    server.ended("held", 1, "PAUSED")
+    assert server.put(f"{path}/pause", params=once) == paused
+    tried = server.put(f"{path}/resume", params={"dry_run": "true"})
+    assert (tried["action"], tried["asked"]["count"]) == ("RESUME", 1)
+    server.put(f"{path}/resume", params={"reason": "lunch is over"})
+    found = server.ended("held", 1, "IN_PROGRESS")
+    lines = [each.get("message", "") for each in found["timeline"]]
+    assert any(line.endswith(": for lunch") for line in lines)
+    assert any(line.endswith(": lunch is over") for line in lines)
+    server.put("/workflows/held/actions/kill", 202)
+
+
+# ---------------------------------------------------------------------------------------- unknown parameters
+def test_a_parameter_that_nobody_reads_is_refused(server: Served) -> None:
+    """Else a misspelled filter lists everything, and a misspelled `dry_run` does it."""
+    server.push("misspelled")
+    refused = server.post(START.format("misspelled"), MANUAL, 400, params={"dryrun": "true"})
+    assert refused["message"] == "This request has no parameter [dryrun] (did you mean `dry_run`?)"
+    assert server.get("/instances?workflow=misspelled")["elements"] == []
+    refused = server.get("/instances?status=FAILED&workflow_id=misspelled", 400)
+    assert "no parameter [workflow_id] (did you mean `workflow`?)" in refused["message"]
+    refused = server.get("/instances/histogram?parent=a", 400)
+    assert "no parameter [parent] (it takes buckets, initiator, owner," in refused["message"]
+    assert "(it takes none)" in server.get("/nodes?x=1", 400)["message"]
+    assert server.client.get("/health?x=1").status_code == 200

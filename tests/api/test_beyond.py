@@ -302,6 +302,8 @@ def test_nodes_and_runs_that_were_set_aside() -> None:
         made.push("aside", sleep("s"))
         made.start("aside")
         made.step_is("aside", "s", "RUNNING")
+        made.put("/workflows/aside/instances/1/actions/pause")  # what is done waits no more
+        made.until("/queue", lambda found: found["messages"]["value"] == 0)
         path = "/workflows/aside/instances/1/runs/1/actions/release"
         assert "not in quarantine" in made.put(path, 404)["message"]
         released: list[RunKey] = []

@@ -111,6 +111,15 @@ def test_the_same_request_is_one_job(server: Served) -> None:
     assert server.get("/workflows/once/instances/1")["workflow_run_id"] == 2
 
 
+def test_the_id_of_another_job_is_refused(server: Served) -> None:
+    made = ask(server, "STOP", ids=[], request_id="taken")
+    assert ask(server, "STOP", ids=[], request_id="taken")["job"]["job_id"] == made["job"]["job_id"]
+    refused = ask(server, "KILL", 409, ids=[], request_id="taken")
+    assert "that of another bulk job: STOP by user [ann]" in refused["message"]
+    body = {"action": "STOP", "ids": [], "request_id": "taken"}
+    server.post("/bulk", body, 409, headers={"user": "bob"})
+
+
 def test_a_dry_run_does_nothing(server: Served) -> None:
     failed(server, "dry-bulk", 2)
     before = len(server.get("/bulk?first=200")["elements"])
@@ -118,6 +127,7 @@ def test_a_dry_run_does_nothing(server: Served) -> None:
     found = ask(server, "RESTART", ids=ids, dry_run=True)
     assert found["dry_run"] is True
     assert [each["state"] for each in found["items"]] == ["DONE", "DONE", "REFUSED"]
+    assert found["counts"] == {"DONE": 2, "REFUSED": 1}
     found = ask(server, "STOP", filter={"workflow": "dry-bulk"}, dry_run=True)
     assert [each["state"] for each in found["items"]] == ["REFUSED", "REFUSED"]
     body = {"action": "RESTART", "ids": ids}

@@ -197,6 +197,18 @@ def test_bad_topics_and_cursors(server: Served, query: str) -> None:
 
 
 @pytest.mark.parametrize("level", ["full", "view"])
+def test_a_cursor_of_another_database_is_a_resync(server: Served, level: str) -> None:
+    """Else its reader would hear nothing until this one has come as far."""
+    beyond = cursor_text(dict.fromkeys(range(GROUPS), 1_000_000))
+    server.push("elsewhere")
+    with follow(server, "workflow:elsewhere", level=level, cursor=beyond) as response:
+        stream = messages(response)
+        assert [next(stream).name, next(stream).name] == ["hello", "resync"]
+        server.start("elsewhere")
+        assert next(stream).name == ("run" if level == "view" else "changes")
+
+
+@pytest.mark.parametrize("level", ["full", "view"])
 def test_followers_are_sent_away_when_the_server_stops(level: str) -> None:
     with (
         served() as made,

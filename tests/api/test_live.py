@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.api.following import follow, messages
-from tests.api.serving import Served, noop, sleep
+from tests.api.serving import Served, noop, shell, sleep
 
 from stretto.actions.reading import live
 from stretto.actions.reading.live import Gathering, StepMove
@@ -24,6 +24,7 @@ from stretto.actions.reading.topics import (
 )
 from stretto.api.cursors import cursor_text
 from stretto.api.routes import events
+from stretto.engine.inline_ids import Loop, inline_workflow_id
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, Unavailable
 from stretto.model.event import InstanceStatusChanged, StepStatusChanged, WorkflowDeleted
@@ -49,6 +50,9 @@ def test_topics_are_read() -> None:
         RunsTopic(text="runs?workflow=w&tag=t&root=yes", workflow_id="w", tag="t", root=True),
     ]
     assert topics_in([]) == topics_in(["all"]) == [Topic(text="all")]
+
+
+INLINE = inline_workflow_id(Loop.FOREACH, 1, "w", 1, "each", 1)
 
 
 def ended(**fields: Any) -> InstanceStatusChanged:
@@ -77,7 +81,10 @@ def ended(**fields: Any) -> InstanceStatusChanged:
         ("runs?correlation_id=d", ended(), False),
         ("runs?root=yes", ended(depth=1), False),
         ("runs?root=no", ended(depth=1), True),
+        ("runs", ended(workflow_id=INLINE), False),
+        (f"runs?workflow={INLINE}", ended(workflow_id=INLINE), True),
         ("home", ended(), True),
+        ("home", ended(workflow_id=INLINE), False),
         ("cluster", ended(), False),
         ("run:w/1/1", ended(), True),
         ("run:w/1/2", ended(), False),
@@ -103,6 +110,8 @@ def test_a_topic_that_is_none_is_refused_with_those_that_are() -> None:
         topics_in(["runs?owner=ann"])
     assert "runs can not be told by owner" in str(refused.value)
     assert "home, approvals, cluster or all" in (refused.value.hint or "")
+    with pytest.raises(InvalidRequest, match=r"root is yes or no, not \[maybe\]"):
+        topics_in(["runs?root=maybe"])
 
 
 @pytest.mark.parametrize(
@@ -168,6 +177,89 @@ def test_a_run_with_its_steps_by_their_places(server: Served) -> None:
     assert run["start"] <= run["end"]
     assert [(place, each[1], each[2]) for place, each in sorted(steps.items())] == [(0, "s", 1), (1, "s", 1)]
     assert all(each[3] <= each[4] for each in steps.values())
+
+
+def step_of(run: RunKey) -> StepStatusChanged:
+    return StepStatusChanged(
+        workflow_id=run.workflow_id,
+        workflow_instance_id=run.instance_id,
+        workflow_run_id=run.run_id,
+        step_id="s",
+        step_attempt_id=1,
+    )
+
+
+def test_a_step_that_moves_changes_the_row_of_its_run(server: Served) -> None:
+    """Its counts, its first error and what it waits for, though its status stays the same."""
+    server.push("rows", shell("f", "exit 3"), sleep("s"))
+    topics = ["workflow:rows", "runs?workflow=rows", "runs", "run:rows/1/1"]
+    rows: dict[str, Any] = {}
+    with view(server, *topics) as response:
+        stream = messages(response)
+        next(stream)
+        server.start("rows")
+        wanted = {"r": 1, "F": 1}
+        while len(rows) < len(topics) or any(row["counts"] != wanted for row in rows.values()):
+            message = next(stream)
+            if message.name == "run" and message.data["ref"] == "rows/1/1":
+                rows[message.data["topic"]] = message.data
+    (line,) = server.get("/instances?workflow=rows")["elements"]
+    for row in rows.values():
+        assert (row["status"], row["end"]) == ("IN_PROGRESS", None)
+        assert row["error"] == line["first_error"]
+        assert row["wait"] == line["wait"]
+    server.put("/workflows/rows/actions/kill", 202)
+
+
+def test_a_step_is_told_to_the_lists_that_its_run_is_in(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the event of a step does not say of its run is looked up, once."""
+    body = {"properties": {"owner": "ann"}, "workflow": {"id": "tagged", "tags": ["t"], "steps": [noop("s")]}}
+    server.post("/workflows", body)
+    server.start("tagged")
+    server.ended("tagged")
+    child = {"subworkflow_id": {"type": "STRING", "value": "tagged"}}
+    child["subworkflow_version"] = {"type": "STRING", "value": "latest"}
+    server.push("above", {"subworkflow": {"id": "sub", "transition": {}, "params": child}})
+    server.start("above")
+    server.ended("above")
+    runs = [RunKey("tagged", 1, 1), RunKey("tagged", 2, 1), RunKey("above", 1, 1), RunKey("gone", 1, 1)]
+    looked_up: list[RunKey] = []
+    real = server.desk.store.run
+
+    async def run(key: RunKey) -> Any:
+        looked_up.append(key)
+        return await real(key)
+
+    monkeypatch.setattr(server.desk.store, "run", run)
+
+    def refs(gathering: Gathering, *heard: Any) -> list[str]:
+        gathering.take(heard)
+        return sorted(each.body["ref"] for each in server.run(gathering.tell(server.desk.store)))
+
+    def lists(*heard: Any) -> dict[str, list[str]]:
+        found = ("runs?tag=t", "runs?root=yes", "runs?tag=t&root=yes", "runs?workflow=above", "runs?tag=u")
+        return {each: refs(Gathering(topics_in([each])[0]), *heard) for each in found}
+
+    assert lists(*map(step_of, runs), step_of(RunKey(INLINE, 1, 1))) == {
+        "runs?tag=t": ["tagged/1/1", "tagged/2/1"],
+        "runs?root=yes": ["above/1/1", "tagged/1/1"],
+        "runs?tag=t&root=yes": ["tagged/1/1"],
+        "runs?workflow=above": ["above/1/1"],
+        "runs?tag=u": [],
+    }
+    looked_up.clear()
+    gathering = Gathering(topics_in(["runs?tag=t"])[0])
+    known = ended(workflow_id="tagged")
+    assert refs(gathering, known, step_of(runs[0])) == ["tagged/1/1"]  # the run itself said so
+    assert looked_up == []
+    assert refs(gathering, step_of(runs[1])) == refs(gathering, step_of(runs[1])) == ["tagged/2/1"]
+    assert looked_up == [runs[1]]
+    monkeypatch.setattr(live, "MOST_KNOWN", 1)  # no more is kept
+    assert refs(gathering, step_of(runs[1])) == ["tagged/2/1"]
+    assert refs(gathering, step_of(runs[0])) == ["tagged/1/1"]
+    assert looked_up == [runs[1], runs[0]]
 
 
 def test_a_workflow_home_and_a_list_of_runs_on_one_connection(server: Served) -> None:
@@ -324,7 +416,7 @@ def test_steps_of_a_version_that_is_gone(server: Served, monkeypatch: pytest.Mon
     monkeypatch.setattr(server.desk.store, "version", version)
     gathering = Gathering(topics_in(["run:lost/1/1"])[0])
     gathering.take([msgspec.structs.replace(moved(1, S.CREATED), workflow_id="lost")])
-    (told,) = server.run(gathering.tell(server.desk.store))
+    _run, told = server.run(gathering.tell(server.desk.store))
     assert told.body["changes"] == []
 
 

@@ -134,6 +134,7 @@ def test_rows_115_116_attempts_and_their_timelines(server: Served) -> None:
 def test_row_117_the_aggregated_view_after_the_second_run(server: Served) -> None:
     failing_then_fixed(server, "row-117")
     found = server.get("/workflows/row-117/instances/1?aggregated=true")
+    assert "aggregated_info" not in server.get("/workflows/row-117/instances/1?aggregated=false")
     assert codes(found) == dict.fromkeys("abcde", "SUCCEEDED")
     assert found["workflow_run_id"] == 2
 

@@ -95,7 +95,13 @@ def test_slot_and_strategy(server: Served) -> None:
     begun(server, "why-strategy", sleep("s"), run_strategy="SEQUENTIAL")
     server.start("why-strategy")
     queued = one(server, "strategy", "why-strategy/instances/2")
-    assert queued == ("why-strategy/2/1", ["unblock", "stop"])
+    assert queued == ("why-strategy/1/1", ["stop"])
+    server.push("why-blocked", shell("s", "exit 1"), run_strategy="STRICT_SEQUENTIAL")
+    server.start("why-blocked")
+    server.ended("why-blocked", 1, "FAILED")
+    server.start("why-blocked")
+    queued = one(server, "strategy", "why-blocked/instances/2")
+    assert queued == ("why-blocked/1/1", ["restart", "unblock", "stop"])
 
 
 @tells("retry")

@@ -9,6 +9,7 @@ then be done twice: each has a request id of its own, so that the second time do
 
 import logging
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
 from uuid import uuid4
@@ -22,7 +23,7 @@ from stretto.actions.parts.dry_store import DryStore
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.reading.listing import Listing, page_of_list
 from stretto.model.durations import DAY, SECOND
-from stretto.model.errors import InvalidRequest, NotFound, StrettoError
+from stretto.model.errors import Conflict, InvalidRequest, NotFound, StrettoError
 from stretto.model.page import Page
 from stretto.model.request import PageRequest
 from stretto.model.run_config import RunPolicy
@@ -103,9 +104,17 @@ async def start_bulk(
     items = [BulkItem(number=number, target=target) for number, target in enumerate(targets)]
     if request.dry_run:
         tried = [await _tried(store, caller, job, item, evaluate) for item in items[:MOST_TRIED]]
-        return BulkView(job=job, dry_run=True, items=tuple(tried))
-    await store.put_bulk(job, items)
-    return await get_bulk(store, caller, job.job_id)
+        counts = Counter(item.state for item in tried)
+        return BulkView(job=job, counts=counts, dry_run=True, items=tuple(tried))
+    is_new = await store.put_bulk(job, items)
+    made = await get_bulk(store, caller, job.job_id)
+    if not is_new and (made.job.action, made.job.by) != (job.action, job.by):
+        raise Conflict(
+            f"The request_id [{job.job_id}] is that of another bulk job: {made.job.action} by user"
+            f" [{made.job.by.name}]",
+            hint="choose another one",
+        )
+    return made
 
 
 def _check(request: BulkRequest) -> None:

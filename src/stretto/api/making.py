@@ -15,6 +15,7 @@ from stretto.api.answers import Wire
 from stretto.api.desk import Call, Desk
 from stretto.api.door import Door
 from stretto.api.errors import on_fault, on_problem, on_refusal
+from stretto.api.queries import check_query
 from stretto.api.routing import check_dry_run
 from stretto.api.settings import ServerSettings
 from stretto.model.errors import InvalidRequest, StrettoError
@@ -36,7 +37,7 @@ def make_app(desk: Desk, settings: ServerSettings, routes: Sequence[HTTPRouteHan
         list(routes),
         dependencies={"call": Provide(call, sync_to_thread=False)},
         exception_handlers={StrettoError: on_refusal, HTTPException: on_problem, Exception: on_fault},
-        guards=[check_dry_run],
+        guards=[check_dry_run, check_query],
         response_class=Wire,
         request_max_body_size=settings.body,
         compression_config=CompressionConfig(

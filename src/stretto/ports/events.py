@@ -26,8 +26,15 @@ class Trimmed(StrettoError):
     id, status, maestro_status = "trimmed", 410, "GONE"
 
     def __init__(self, groups: frozenset[int]) -> None:
-        super().__init__(f"the change log of {len(groups)} flow groups was trimmed beyond the cursor")
+        super().__init__(f"the change log of {len(groups)} flow groups does not have what follows the cursor")
         self.groups = groups
+
+
+def share_of(most: int, groups: int) -> int:
+    """How many rows of each group are read at once. Who comes back after a long time is behind in all of
+    them, and one row may tell of thousands of changes: `most` of each would be too many at once.
+    """
+    return max(1, most // max(1, groups))
 
 
 class Events(Protocol):
@@ -38,10 +45,12 @@ class Events(Protocol):
         ...
 
     async def read_log(self, cursor: Cursor, *, most: int = 1000) -> list[LogRow]:
-        """Rows after the cursor, by group and seq, without a gap; at most `most` of each group.
+        """Rows after the cursor, by group and seq, without a gap. There are `most` at the most, in equal
+        shares of the groups that have some, and of each of these at least one.
 
         The order of one run is that of its group; between groups there is none. Trimmed, if for some group
-        the row that follows the cursor is gone.
+        the row that follows the cursor is gone, or the cursor is beyond the end: then it is of another
+        database, or of this one before an older copy of it was brought back.
         """
         ...
 

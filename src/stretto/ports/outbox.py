@@ -82,8 +82,9 @@ class Outbox(Protocol):
         ...
 
     async def messages_waiting(self, *, most: int = 10_000) -> tuple[int, int | None]:
-        """How many messages there are, no more than `most` are counted, and when the oldest was sent. Only
-        reads.
+        """How many messages nobody has dealt with, no more than `most` are counted, and when the oldest of
+        them was sent. An action that is done waits no more, though its outcome is kept for whoever asked.
+        Only reads.
         """
         ...
 

@@ -46,6 +46,20 @@ class Waiting:
         return several and self.hold in {Hold.BUSY, Hold.BEHIND}
 
     @property
+    def in_the_way(self) -> tuple[RunKey, ...]:
+        """The runs that it waits for, if it is they that hold it."""
+        match self.hold:
+            case Hold.BLOCKED:
+                return self.failed
+            case Hold.REPLACING | Hold.BUSY:
+                return self.running
+            case Hold.BEHIND:
+                return self.ahead
+            case Hold.PAUSED | Hold.NOTHING:
+                return ()
+        assert_never(self.hold)
+
+    @property
     def sentence(self) -> str:
         place = f"{self.run} is number {self.position} in the queue"
         rule = self.strategy.rule

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.unit.actions.world import ANN, NODE, NOOP, WORK, World, failing, flow, going_on
+from tests.unit.actions.world import ANN, CHAIN, NODE, NOOP, WORK, World, failing, flow, going_on
 
 from stretto.actions.announce import announce
 from stretto.actions.caller import Caller, Role
@@ -281,6 +281,15 @@ def test_all_attempts_of_a_step() -> None:
     (line,) = world.do(list_attempts(world.store, ANN, "bad", 1, "latest", "x"))
     assert (line.step_attempt_id, line.status) == (1, "FATALLY_FAILED")
     assert line.end_time is not None
+    with pytest.raises(NotFound, match=r"Run \[bad\]\[1\]\[1\] has no step \[nowhere\]"):
+        world.do(list_attempts(world.store, ANN, "bad", 1, "latest", "nowhere"))
+
+
+def test_a_step_that_was_not_created_has_no_attempts() -> None:
+    world = World(failing("a"))
+    world.publish(flow(*CHAIN))
+    world.start()
+    assert world.do(list_attempts(world.store, ANN, "flow", 1, "latest", "b")) == []
 
 
 def test_breakpoints_of_all_workflows() -> None:

@@ -8,6 +8,7 @@ from tests.unit.actions.world import ANN, CHAIN, NOOP, WORK, World, failing, flo
 
 from stretto.actions.deactivate import deactivate
 from stretto.actions.parts.finding import step_in
+from stretto.actions.reading import why as reading_why
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.instances import (
     get_instance,
@@ -32,11 +33,14 @@ from stretto.engine.inline_ids import Loop, inline_workflow_id
 from stretto.engine.records import LoopRecord, RunKey
 from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
 from stretto.model.errors import InvalidRequest, NotFound
+from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.request import InstanceRestartRequest, PageRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut
+from stretto.strategies import Hold, Waiting
+from stretto.strategies import RunKey as Place
 
 LOOP = (
     "foreach: {id: f, params: {loop_params: {value: {i: {value: [1, 2], type: LONG_ARRAY}}, type: MAP}},"
@@ -356,6 +360,16 @@ def test_why_a_run_is_queued() -> None:
 
     world.swap("newest_run", old)
     assert "just left the queue" in world.do(why_run(world.store, ANN, "flow", 2)).sentence
+
+
+def test_nothing_is_in_the_way_of_a_run_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = made(flow(WORK, strategy="SEQUENTIAL"))
+    world.start()
+    run, strategy = Place(2, 1), RunStrategy(rule=RunStrategyRule.SEQUENTIAL)
+    free = Waiting(run=run, strategy=strategy, hold=Hold.NOTHING, ahead=(), running=(), failed=())
+    monkeypatch.setattr(reading_why, "explain", lambda *_: free)
+    (blocker,) = world.do(why_run(world.store, ANN, "flow", 2)).blockers
+    assert (blocker.ref, blocker.moves_when) == ("flow/2/1", "its turn comes, which is now")
 
 
 def test_why_a_run_goes_on_and_how_it_ended() -> None:

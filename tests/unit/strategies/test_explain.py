@@ -45,6 +45,8 @@ def test_explain(rule: R, slots: int, queue: str, running: str, failed: str, hol
     waiting = explain(strategy(rule, slots), run("9"), runs(queue), runs(running), runs(failed))
     assert waiting.hold is hold
     assert waiting.has_no_slot is (rule is R.PARALLEL and hold in {Hold.BUSY, Hold.BEHIND})
+    behind = {Hold.BLOCKED: failed, Hold.REPLACING: running, Hold.BUSY: running, Hold.BEHIND: queue}
+    assert waiting.in_the_way == tuple(each for each in runs(behind.get(hold, "")) if each != waiting.run)
     assert waiting.sentence.startswith(f"instance 9 run 1 is number {len(queue.split())} in the queue: ")
     assert says in waiting.sentence
 

@@ -1,6 +1,7 @@
 """The change log as a reader follows it: what they asked for and may see, from a cursor on."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -10,6 +11,8 @@ from stretto.actions.reading.topics import Topic
 from stretto.model.event import ChangeEvent
 from stretto.ports.events import Cursor
 from stretto.ports.store import Store
+
+MOST_COMMITS: Final = 128  # that are read at once: nobody else is served meanwhile
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,15 +26,15 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def read_changes(
-    store: Store, caller: Caller, topics: Sequence[Topic], cursor: Cursor
+    store: Store, caller: Caller, topics: Sequence[Topic], cursor: Cursor, *, touching: bool = False
 ) -> Sequence[Changes]:
     """What comes next after a cursor, in order for each group; also commits of which nothing is shown, as the
-    cursor goes on over them. Nothing: there is no more now. `Trimmed`: it is not kept any more.
+    cursor goes on over them. Nothing: there is no more now. `Trimmed`: it is not kept any more. `touching`:
+    also what is not about a topic, but may change what a screen shows of it.
     """
-    rows = await store.read_log(cursor)
-    wanted = [
-        tuple(event for event in row.events if any(topic.holds(event) for topic in topics)) for row in rows
-    ]
+    rows = await store.read_log(cursor, most=MOST_COMMITS)
+    fits = [topic.touches if touching else topic.holds for topic in topics]
+    wanted = [tuple(event for event in row.events if any(fit(event) for fit in fits)) for row in rows]
     seen = await Sight(store, caller).of({event.workflow_id for events in wanted for event in events})
     made: list[Changes] = []
     place = dict(cursor)

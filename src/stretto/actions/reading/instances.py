@@ -31,12 +31,13 @@ async def get_instance(
     instance_id: int,
     *,
     enriched: bool = True,
+    aggregated: bool = True,
     fields: Fields = None,
 ) -> WorkflowInstance:
     """The newest run, with the newest state of each step over all runs."""
     await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_newest_run(store, workflow_id, instance_id)
-    return await instance_view(store, row, enriched=enriched, fields=fields)
+    return await instance_view(store, row, enriched=enriched, aggregated=aggregated, fields=fields)
 
 
 async def get_run(  # noqa: PLR0913 - it takes three to name a run, and three say how it is shown

@@ -8,18 +8,27 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from stretto.actions.reading.definitions import definition_of
-from stretto.actions.reading.topics import ApprovalsTopic, ClusterTopic, HomeTopic, RunTopic, Topic, run_of
+from stretto.actions.reading.topics import (
+    ApprovalsTopic,
+    ClusterTopic,
+    HomeTopic,
+    RunsTopic,
+    RunTopic,
+    Topic,
+    run_of,
+)
 from stretto.engine.records import RunKey
 from stretto.model.errors import NotFound
-from stretto.model.event import ChangeEvent, InstanceStatusChanged, StepStatusChanged
+from stretto.model.event import ChangeEvent, StepStatusChanged
 from stretto.model.status import StepStatus
 from stretto.model.status_codes import RUN_CODES, STEP_CODES, step_counts
-from stretto.model.wire import codec_of, to_json
+from stretto.model.wire import codec_of, encode, to_json
 from stretto.ports.rows import RunGlance
 from stretto.ports.store import Store
 
 MOST_BYTES: Final = 64 * 1024  # of what is told of a topic at once
 MOST_RUNS: Final = 500  # that are read for a topic at once
+MOST_KNOWN: Final = 10_000  # runs of which it is known whether a topic has them
 
 S = StepStatus
 # What comes of a step that has begun; a commit tells of no status that came and went in it.
@@ -60,12 +69,14 @@ class Gathering:
 
     def __init__(self, topic: Topic) -> None:
         self._topic = topic
+        self._filter = topic if isinstance(topic, RunsTopic) and not topic.is_known_by_step else None
         self._runs: dict[RunKey, None] = {}
         self._steps: dict[str, StepMove] = {}
         self._asking: dict[tuple[RunKey, str, int], StepMove] = {}
         self._workflows: dict[str, ChangeEvent] = {}
         self._nodes: tuple[Any, ...] = ()
         self._lost: str | None = None
+        self._fit: dict[RunKey, bool] = {}  # of runs that a step was heard of: whether they are in the topic
 
     @property
     def is_empty(self) -> bool:
@@ -76,17 +87,26 @@ class Gathering:
         return isinstance(self._topic, ClusterTopic)
 
     def take(self, events: Iterable[ChangeEvent]) -> None:
-        for event in filter(self._topic.holds, events):
+        for event in filter(self._topic.touches, events):
             run = run_of(event)
             if run is None:
                 self._workflows[event.workflow_id] = event
-            elif isinstance(event, InstanceStatusChanged):
+            elif isinstance(event, StepStatusChanged):
+                self._take_step(run, event)
+            else:
                 self._runs[run] = None
-            elif isinstance(self._topic, RunTopic) and isinstance(event, StepStatusChanged):
-                self._steps.setdefault(event.step_id, StepMove()).take(event)
-            elif isinstance(self._topic, ApprovalsTopic) and isinstance(event, StepStatusChanged):
-                at = run, event.step_id, event.step_attempt_id
-                self._asking.setdefault(at, StepMove()).take(event)
+                if self._filter is not None:
+                    self._fit[run] = True
+
+    def _take_step(self, run: RunKey, event: StepStatusChanged) -> None:
+        """With a step what its run comes to has changed: its counts, its first error, what it waits for."""
+        if isinstance(self._topic, ApprovalsTopic):
+            at = run, event.step_id, event.step_attempt_id
+            self._asking.setdefault(at, StepMove()).take(event)
+            return
+        self._runs[run] = None
+        if isinstance(self._topic, RunTopic):
+            self._steps.setdefault(event.step_id, StepMove()).take(event)
 
     def lose(self, reason: str) -> None:
         """What has changed is not known."""
@@ -128,7 +148,7 @@ class Gathering:
     async def _told_runs(self, store: Store) -> list[Told]:
         if not self._runs:
             return []
-        found = list((await store.glances(self._runs)).values())
+        found = list((await store.glances(await self._fitting(store))).values())
         if isinstance(self._topic, HomeTopic):
             counts: dict[str, int] = {}
             for each in found:
@@ -136,6 +156,22 @@ class Gathering:
                 counts[code] = counts.get(code, 0) + 1
             return [Told("home", {"topic": self._topic.text, "runs": counts})]
         return [Told("run", {"topic": self._topic.text, **_run(each)}) for each in found]
+
+    async def _fitting(self, store: Store) -> list[RunKey]:
+        """Runs that the topic has. The event of a step does not say which tags its run has, or whether it is
+        a root: that is looked up once, as it stays so.
+        """
+        if self._filter is None:
+            return list(self._runs)
+        if len(self._fit) > MOST_KNOWN:
+            self._fit = {run: True for run in self._runs if self._fit.get(run)}
+        for run in self._runs:
+            if run not in self._fit:
+                row = await store.run(run)
+                self._fit[run] = row is not None and self._filter.has(
+                    row.record.tags, row.record.initiator.depth
+                )
+        return [run for run in self._runs if self._fit[run]]
 
     async def _told_steps(self, store: Store) -> list[Told]:
         if not self._steps or not isinstance(self._topic, RunTopic):
@@ -188,7 +224,13 @@ def _run(glance: RunGlance) -> dict[str, Any]:
         "start": glance.start_time,
         "end": glance.end_time,
         "counts": step_counts(glance.counts),
+        "error": _shown(glance.summary.first_error),
+        "wait": _shown(glance.summary.wait),
     }
+
+
+def _shown(record: Any) -> Any:
+    return None if record is None else encode(record)
 
 
 def _ref(run: RunKey) -> str:

@@ -33,7 +33,7 @@ from stretto.ports.views import StepMark
 
 UNKNOWN: Final = -1
 CODES: Final = {status.value: code for status, code in STEP_CODES.items()}
-MOST_COMMITS: Final = 1_000  # that are looked through for changes; behind more of them all is told anew
+MOST_COMMITS: Final = 200  # that are looked through for changes; behind more of them all is told anew
 
 
 class Scope(Word):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.finding import find_attempt, find_newest_attempt, find_run
+from stretto.actions.parts.finding import find_attempt, find_newest_attempt, find_run, step_in
 from stretto.actions.parts.numbers import number_in
 from stretto.actions.reading.aggregation import RunInInstance, aggregate
 from stretto.actions.reading.artifacts_view import artifacts_of
@@ -78,8 +78,11 @@ async def list_attempts(
 ) -> list[AttemptLine]:
     """All attempts of a step in a run, by number: how each ended, and where."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    key = (await find_run(store, workflow_id, instance_id, run)).key
-    return [attempt_line(row) for row in await store.attempts(key, step_id)]
+    row = await find_run(store, workflow_id, instance_id, run)
+    found = await store.attempts(row.key, step_id)
+    if not found and step_in((await definition_of(store, row)).steps, step_id) is None:
+        raise NotFound(f"Run {row.key} has no step [{step_id}]")
+    return [attempt_line(each) for each in found]
 
 
 async def list_steps(

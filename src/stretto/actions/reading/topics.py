@@ -1,21 +1,24 @@
 """What somebody who follows wants to hear of."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from stretto.actions.parts.numbers import number_in
+from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest
 from stretto.model.event import ChangeEvent, InstanceStatusChanged, StepStatusChanged
+from stretto.model.tag import Tag
 
 RUN: Final = re.compile(r"run:(.+)/([0-9]+)/([0-9]+)")
 _INSTANCE: Final = re.compile(r"(.+)/([0-9]+)")
 WORKFLOW: Final = "workflow:"
 EVERYTHING: Final = "all"
+ROOTS: Final = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 HINT: Final = (
     "run:WORKFLOW/INSTANCE/RUN, workflow:ID, runs, runs?workflow=ID&tag=NAME&correlation_id=ID&root=yes, "
     "home, approvals, cluster or all"
@@ -30,6 +33,10 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     def holds(self, event: ChangeEvent) -> bool:  # noqa: ARG002 - of others
         """Whether an event is about it."""
         return True
+
+    def touches(self, event: ChangeEvent) -> bool:
+        """Whether an event may change what a screen shows of it."""
+        return self.holds(event)
 
 
 class RunTopic(Topic, frozen=True, kw_only=True):
@@ -51,8 +58,8 @@ class WorkflowTopic(Topic, frozen=True, kw_only=True):
 
 
 class RunsTopic(Topic, frozen=True, kw_only=True):
-    """Runs, not their steps: all of them, or those that fit a filter. What they are in changes, so nobody can
-    ask for a status.
+    """Runs as the list of all runs has them, not their steps: all of them, or those that fit a filter. What
+    they are in changes, so nobody can ask for a status.
     """
 
     workflow_id: str | None = None
@@ -61,22 +68,40 @@ class RunsTopic(Topic, frozen=True, kw_only=True):
     root: bool = False
 
     def holds(self, event: ChangeEvent) -> bool:
-        if not isinstance(event, InstanceStatusChanged):
+        if not isinstance(event, InstanceStatusChanged) or not self._may_have(event):
             return False
-        tags = {tag.name for tag in event.tags or ()}
-        return (
-            self.workflow_id in {None, event.workflow_id}
-            and (self.tag is None or self.tag in tags)
-            and self.correlation_id in {None, event.correlation_id}
-            and not (self.root and event.depth)
-        )
+        return self.has(event.tags or (), event.depth or 0)
+
+    def touches(self, event: ChangeEvent) -> bool:
+        """A step that moves changes the counts of its run, and what the run waits for. Whether the run fits
+        the whole filter, `has` says.
+        """
+        return self.holds(event) or (isinstance(event, StepStatusChanged) and self._may_have(event))
+
+    @property
+    def is_known_by_step(self) -> bool:
+        """Whether the event of a step tells that its run fits."""
+        return self.tag is None and not self.root
+
+    def has(self, tags: Iterable[Tag], depth: int) -> bool:
+        """Whether a run with these fits, if it may."""
+        return (self.tag is None or self.tag in {tag.name for tag in tags}) and not (self.root and depth)
+
+    def _may_have(self, event: StepStatusChanged | InstanceStatusChanged) -> bool:
+        """By what events of runs and of steps have. Iterations are in the list of their loop alone."""
+        if self.workflow_id is None and is_inline(event.workflow_id):
+            return False
+        return self.workflow_id in {None, event.workflow_id} and self.correlation_id in {
+            None,
+            event.correlation_id,
+        }
 
 
 class HomeTopic(Topic, frozen=True, kw_only=True):
-    """What is of interest at a glance: runs, and what becomes of workflows; no steps."""
+    """What is of interest at a glance: runs, and what becomes of workflows; no steps, and no iterations."""
 
     def holds(self, event: ChangeEvent) -> bool:
-        return not isinstance(event, StepStatusChanged)
+        return not isinstance(event, StepStatusChanged) and not is_inline(event.workflow_id)
 
 
 class ApprovalsTopic(Topic, frozen=True, kw_only=True):
@@ -152,8 +177,15 @@ def _runs(text: str, query: str) -> RunsTopic:
         workflow_id=given.pop("workflow", None),
         tag=given.pop("tag", None),
         correlation_id=given.pop("correlation_id", None),
-        root=given.pop("root", "no").casefold() in {"yes", "true", "1"},
+        root=_root(text, given.pop("root", "no")),
     )
     if given:
         raise InvalidRequest(f"Invalid topic [{text[:80]}]: runs can not be told by {min(given)}", hint=HINT)
     return wanted
+
+
+def _root(text: str, given: str) -> bool:
+    is_root = ROOTS.get(given.casefold())
+    if is_root is None:
+        raise InvalidRequest(f"Invalid topic [{text[:80]}]: root is yes or no, not [{given[:80]}]", hint=HINT)
+    return is_root

@@ -1,6 +1,7 @@
 """Why a run or a step waits, since when, and what would move it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -22,7 +23,17 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.admission import Question, Reading, Standing, Verdict
 from stretto.ports.rows import Phase, RunRow
 from stretto.ports.store import Store
-from stretto.strategies import Waiting, explain
+from stretto.strategies import Hold, Waiting, explain
+
+A_SLOT: Final = "a run that has one ends, or the workflow gets more"
+MOVES: Final[Mapping[Hold, str]] = {
+    Hold.PAUSED: "the workflow gets a concurrency above 0",
+    Hold.BLOCKED: "the run that has failed is restarted or unblocked",
+    Hold.REPLACING: "the run before it has ended",
+    Hold.BUSY: "the run before it has ended",
+    Hold.BEHIND: "the runs before it have begun",
+    Hold.NOTHING: "its turn comes, which is now",
+}
 
 
 class WhyRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,15 +186,19 @@ async def why_step(
 
 
 def _blocker_of_queued(row: RunRow, queued: Waiting | str) -> Blocker:
-    """A strategy with several slots has none free, or it says otherwise that the run must wait."""
-    detail = queued if isinstance(queued, str) else queued.sentence
-    if not isinstance(queued, str) and queued.has_no_slot:
-        moves = "a run that has one ends, or the workflow gets more"
-        found = _blocker(row, BlockerKind.SLOT, detail, moves, Help.STOP)
-        first = (*queued.running, *queued.ahead)[0]
-        return msgspec.structs.replace(found, ref=f"{row.key.workflow_id}/{first.instance_id}/{first.run_id}")
-    moves = "the run strategy lets it begin"
-    return _blocker(row, BlockerKind.STRATEGY, detail, moves, Help.UNBLOCK, Help.STOP)
+    """A strategy with several slots has none free, or it says otherwise that the run must wait. What it is
+    about is the run in the way, if there is one.
+    """
+    if isinstance(queued, str):
+        return _blocker(row, BlockerKind.STRATEGY, queued, "the run strategy lets it begin", Help.STOP)
+    kind = BlockerKind.SLOT if queued.has_no_slot else BlockerKind.STRATEGY
+    actions = (Help.RESTART, Help.UNBLOCK, Help.STOP) if queued.hold is Hold.BLOCKED else (Help.STOP,)
+    moves = A_SLOT if queued.has_no_slot else MOVES[queued.hold]
+    found = _blocker(row, kind, queued.sentence, moves, *actions)
+    if not queued.in_the_way:
+        return found
+    first = queued.in_the_way[0]
+    return msgspec.structs.replace(found, ref=f"{row.key.workflow_id}/{first.instance_id}/{first.run_id}")
 
 
 async def _why_queued(store: Store, run: RunKey) -> Waiting | str:

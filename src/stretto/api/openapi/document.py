@@ -91,7 +91,7 @@ def _operation(route: Route, schemas: ApiSchemas, errors: dict[str, Any]) -> dic
         "operationId": _name(route),
         "summary": text,
         "tags": [_module(route)],
-        "parameters": [*_parameters(route)],
+        "parameters": [*parameters(route)],
         "responses": {**_answers(route, schemas), **_own_errors(opt.get(ERRORS), schemas, errors)},
     }
     if any(each["name"] == "range" for each in made["parameters"]):
@@ -153,8 +153,8 @@ def _answer(tp: Any, schemas: ApiSchemas) -> dict[str, Any]:
     return {"description": DONE, "content": content}
 
 
-def _parameters(route: Route) -> Iterator[dict[str, Any]]:
-    """Those of the path and of the query."""
+def parameters(route: Route) -> Iterator[dict[str, Any]]:
+    """Those of the path, of the query and of the headers."""
     path = min(route.paths)
     for name, field in inspect.signature(route.fn).parameters.items():
         if name in GATHERED:

@@ -139,7 +139,7 @@ async def _gather(
 ) -> tuple[Cursor, bool]:
     """Hand what has changed to the topics; returns the place behind it, and whether there may be more."""
     try:
-        changes = await read_changes(desk.store, reader, topics, cursor)
+        changes = await read_changes(desk.store, reader, topics, cursor, touching=True)
     except Trimmed:
         for each in gathered:
             each.lose(NOT_KEPT)

@@ -14,7 +14,7 @@ from stretto.api.asking import Asking, carried_out
 from stretto.api.desk import Call
 from stretto.api.routing import Asks, Calling, Given, Name, Number, Route, acts, named
 from stretto.model.request import InstanceRestartRequest
-from stretto.model.response import InstanceActionResponse, StartResponse
+from stretto.model.response import InstanceActionResponse, StartResponse, StartStatus
 from stretto.ports.hints import Hints
 from stretto.ports.store import Store
 
@@ -26,10 +26,16 @@ RUN: Final = f"{INSTANCE}/runs/{{run_id}}"
 async def restart_instance(
     call: Calling, workflow_id: Name, instance_id: Number, given: Given[InstanceRestartRequest], asking: Asks
 ) -> StartResponse | Preview:
-    """Start a new run of an instance, or of what stands above it."""
-    request = given if given.request_id else msgspec.structs.replace(given, request_id=asking.request_id)
+    """Start a new run of an instance, or of what stands above it. Asked for again under the same id, it is
+    answered as a start is: DUPLICATED, with the ids of the first.
+    """
+    known = given.request_id or asking.request_id
+    request, asking = msgspec.structs.replace(given, request_id=known), asking._replace(request_id=known)
+    is_first = False
 
     async def act(store: Store, caller: Caller, hints: Hints) -> StartResponse:
+        nonlocal is_first
+        is_first = True
         return await restart(
             store,
             caller,
@@ -41,7 +47,10 @@ async def restart_instance(
             evaluate=call.desk.evaluate,
         )
 
-    return await carried_out(call, asking, "RESTART", act)
+    done = await carried_out(call, asking, "RESTART", act, StartResponse)
+    if is_first or isinstance(done, Preview):
+        return done
+    return msgspec.structs.replace(done, status=StartStatus.DUPLICATED)
 
 
 class _Action(Protocol):

@@ -48,12 +48,22 @@ async def read_run(
 
 @gets("/workflows/{workflow_id}/instances/{instance_id}")
 async def read_instance(
-    call: Calling, workflow_id: Name, instance_id: Number, enriched: Flag = True, fields: OptionalText = None
+    call: Calling,
+    workflow_id: Name,
+    instance_id: Number,
+    enriched: Flag = True,
+    aggregated: Flag = True,
+    fields: OptionalText = None,
 ) -> WorkflowInstance:
     """The newest run, with the newest state of each step over all runs, or some fields of it."""
-    wanted = fields_in(WorkflowInstance, fields)
     return await get_instance(
-        call.store, call.reader, workflow_id, instance_id, enriched=enriched, fields=wanted
+        call.store,
+        call.reader,
+        workflow_id,
+        instance_id,
+        enriched=enriched,
+        aggregated=aggregated,
+        fields=fields_in(WorkflowInstance, fields),
     )
 
 

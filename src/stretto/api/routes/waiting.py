@@ -49,15 +49,27 @@ async def explain_step_of_run(
 
 
 @acts(f"{INSTANCE}/actions/pause")
-async def pause_instance(call: Calling, workflow_id: Name, instance_id: Number) -> InstanceActionResponse:
+async def pause_instance(
+    call: Calling, workflow_id: Name, instance_id: Number, asking: Asks
+) -> InstanceActionResponse | Preview:
     """Let nothing new begin in the newest run; what runs goes on to its end."""
-    return await pause(call.store, call.caller, workflow_id, instance_id, hints=call.hints)
+
+    async def act(store: Store, caller: Caller, hints: Hints) -> InstanceActionResponse:
+        return await pause(store, caller, workflow_id, instance_id, hints=hints)
+
+    return await carried_out(call, asking, "PAUSE", act, InstanceActionResponse)
 
 
 @acts(f"{INSTANCE}/actions/resume")
-async def resume_instance(call: Calling, workflow_id: Name, instance_id: Number) -> InstanceActionResponse:
+async def resume_instance(
+    call: Calling, workflow_id: Name, instance_id: Number, asking: Asks
+) -> InstanceActionResponse | Preview:
     """Let a paused run go on."""
-    return await resume(call.store, call.caller, workflow_id, instance_id, hints=call.hints)
+
+    async def act(store: Store, caller: Caller, hints: Hints) -> InstanceActionResponse:
+        return await resume(store, caller, workflow_id, instance_id, hints=hints)
+
+    return await carried_out(call, asking, "RESUME", act, InstanceActionResponse)
 
 
 @posts(f"{ATTEMPT}/callback", reads=CallbackRequest)
@@ -75,16 +87,15 @@ async def answer(  # noqa: PLR0913, PLR0917 - it takes five to name an attempt
     message of an answer that has none.
     """
     attempt = AttemptKey(RunKey(workflow_id, instance_id, run_id), step_id, attempt_id)
-    request = msgspec.structs.replace(
-        given,
-        message=given.message or asking.reason or None,
-        request_id=given.request_id or asking.request_id,
-    )
+    known = given.request_id or asking.request_id
+    message = given.message or asking.reason or None
+    request = msgspec.structs.replace(given, message=message, request_id=known)
+    asking = asking._replace(request_id=known)
 
     async def act(store: Store, caller: Caller, hints: Hints) -> StepActionResponse:
         return await answer_step(store, caller, attempt, request, hints=hints)
 
-    return await carried_out(call, asking, "CALLBACK", act)
+    return await carried_out(call, asking, "CALLBACK", act, StepActionResponse)
 
 
 ROUTES: Final = (

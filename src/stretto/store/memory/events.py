@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 
-from stretto.ports.events import Cursor, LogRow, Trimmed
+from stretto.ports.events import Cursor, LogRow, Trimmed, share_of
 from stretto.store.memory.database import Part
 
 
@@ -16,17 +16,15 @@ class MemoryEvents(Part):
 
     async def read_log(self, cursor: Cursor, *, most: int = 1000) -> list[LogRow]:
         with self._db.transaction():
-            found: list[LogRow] = []
-            trimmed: set[int] = set()
-            for group, seq in sorted(cursor.items()):
-                log = self._db.log_by_group[group]
-                rows = log[(first := bisect_right(log, (group, seq))) : first + most]
-                if rows and rows[0][1] != seq + 1:
-                    trimmed.add(group)
-                found += [self._db.log[at] for at in rows]
+            logs = {group: self._db.log_by_group[group] for group in sorted(cursor)}
+            firsts = {group: bisect_right(log, (group, cursor[group])) for group, log in logs.items()}
+            news = {group: logs[group][first:] for group, first in firsts.items() if first < len(logs[group])}
+            trimmed = {group for group, rows in news.items() if rows[0][1] != cursor[group] + 1}
+            trimmed |= {group for group, log in logs.items() if cursor[group] > (log[-1][1] if log else 0)}
             if trimmed:
                 raise Trimmed(frozenset(trimmed))
-            return found
+            share = share_of(most, len(news))
+            return [self._db.log[at] for rows in news.values() for at in rows[:share]]
 
     async def delivered_by(self, sink: str) -> dict[int, int]:
         with self._db.transaction():

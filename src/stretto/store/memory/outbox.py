@@ -101,8 +101,9 @@ class MemoryOutbox(Part):
 
     async def messages_waiting(self, *, most: int = 10_000) -> tuple[int, int | None]:
         with self._db.transaction():
-            numbers = sorted(self._db.messages)[:most]
-            return len(numbers), self._db.messages[numbers[0]].sent_at if numbers else None
+            messages = (self._db.messages[number] for number in sorted(self._db.messages))
+            waiting = [each for each in messages if each.outcome is None][:most]
+            return len(waiting), waiting[0].sent_at if waiting else None
 
     async def parked_messages(self, cut: Cut) -> Slice[Message]:
         with self._db.transaction():

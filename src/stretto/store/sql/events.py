@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from stretto.ports.events import Cursor, LogRow, Trimmed
+from stretto.ports.events import Cursor, LogRow, Trimmed, share_of
 from stretto.store.sql.codec import EVENTS
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.lengths import TEXT_LENGTH, fitting
@@ -52,16 +52,16 @@ class SqlEvents(Part):
 
     async def read_log(self, cursor: Cursor, *, most: int = 1000) -> list[LogRow]:
         async def work(tx: Transaction) -> list[LogRow]:
-            news = [
-                row for row in await tx.all(NEWS, places=sorted(cursor.items())) if (row[3] or 0) > row[1]
-            ]
+            found = await tx.all(NEWS, places=sorted(cursor.items()))
+            news = [row for row in found if (row[3] or 0) != row[1]]
             trimmed = frozenset(group for group, _seq, following, _newest in news if following is None)
             if trimmed:
                 raise Trimmed(trimmed)
+            share = share_of(most, len(news))
             places = [
                 (group, number)  # there is no gap behind the first
                 for group, seq, _following, newest in sorted(news)
-                for number in range(seq + 1, min(newest, seq + most) + 1)
+                for number in range(seq + 1, min(newest, seq + share) + 1)
             ]
             rows = await tx.all(ROWS, places=places) if places else ()
             return [_log_row(row) for row in sorted(rows, key=lambda row: (row[0], row[1]))]

@@ -73,9 +73,10 @@ LEFT_OVER: Final = Statement(
     f"UNION ALL SELECT 1 FROM (SELECT id FROM outbox WHERE {_READ_BY_NOBODY} LIMIT 1) unread"
 )
 PARKED: Final = Listing(ROW, "outbox WHERE is_parked = 1", ["id"])
+# Along the ids: an index of what is answered would be read whole, and sorted, to find the first ones.
 BACKLOG: Final = Statement(
     "SELECT COUNT(*), MIN(sent_at) FROM "
-    "(SELECT sent_at FROM outbox WHERE id > 0 ORDER BY id LIMIT :most) seen"
+    "(SELECT sent_at FROM outbox WHERE id > 0 AND is_answered + 0 = 0 ORDER BY id LIMIT :most) seen"
 )
 
 

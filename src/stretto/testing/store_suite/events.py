@@ -35,6 +35,29 @@ async def a_reader_sees_what_follows_its_cursor(world: World) -> None:
 
 
 @SUITE.check
+async def a_long_log_is_read_in_parts(world: World) -> None:
+    """Who comes back after a long time is behind in many groups."""
+    owner = await world.owner()
+    for group, count in ((1, 5), (2, 1), (3, 4)):
+        await log(world, owner, group, count)
+    rows = await world.store.read_log({1: 0, 2: 0, 3: 0, 4: 0}, most=6)
+    assert [(each.group, each.seq) for each in rows] == [(1, 1), (1, 2), (2, 1), (3, 1), (3, 2)]
+    rows = await world.store.read_log({1: 2, 2: 1, 3: 2, 4: 0}, most=6)
+    assert [(each.group, each.seq) for each in rows] == [(1, 3), (1, 4), (1, 5), (3, 3), (3, 4)]
+
+
+@SUITE.check
+async def a_reader_of_another_log_is_told(world: World) -> None:
+    """Else it would hear nothing until the log has grown beyond its cursor."""
+    owner = await world.owner()
+    await log(world, owner, 1, 2)
+    error = await refusal(Trimmed, world.store.read_log({1: 3, 2: 0}))
+    assert error.groups == {1}
+    error = await refusal(Trimmed, world.store.read_log({1: 0, 2: 7}))
+    assert error.groups == {2}
+
+
+@SUITE.check
 async def a_reader_is_told_what_it_missed(world: World) -> None:
     owner = await world.owner()
     await log(world, owner, 1, 4)

@@ -207,3 +207,13 @@ async def what_waits_is_counted(world: World) -> None:
     assert count == 2
     assert near(oldest, before)
     assert (await world.store.messages_waiting(most=1))[0] == 1
+
+
+@SUITE.check
+async def what_is_answered_waits_no_more(world: World) -> None:
+    owner = await world.owner()
+    act = Act(run=RunActed(run=RunKey("wf", 1, 1), action=RunAction.STOP, user="alice"))
+    done = await world.store.send(Letter(ref="done", to_group=5, body=act))
+    assert (await world.store.messages_waiting())[0] == 1
+    await owner.commit(5, Decided(answered={done: Outcome(applied=True)}))
+    assert await world.store.messages_waiting() == (0, None)
