@@ -25,7 +25,7 @@ from stretto.node.collector import looking_seldom
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
 from stretto.node.performer import Performer
-from stretto.node.retention import forget_now_and_then, purge_now_and_then
+from stretto.node.retention import Deleted, forget_now_and_then, purge_when_told
 from stretto.ports.clock import Clock
 from stretto.ports.evaluator import Evaluator
 from stretto.ports.groups import NodeState
@@ -88,8 +88,13 @@ class App:
             address=own_address(),
             gone=is_gone,
         )
+        self._deleted = Deleted()
         self._node = Node(
-            config.for_node, self.clock.steady, lambda: NodeId(uuid4().hex), performer.outside, observers
+            config.for_node,
+            self.clock.steady,
+            lambda: NodeId(uuid4().hex),
+            performer.outside,
+            (*observers, self._deleted),
         )
         self._driver = Driver(self._node, performer, self.clock, hints)
         self._observers = observers
@@ -100,13 +105,14 @@ class App:
         """Begin to look after what is in the store."""
         await self._bury_the_dead()
         self._task = asyncio.create_task(self._driver.run())
-        for again in (forget_now_and_then, purge_now_and_then):
-            forgetting = again(
-                self.store, self.config.retention, lambda: FIRST_GROUP in self._node.groups, self._observers
-            )
-            self._forgetting.append(asyncio.create_task(forgetting))
+        kept = self.config.retention
+        forgetting = forget_now_and_then(
+            self.store, kept, lambda: FIRST_GROUP in self._node.groups, self._observers
+        )
+        self._forgetting.append(asyncio.create_task(forgetting))
+        purging = purge_when_told(self.store, kept, self._deleted, self._observers)
+        self._forgetting.append(asyncio.create_task(purging))
         if self.logs is not None:
-            kept = self.config.retention
             cleaning = forget_old_output(self.logs, self.clock.now, kept.runs, kept.every)
             self._forgetting.append(asyncio.create_task(cleaning))
 

@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
+from stretto.model.event import WorkflowDeleted
 from stretto.node.retention_settings import RetentionSettings
+from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
 from stretto.ports.store import Store
 
 FIRST_LOOK: Final = 1.0  # seconds after the start: a program that ends soon should forget something, too
-PURGE_EVERY: Final = 2.0  # seconds: until it is done, nobody can publish under the id of a deleted workflow
 PAGE: Final = 100  # workflows that are looked at together
 
 
@@ -64,35 +65,40 @@ async def forget_now_and_then(
     observers: Sequence[Observer] = (),
 ) -> None:
     """Until it is cancelled. `is_ours`: whether this node is the one that does it."""
-    every = settings.every / 1_000
-    await _now_and_then(lambda: forget(store, settings), (FIRST_LOOK, every), is_ours, observers)
-
-
-async def purge_now_and_then(
-    store: Store,
-    settings: RetentionSettings,
-    is_ours: Callable[[], bool],
-    observers: Sequence[Observer] = (),
-) -> None:
-    """The same for deleted workflows alone, far more often."""
-    await _now_and_then(lambda: purge(store, settings), (PURGE_EVERY, PURGE_EVERY), is_ours, observers)
-
-
-async def _now_and_then(
-    work: Callable[[], Awaitable[int]],
-    pauses: tuple[float, float],
-    is_ours: Callable[[], bool],
-    observers: Sequence[Observer],
-) -> None:
-    """`pauses`: before the first look, and between two."""
-    pause, every = pauses
+    pause = FIRST_LOOK
     while True:
         await asyncio.sleep(pause)
-        pause = every
-        if not is_ours():
-            continue
-        try:
-            await work()
-        except Exception as error:  # noqa: BLE001 - nobody waits for it: the next look tries again
-            for each in observers:
-                each.store_failed(error, 1)
+        pause = settings.every / 1_000
+        if is_ours():
+            await _tried(forget(store, settings), observers)
+
+
+class Deleted(Observer):
+    """Hears of workflows that are deleted, from the node that looks after them."""
+
+    def __init__(self) -> None:
+        self.news = asyncio.Event()
+
+    def committed(self, rows: Sequence[LogRow]) -> None:
+        if any(isinstance(event, WorkflowDeleted) for row in rows for event in row.events):
+            self.news.set()
+
+
+async def purge_when_told(
+    store: Store, settings: RetentionSettings, deleted: Deleted, observers: Sequence[Observer] = ()
+) -> None:
+    """Until it is cancelled. Nobody can publish under the id of a deleted workflow before it is purged, so
+    that does not wait for the next look. What is missed here goes with that.
+    """
+    while True:
+        await deleted.news.wait()
+        deleted.news.clear()
+        await _tried(purge(store, settings), observers)
+
+
+async def _tried(work: Awaitable[int], observers: Sequence[Observer]) -> None:
+    try:
+        await work
+    except Exception as error:  # noqa: BLE001 - nobody waits for it: the next look tries again
+        for each in observers:
+            each.store_failed(error, 1)

@@ -8,13 +8,19 @@ from typing import Any
 import msgspec
 import pytest
 
+from stretto.actions.caller import Caller
+from stretto.actions.delete_workflow import delete_workflow
+from stretto.actions.publish import publish
 from stretto.app import running
 from stretto.config import Config
+from stretto.definition import parse_all
 from stretto.model.errors import Unavailable
+from stretto.model.user import User
 from stretto.node import retention
-from stretto.node.retention import forget, forget_now_and_then
+from stretto.node.retention import Deleted, forget, forget_now_and_then, purge_when_told
 from stretto.node.retention_settings import DAY, RetentionSettings
 from stretto.node.settings import NodeSettings
+from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId
 from stretto.ports.signals import NewSignal
@@ -23,6 +29,7 @@ from stretto.testing.clock import EPOCH
 from stretto.testing.store_suite.owner import event
 from stretto.testing.store_suite.world import World, ended
 
+ANN = Caller(user=User(name="ann"))
 FOR_EVER = RetentionSettings(runs=None, log=None, signals=None, nodes=None, outcomes=None, rows_at_once=2)
 
 
@@ -128,6 +135,11 @@ def test_what_is_left_of_a_deleted_workflow_goes(tmp_path: Path) -> None:
 
 
 # ----------------------------------------------------------------------------------------------- now and then
+class Broken:
+    async def purgeable(self) -> list[str]:
+        raise Unavailable("no database")
+
+
 class Told(Observer):
     def __init__(self) -> None:
         self.errors: list[Exception] = []
@@ -168,23 +180,42 @@ def test_it_is_done_again_and_again_by_one_node_and_trouble_is_told(monkeypatch:
 def test_an_app_does_not_keep_the_id_of_a_deleted_workflow_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "PURGE_EVERY", 0.05)
     monkeypatch.setattr(retention, "FIRST_LOOK", 3_600.0)
-    url = f"sqlite:///{tmp_path}/gone.db"
+    (definition,) = parse_all(
+        '{"properties": {"owner": "ann"}, '
+        '"workflow": {"id": "wf", "steps": [{"step": {"id": "a", "type": "NoOp"}}]}}'
+    )
 
     async def run() -> None:
-        store = await open_sqlite(tmp_path / "gone.db")
-        world = World(store, never, never)
-        await world.publish()
-        await store.delete_workflow("wf", lambda _row: event("gone"))
         config = Config(node=NodeSettings(stop_within=500))
-        async with running(config, url) as app, asyncio.timeout(30):
-            while await store.purgeable():
-                await app.watch(asyncio.sleep(0.02))
-        await world.publish()
-        await store.close()
+        async with running(config, f"sqlite:///{tmp_path}/gone.db") as app, asyncio.timeout(30):
+            for _ in range(2):
+                await publish(app.store, ANN, definition, hints=app.hints)
+                await delete_workflow(app.store, ANN, "wf", hints=app.hints)
+                while await app.store.purgeable():
+                    await app.watch(asyncio.sleep(0.02))
 
     asyncio.run(run())
+
+
+def test_what_goes_wrong_while_it_is_purged_is_told() -> None:
+    told = Told()
+
+    async def run() -> None:
+        deleted = Deleted()
+        purging = asyncio.create_task(
+            purge_when_told(Broken(), RetentionSettings(), deleted, [told])  # type: ignore[arg-type]
+        )
+        deleted.committed([LogRow(group=1, seq=1, at=1, events=())])
+        await asyncio.sleep(0)
+        assert told.errors == []
+        deleted.committed([LogRow(group=1, seq=2, at=1, events=(event("wf"),))])
+        while not told.errors:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0)
+        purging.cancel()
+
+    asyncio.run(run())
+    assert [str(error) for error in told.errors] == ["no database"]
 
 
 def test_an_app_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
