@@ -349,3 +349,23 @@ def test_a_timeout_is_told_after_the_end_too(server: Served) -> None:
 def test_a_timeout_that_ended_a_run_is_none(server: Served) -> None:
     timed(server, "untimed", "${minutes} min", 0, noop("a"))
     assert "timeout_in_millis" not in server.ended("untimed", 1, "FAILED")
+
+
+# ------------------------------------------------------------------------------ what could not be evaluated
+def test_a_restart_evaluates_what_the_run_before_could_not(server: Served) -> None:
+    params = {"x": {"value": 1, "type": "LONG"}, "y": {"expression": "10 / x", "type": "LONG"}}
+    workflow = {"id": "divided", "params": params, "steps": [shell("s", "test ${y}${z} = 5here")]}
+    server.post("/workflows", {"properties": {"owner": "ann"}, "workflow": workflow})
+    given = {"x": {"value": 0, "type": "LONG"}, "z": {"value": "here", "type": "STRING"}}
+    server.start("divided", run_params=given, persist_failed_run=True)
+    server.ended("divided", 1, "FAILED")
+    path = "/workflows/divided/instances/1/actions/restart"
+    body = {"restart_policy": "RESTART_FROM_INCOMPLETE"}
+    assert "Failed to evaluate param [y]" in server.post(path, body, 400)["message"]
+    server.post(path, {**body, "run_params": {"x": {"value": 2, "type": "LONG"}}})
+    found = server.until("/workflows/divided/instances/1/runs/2", lambda run: run["status"] == "SUCCEEDED")
+    told = {
+        name: (found["params"][name]["evaluated_result"], found["params"][name]["source"]) for name in "xyz"
+    }
+    assert told == {"x": (2, "RESTART"), "y": (5, "DEFINITION"), "z": ("here", "LAUNCH")}
+    assert found["params"]["RUN_TS"]["evaluated_result"]

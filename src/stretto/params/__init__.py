@@ -22,7 +22,7 @@ from stretto.params.errors import Fault, ParamError
 from stretto.params.evaluate import evaluate, evaluate_one, evaluate_text
 from stretto.params.evaluated import Evaluated
 from stretto.params.foreach import iteration_count, iteration_values
-from stretto.params.layers import StepLayers, restarted_params, step_params, workflow_params
+from stretto.params.layers import StepLayers, restarted_params, retried_params, step_params, workflow_params
 from stretto.params.merge import merge
 from stretto.params.modes import Stage
 from stretto.params.outputs import is_retryable, merge_outputs
@@ -69,6 +69,7 @@ __all__ = [
     "references_of",
     "restarted_params",
     "result_text",
+    "retried_params",
     "step_params",
     "use_as",
     "workflow_params",

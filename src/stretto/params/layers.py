@@ -58,8 +58,25 @@ def restarted_params(
 
     `restart` are the parameters of the restart request; only the end of the restart path gets them.
     """
-    merged: Layer = previous_params(previous)
-    merged = merge(merged, _as_literals(run), Stage.of_run(source, restart=True))
+    return _changed(previous_params(previous), run, source, restart)
+
+
+def retried_params(
+    definition: Layer,
+    started: Layer,
+    run: Layer = NOTHING,
+    source: ParamSource = S.RESTART,
+    *,
+    restart: Layer = NOTHING,
+) -> Params:
+    """The same where the run before could not evaluate its parameters, and so has none that could be kept:
+    what it was `started` with, as in a fresh run, and what the restart changes.
+    """
+    return _changed(workflow_params(definition, started), run, source, restart)
+
+
+def _changed(before: Layer, run: Layer, source: ParamSource, restart: Layer) -> Params:
+    merged = merge(before, _as_literals(run), Stage.of_run(source, restart=True))
     merged = merge(merged, restart, RESTARTED)
     return settle(merged)
 

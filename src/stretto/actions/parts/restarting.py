@@ -17,6 +17,7 @@ from stretto.actions.parts.evaluation import (
     evaluate_here,
     facts_of,
     question_of,
+    signals_of,
     unique_number,
 )
 from stretto.actions.parts.finding import find_newest_run
@@ -34,7 +35,7 @@ from stretto.model.param import Parameter, Params, ParamSource
 from stretto.model.run_config import RestartConfig, RunPolicy
 from stretto.model.timeline import LogEvent
 from stretto.model.workflow import Workflow
-from stretto.params import restarted_params
+from stretto.params import restarted_params, retried_params
 from stretto.params.literals import definition_of as bare
 from stretto.params.literals import literal_of
 from stretto.ports.hints import SILENT, Hints
@@ -93,7 +94,7 @@ async def climb_up(store: Store, again: Again) -> Again:
 async def next_run(store: Store, again: Again) -> Admitted:
     """A new run of an instance that has ended, put to the run strategy of its workflow."""
     workflow = await check_place(store, again)
-    params = await _params(workflow, again, await store.now())
+    params = await _params(store, workflow, again)
     sender = again.sender
     candidate = Candidate(
         request=Restart(again.request_id, again.row.key.instance_id),
@@ -125,21 +126,30 @@ async def with_results(store: Store, again: Again) -> Again:
     given = again.config.restart_params
     if not given or not is_inline(again.row.key.workflow_id):
         return again
-    results = await _params(await definition_of(store, again.row), again, await store.now())
+    results = await _params(store, await definition_of(store, again.row), again)
     literals = {name: bare(literal_of(results[name])) for name in given}
     return msgspec.structs.replace(
         again, config=msgspec.structs.replace(again.config, restart_params=literals)
     )
 
 
-async def _params(workflow: Workflow, again: Again, now: int) -> Mapping[str, Parameter]:
-    record = again.row.record
+async def _params(store: Store, workflow: Workflow, again: Again) -> Mapping[str, Parameter]:
+    """Every run has parameters: one without could not evaluate them, and was kept as FAILED. Its restart
+    evaluates them as that run should have, by what started it.
+    """
+    record, number = again.row.record, unique_number(again.request_id)
     given = (again.config.restart_params or {}) if again.is_end_of_path else {}
     source = ParamSource.RESTART if again.sender is None else ParamSource.SUBWORKFLOW
-    merged = restarted_params(record.params, again.handed_down, source, restart=given)
-    facts = facts_of(workflow, _initiator(again), record.owner, again.policy)
-    context = FreshRun(facts, number=unique_number(again.request_id))
-    return await again.evaluate(question_of(merged, context, again.request_id, now))
+    if record.params:
+        merged = restarted_params(record.params, again.handed_down, source, restart=given)
+        facts = facts_of(workflow, _initiator(again), record.owner, again.policy)
+        context = FreshRun(facts, number=number)
+    else:
+        own, started = workflow.params or {}, record.run_params
+        merged = retried_params(own, started, again.handed_down, source, restart=given)
+        facts = facts_of(workflow, record.initiator, record.owner, again.policy)
+        context = FreshRun(facts, await signals_of(store, record.initiator), number)
+    return await again.evaluate(question_of(merged, context, again.request_id, await store.now()))
 
 
 def _initiator(again: Again) -> Initiator:
