@@ -90,7 +90,8 @@ async def why_run(
         flow = await _flow(store, row)
         answers = (why(flow, step.id) for step in flow.plan.steps)
         steps = tuple(each for each in answers if each is not None and each.status.is_wakeable)
-        sentence = f"{len(steps)} steps of run {row.key} have not ended"
+        has = "1 step of run {} has" if len(steps) == 1 else f"{len(steps)} steps of run {{}} have"
+        sentence = f"{has.format(row.key)} not ended"
         blockers += _blockers_of_run(await _in_the_way(store, caller, flow, steps))
     return WhyRun(
         workflow_id=workflow_id,
