@@ -54,15 +54,15 @@ which is what one commit has changed, in the words of Maestro's events. `topic=r
 `topic=workflow:ID`, as often as you like, choose; without a topic everything comes. The id of a message is a
 place in the log of changes: who comes back with `Last-Event-ID`, or `cursor=`, goes on there. Order is
 promised for each run. `resync` says that what followed is not kept any more, or that the place is one of
-another database: read again. Every GET answers
-with such a place in `Stretto-Cursor`: whatever the answer lacks comes behind it, so read first, then follow.
+another database: read again. Every GET answers with such a place in `Stretto-Cursor`: whatever the answer lacks comes behind it, so read first, then follow.
 
 Screens follow with `level=view`: of what has changed in a topic they hear where it stands, four times a
 second at most and 64 KB at once, however much happens. `run` has the status, times and counts of a run, its
-first error and what it waits for, also when only its steps have moved; `step` the changes of a run's own steps, each as place in the graph, letter, attempt, start and end (null
-where the change does not say); `workflow` what became of a definition; `home` how many runs, without iterations, came to which
-status; `approval` that a step began to ask people, or need not any more; `node` the nodes. `resync` names a
-topic that must be read again, because too much has changed, or it is not kept. Topics are `run:...`,
+first error and what it waits for, also when only its steps have moved; `step` the changes of a run's own
+steps, each as place in the graph, letter, attempt, start and end (null where the change does not say);
+`workflow` what became of a definition; `home` how many runs, without iterations, came to which status;
+`approval` that a step began to ask people, or need not any more; `node` the nodes. `resync` names a topic
+that must be read again, because too much has changed, or it is not kept. Topics are `run:...`,
 `workflow:...`, `runs`, `runs?workflow=ID&tag=NAME&correlation_id=ID&root=yes`, `home`, `approvals`, `cluster`
 and `all`; each message says of which it is.
 

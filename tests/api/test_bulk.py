@@ -106,6 +106,10 @@ def test_the_same_request_is_one_job(server: Served) -> None:
     failed(server, "once", 1)
     made = [ask(server, "RESTART", ids=[ref("once", 1)], request_id="job:1") for _ in range(2)]
     assert {each["job"]["job_id"] for each in made} == {"job:1"}
+    named = server.post(
+        "/bulk", {"action": "STOP", "ids": []}, params={"request_id": "job:2", "reason": "so"}
+    )
+    assert (named["job"]["job_id"], named["job"]["reason"]) == ("job:2", "so")
     done(server, made[0])
     server.ended("once", 1, "FAILED")
     assert server.get("/workflows/once/instances/1")["workflow_run_id"] == 2

@@ -1,6 +1,7 @@
 """Every kind of thing that can be in the way of a step or a run, as it is told over HTTP."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -54,6 +55,8 @@ def test_predecessor_and_timer(server: Served) -> None:
     server.step_is("why-timer", "s", "RUNNING")
     assert one(server, "timer", run) == ("s", [])
     assert one(server, "predecessor", run, "t") == ("s", [])
+    assert re.fullmatch(r"it goes on at 2.{3}-.*T.*\+00:00", why(server, "timer", run, "s")["sentence"])
+    assert why(server, "timer", run)["sentence"] == "2 steps of run [why-timer][1][1] have not ended"
 
 
 @tells("condition", "evaluation")
@@ -84,6 +87,7 @@ def test_permit(server: Served) -> None:
     server.post("/tag-permits", {"tag": "why-few", "max_allowed": 0})
     run = begun(server, "why-permit", step)
     assert one(server, "permit", run) == ("why-few", ["set_tag_permit"])
+    assert why(server, "permit", run)["sentence"] == "1 step of run [why-permit][1][1] has not ended"
 
 
 @tells("slot", "strategy")

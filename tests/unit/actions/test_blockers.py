@@ -51,6 +51,15 @@ def test_what_is_in_the_way(cause: Cause, status: StepStatus, kind: str, actions
 
 
 @pytest.mark.parametrize(
+    ("until", "moment"), [(1_794_869_062_541, "2026-11-16T22:44:22+00:00"), (2**60, str(2**60))]
+)
+def test_moments_are_told_as_people_write_them(until: int, moment: str) -> None:
+    reason = Reason(cause=Cause.TIME, subject="s", text=f"it goes on at {until}", until=until)
+    (found,) = blockers_of(Why(step_id="s", status=S.RUNNING, reasons=(reason,)))
+    assert (found.detail, found.moves_when) == (f"it goes on at {moment}", f"it is {moment}")
+
+
+@pytest.mark.parametrize(
     "cause", [Cause.WORK, Cause.CHILD, Cause.TERMINATION, Cause.NOTHING, Cause.OVER, Cause.RUN]
 )
 def test_what_goes_on_by_itself_has_nothing_in_its_way(cause: Cause) -> None:

@@ -3,7 +3,8 @@
 What runs has nothing in its way: then the sentence says what is going on, and there are no blockers.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
@@ -50,6 +51,7 @@ class Help(Word):
 
 
 K, H = BlockerKind, Help
+END_OF_CALENDAR: Final = 253_402_300_799_999  # the end of the year 9999, in milliseconds since 1970
 
 
 class Blocker(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,6 +124,15 @@ def _blocker(reason: Reason, kind: BlockerKind, moves_when: str, *actions: Help)
     )
 
 
+def for_people(text: str, reasons: Iterable[Reason]) -> str:
+    """The moments in it as people write them, and not in milliseconds; one that no calendar has stays."""
+    for each in reasons:
+        if each.until is not None and each.until <= END_OF_CALENDAR:
+            moment = datetime.fromtimestamp(each.until / 1_000, UTC).isoformat(timespec="seconds")
+            text = text.replace(str(each.until), moment)
+    return text
+
+
 def _nothing(_reason: Reason, _found: Why) -> None:
     return None
 
@@ -168,7 +179,10 @@ def _permit(reason: Reason, _found: Why) -> Blocker:
 
 def _time(reason: Reason, found: Why) -> Blocker:
     kind = K.RETRY if found.status.is_terminal else K.TIMER
-    return _blocker(reason, kind, f"it is {reason.until}, in milliseconds since 1970")
+    made = _blocker(reason, kind, f"it is {reason.until}")
+    return msgspec.structs.replace(
+        made, detail=for_people(made.detail, [reason]), moves_when=for_people(made.moves_when, [reason])
+    )
 
 
 def _person(reason: Reason, found: Why) -> Blocker:

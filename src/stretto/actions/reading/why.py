@@ -11,7 +11,7 @@ from stretto.actions.parts.blocked import Blocked, blocked_by
 from stretto.actions.parts.finding import LATEST, find_run
 from stretto.actions.parts.verdicts import place_of
 from stretto.actions.reading.aggregation import aggregate
-from stretto.actions.reading.blockers import Blocker, BlockerKind, Help, blockers_of, with_holders
+from stretto.actions.reading.blockers import Blocker, BlockerKind, Help, blockers_of, for_people, with_holders
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.flows import flow_of
 from stretto.engine.flow import Flow
@@ -90,7 +90,8 @@ async def why_run(
         flow = await _flow(store, row)
         answers = (why(flow, step.id) for step in flow.plan.steps)
         steps = tuple(each for each in answers if each is not None and each.status.is_wakeable)
-        sentence = f"{len(steps)} steps of run {row.key} have not ended"
+        has = "1 step of run {} has" if len(steps) == 1 else f"{len(steps)} steps of run {{}} have"
+        sentence = f"{has.format(row.key)} not ended"
         blockers += _blockers_of_run(await _in_the_way(store, caller, flow, steps))
     return WhyRun(
         workflow_id=workflow_id,
@@ -178,7 +179,7 @@ async def why_step(
         step_id=step_id,
         status=found.status,
         since=min(times, default=None),
-        sentence=str(found),
+        sentence=for_people(str(found), found.reasons),
         blockers=blockers,
         next_check=_next_check(found),
         reasons=found.reasons,

@@ -15,19 +15,24 @@ from stretto.actions.bulk import (
     start_bulk,
 )
 from stretto.api.asking import LONGEST_REASON, checked_text
-from stretto.api.routing import Calling, Flag, Given, Name, Paging, acts, gets, posts
+from stretto.api.routing import Asks, Calling, Given, Name, Paging, acts, gets, posts
 from stretto.api.words import word_in
 from stretto.model.page import Page
 from stretto.ports.bulk import BulkItem, BulkJob, ItemState
 
 
 @posts("/bulk", reads=BulkRequest)
-async def begin(call: Calling, given: Given[BulkRequest], dry_run: Flag = False) -> BulkView:
+async def begin(call: Calling, given: Given[BulkRequest], asking: Asks) -> BulkView:
     """Stop, kill, restart, unblock or skip many at once, by `ids` or by a `filter` of runs that is looked up
-    now: a job, which is carried out in the background. With `dry_run` nothing is done.
+    now: a job, which is carried out in the background. With `dry_run` nothing is done. What stands in the
+    query may stand in the body, too, which counts.
     """
-    reason = checked_text("reason", given.reason, LONGEST_REASON)
-    request = msgspec.structs.replace(given, reason=reason, dry_run=given.dry_run or dry_run)
+    request = msgspec.structs.replace(
+        given,
+        reason=checked_text("reason", given.reason, LONGEST_REASON) or asking.reason,
+        request_id=given.request_id or asking.request_id,
+        dry_run=given.dry_run or asking.dry_run,
+    )
     made = await start_bulk(call.store, call.caller, request, evaluate=call.desk.evaluate)
     call.desk.bulk.ring()
     return made
