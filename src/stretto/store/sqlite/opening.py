@@ -12,6 +12,7 @@ from typing import Final
 from stretto.model.errors import PreconditionFailed
 from stretto.ports.store import Store
 from stretto.store.settings import DatabaseSettings
+from stretto.store.sql.hints import at_opening
 from stretto.store.sql.part import DEFAULTS
 from stretto.store.sql.store import SqlStore
 from stretto.store.sql.version import FLOOR, Standing, has_floor, standing_of
@@ -84,7 +85,7 @@ def explaining(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         raise PreconditionFailed(
-            f"the database {path} can not be opened: {error}", hint=HINTS.get(code)
+            f"the database {path} can not be opened: {error}", hint=at_opening(HINTS.get(code))
         ) from error
 
 
