@@ -11,11 +11,12 @@ import httpx
 import pytest
 from tests.api.serving import JSON, Served, served
 
-from stretto.api.door import Door, slashed
+from stretto.api.door import Door
 from stretto.api.feed import Feed
 from stretto.api.origins import is_loopback, why_not
 from stretto.api.server import Server, bind
 from stretto.api.settings import ServerSettings
+from stretto.api.slashes import slashed
 from stretto.node.clock import SystemClock
 from stretto.store.opening import open_store
 
@@ -113,6 +114,7 @@ def test_a_body_that_is_too_large_is_refused(strict: Served) -> None:
     assert response.status_code == 413
     assert response.headers["content-type"] == "application/problem+json"
     assert response.headers["connection"] == "close"
+    assert "server.body" in response.json()["detail"]
 
 
 def test_a_large_answer_is_compressed_for_who_wants_it(server: Served) -> None:
@@ -276,6 +278,8 @@ def test_a_slash_inside_a_name_stays_one(server: Served) -> None:
     server.post("/signals", {"name": "db/table"})
     assert server.get("/signals/db%2Ftable/instances/latest")["name"] == "db/table"
     assert slashed("plain") == "plain"
+    refused = server.client.get("/api/v3/workflows/no%2Fsuch/overview")
+    assert refused.json()["message"] == "Cannot find workflow [no/such]"
 
 
 def test_methods_that_a_route_does_not_have(server: Served) -> None:

@@ -7,9 +7,9 @@ from litestar.params import HeaderParameter
 
 from stretto.actions.reading.artifacts import ArtifactLine, get_artifact, list_artifacts
 from stretto.api.body import JSON
-from stretto.api.door import slashed
 from stretto.api.ranges import content
 from stretto.api.routing import Calling, Name, Number, gets
+from stretto.api.slashes import slashed
 
 ARTIFACTS: Final = (
     "/workflows/{workflow_id}/instances/{instance_id}/runs/{run}/steps/{step_id}/attempts/{attempt}/artifacts"

@@ -14,8 +14,8 @@ from stretto.actions.reading.breakpoints import (
 from stretto.actions.resume_attempt import resume_attempt
 from stretto.actions.resume_breakpoint import resume_breakpoint
 from stretto.actions.set_breakpoint import set_breakpoint
-from stretto.api.door import slashed
 from stretto.api.routing import Calling, Flag, Given, Name, Number, Paging, acts, deletes, gets, posts
+from stretto.api.slashes import slashed
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
 from stretto.model.page import Page

@@ -6,8 +6,8 @@ from stretto.actions.add_tag import add_tag
 from stretto.actions.reading.workflows import get_properties, list_properties
 from stretto.actions.remove_tag import remove_tag
 from stretto.actions.update_properties import update_properties
-from stretto.api.door import slashed
 from stretto.api.routing import Calling, Given, Name, OptionalNumber, Paging, deletes, gets, posts
+from stretto.api.slashes import slashed
 from stretto.model.errors import InvalidRequest
 from stretto.model.page import Page
 from stretto.model.properties import PropertiesSnapshot, PropertiesUpdate

@@ -4,8 +4,8 @@ from typing import Final
 
 from stretto.actions.announce import announce, get_signal
 from stretto.actions.reading.signals import list_signal_names, list_signals
-from stretto.api.door import slashed
 from stretto.api.routing import Calling, Given, Name, Paging, Text, gets, posts
+from stretto.api.slashes import slashed
 from stretto.model.page import Page
 from stretto.model.request import SignalRequest
 from stretto.model.signal_instance import SignalInstance

@@ -4,8 +4,8 @@ from typing import Final
 
 from stretto.actions.reading.limits import list_tags
 from stretto.actions.tag_permits import delete_tag_permit, get_tag_permit, set_tag_permit
-from stretto.api.door import slashed
 from stretto.api.routing import Calling, Given, Name, Paging, deletes, gets, posts
+from stretto.api.slashes import slashed
 from stretto.model.page import Page
 from stretto.model.permit import TagPermit, TagPermitRequest
 from stretto.ports.permits import TagUse

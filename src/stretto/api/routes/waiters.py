@@ -10,8 +10,8 @@ from stretto.actions.reading.limits import InLine, list_holders, list_waiters
 from stretto.actions.reading.lines import AttemptRef, attempt_ref
 from stretto.actions.reading.listing import shown_as
 from stretto.actions.reading.signals import list_signal_waits
-from stretto.api.door import slashed
 from stretto.api.routing import Calling, Name, Paging, Text, gets
+from stretto.api.slashes import slashed
 from stretto.model.page import Page
 from stretto.model.trigger import SignalParamValue, TimeTrigger
 from stretto.model.workflow import Criticality
