@@ -41,7 +41,8 @@ none, a body that is too large or of another type) is a problem of RFC 9457, `ap
 `cursor`, which is the id next to which the page lies.
 
 **Every answer** has `X-Request-Id` (yours, if you sent one) and `Date`, and is compressed if you accept gzip
-and it is large. How long the server waits for slow clients, and how large bodies may be, are
+and it is large; bodies may come with `Content-Encoding: gzip`. HEAD is answered as GET, without the body.
+How long the server waits for slow clients, and how large bodies may be, are
 [settings](settings.md#server).
 
 Names that contain a slash, such as those of signals, are written with `%2F` in a path.
