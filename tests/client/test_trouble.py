@@ -112,6 +112,10 @@ def test_a_server_of_somebody_else_is_told_from_ours(make: Make) -> None:
     with scripted(page) as server, pytest.raises(NotFound, match="answered with status 404") as caught:
         make(server).run("etl/7")
     assert "address of a Stretto server" in (caught.value.hint or "")
+    full = [answer(503, "Service Unavailable", kind="text/plain")] * HASTY.tries
+    with scripted(*full) as server, pytest.raises(Unavailable, match="503: Service") as busy:
+        make(server).run("etl/7")
+    assert busy.value.hint is None
     lost = answer(404, '{"detail": "There is nothing at this address", "instance": "/v9/api"}')
     with scripted(lost) as server, pytest.raises(NotFound, match="has nothing at /v9/api") as caught:
         make(server).run("etl/7")

@@ -50,7 +50,7 @@ def refusal(server: str, answer: Answer) -> StrettoError:
     message = body.get("message") or body.get("detail") or body.get("reason")
     hint = None
     if not isinstance(message, str):
-        hint = ADDRESS
+        hint = None if kind is Unavailable else ADDRESS  # which may well be ours, with too much to do
         where = f" (it leads to {answer.headers['location']})" if "location" in answer.headers else ""
         said = " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_SHOWN]
         message = f"{server} has answered with status {answer.status}{where}" + (f": {said}" if said else "")
