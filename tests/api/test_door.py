@@ -135,6 +135,15 @@ def connected(server: Served) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=20)
 
 
+def test_headers_have_an_end(server: Served) -> None:
+    """Also one that never ends: the server must not gather what has no limit."""
+    with connected(server) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nx: " + b"a" * 70_000)
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 431 ")
+    much = server.client.get("/health", headers={"x": "a" * 50_000})
+    assert much.status_code == 200
+
+
 def read_all(link: socket.socket) -> bytes:
     found = b""
     try:
