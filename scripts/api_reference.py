@@ -44,7 +44,8 @@ none, a body that is too large or of another type) is a problem of RFC 9457, `ap
 and a misspelled `dry_run` would do it.
 
 **Every answer** has `X-Request-Id` (yours, if you sent one) and `Date`, and is compressed if you accept gzip
-and it is large. How long the server waits for slow clients, and how large bodies may be, are
+and it is large; bodies may come with `Content-Encoding: gzip`. HEAD is answered as GET, without the body.
+How long the server waits for slow clients, and how large bodies may be, are
 [settings](settings.md#server).
 
 Names that contain a slash, such as those of signals, are written with `%2F` in a path.
@@ -54,7 +55,8 @@ which is what one commit has changed, in the words of Maestro's events. `topic=r
 `topic=workflow:ID`, as often as you like, choose; without a topic everything comes. The id of a message is a
 place in the log of changes: who comes back with `Last-Event-ID`, or `cursor=`, goes on there. Order is
 promised for each run. `resync` says that what followed is not kept any more, or that the place is one of
-another database: read again. Every GET answers with such a place in `Stretto-Cursor`: whatever the answer lacks comes behind it, so read first, then follow.
+another database: read again. Every GET answers with such a place in `Stretto-Cursor`: whatever the answer
+lacks comes behind it, so read first, then follow.
 
 Screens follow with `level=view`: of what has changed in a topic they hear where it stands, four times a
 second at most and 64 KB at once, however much happens. `run` has the status, times and counts of a run, its

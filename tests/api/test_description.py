@@ -209,3 +209,12 @@ def test_real_answers_are_as_described(server: Served, path: str) -> None:
     best = max(fits, key=lambda each: (-each.count("{"), len(each)))
     answer = DOCUMENT["paths"][best]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     jsonschema_rs.validate({**answer, "components": DOCUMENT["components"]}, response.json())
+
+
+def test_the_least_and_the_most_of_a_number_are_said(server: Served) -> None:
+    told = server.client.get("/openapi.json").json()["paths"]["/api/v1/instances"]["get"]["parameters"]
+    limit, offset = (
+        next(each["schema"] for each in told if each["name"] == name) for name in ("limit", "offset")
+    )
+    assert (limit["minimum"], limit["maximum"]) == (1, 100)
+    assert (offset["minimum"], offset["maximum"]) == (0, 10_000)

@@ -114,6 +114,7 @@ def test_a_body_that_is_too_large_is_refused(strict: Served) -> None:
     assert response.status_code == 413
     assert response.headers["content-type"] == "application/problem+json"
     assert response.headers["connection"] == "close"
+    assert "server.body" in response.json()["detail"]
 
 
 def test_a_large_answer_is_compressed_for_who_wants_it(server: Served) -> None:
@@ -132,6 +133,15 @@ def test_a_large_answer_is_compressed_for_who_wants_it(server: Served) -> None:
 def connected(server: Served) -> socket.socket:
     host, port = server.url.removeprefix("http://").split(":")
     return socket.create_connection((host, int(port)), timeout=20)
+
+
+def test_headers_have_an_end(server: Served) -> None:
+    """Also one that never ends: the server must not gather what has no limit."""
+    with connected(server) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nx: " + b"a" * 70_000)
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 431 ")
+    much = server.client.get("/health", headers={"x": "a" * 50_000})
+    assert much.status_code == 200
 
 
 def read_all(link: socket.socket) -> bytes:

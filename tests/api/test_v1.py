@@ -204,7 +204,8 @@ def test_progress_pause_resume_cancel(server: Served) -> None:
     assert [each["status"] for each in tasks] == ["Terminated", "Skipped", "Success"]
     refused = call(server, "POST", "/instances/held:1/cancel", 400)
     assert refused["message"] == "Cannot cancel instance [held:1]: it has ended Terminated"
-    assert call(server, "POST", "/instances/held:1/pause", 400)["code"] == 400
+    refused = call(server, "POST", "/instances/held:1/pause", 400)
+    assert refused["message"] == "Cannot pause instance [held:1]: it is Terminated"
 
 
 def test_who_waits_does_not_wait_for_ever(tmp_path: Path) -> None:
@@ -254,6 +255,20 @@ def test_a_strategy_that_starts_nothing(server: Served) -> None:
 
 
 # --------------------------------------------------------------------------------------------------- refusals
+def test_of_a_text_that_is_not_valid_nothing_is_published(server: Served) -> None:
+    """The second definition has a cycle, which only the rules see."""
+    text = """
+      workflows:
+        jobs: [{job_id: j, func_key: "shop.jobs:count"}]
+        definitions:
+          - {workflow_id: before, tasks: [{task_id: a, job_id: j}]}
+          - workflow_id: round
+            tasks: [{task_id: a, job_id: j, dependencies: [b]}, {task_id: b, job_id: j, dependencies: [a]}]
+    """
+    assert "cycle" in call(server, "POST", "/workflows", 400, json={"content": text})["message"]
+    call(server, "GET", "/workflows/before", 404)
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status", "said"),
     [

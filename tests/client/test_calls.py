@@ -151,6 +151,8 @@ def test_wait_and_read(client: Any, server: Served) -> None:
     assert [each.workflow_instance_id for each in page.elements] == [1]
     assert page.elements[0].counts == {StepStatus.SUCCEEDED: 2}
     assert not client.runs(workflow=name, status=["failed"]).elements
+    assert client.runs(workflow=name, status="succeeded") == client.runs(workflow=name)
+    assert not client.runs(workflow=name, status=RunStatus.FAILED).elements
 
 
 def test_waiting_has_an_end(client: Any, server: Served) -> None:
@@ -275,6 +277,9 @@ def test_health(client: Any) -> None:
         (lambda client: client.start("absent"), NotFound, "Cannot find workflow"),
         (lambda client: client.run("absent/1"), NotFound, "absent"),
         (lambda client: client.run("absent"), InvalidRequest, "`absent` names no run"),
+        (lambda client: client.start(""), InvalidRequest, "a name is empty"),
+        (lambda client: client.start("etl", ""), InvalidRequest, "a name is empty"),
+        (lambda client: client.start("etl", request_id=""), InvalidRequest, "the request id is empty"),
         (lambda client: client.runs(status=["wrong"]), InvalidRequest, r"Invalid status \[wrong\] \(one of"),
         (lambda client: client.push({"workflow": {}}), InvalidRequest, "id"),
         (lambda client: client.follow("what:ever").__next__(), InvalidRequest, r"Invalid topic"),

@@ -20,6 +20,7 @@ from stretto.model.errors import (
     Forbidden,
     Internal,
     InvalidRequest,
+    NotFound,
     PreconditionFailed,
     StrettoError,
     TimedOut,
@@ -104,6 +105,21 @@ def test_an_action_is_repeated_with_the_same_request_id(make: Make) -> None:
 def test_reads_are_repeated_while_a_server_is_busy(make: Make, status: int) -> None:
     with scripted(answer(status), answer(200, run_body())) as server:
         assert make(server).run("etl/7").workflow_instance_id == 7
+
+
+def test_a_server_of_somebody_else_is_told_from_ours(make: Make) -> None:
+    page = answer(404, "<html>Nothing here</html>", kind="text/html")
+    with scripted(page) as server, pytest.raises(NotFound, match="answered with status 404") as caught:
+        make(server).run("etl/7")
+    assert "address of a Stretto server" in (caught.value.hint or "")
+    full = [answer(503, "Service Unavailable", kind="text/plain")] * HASTY.tries
+    with scripted(*full) as server, pytest.raises(Unavailable, match="503: Service") as busy:
+        make(server).run("etl/7")
+    assert busy.value.hint is None
+    lost = answer(404, '{"detail": "There is nothing at this address", "instance": "/v9/api"}')
+    with scripted(lost) as server, pytest.raises(NotFound, match="has nothing at /v9/api") as caught:
+        make(server).run("etl/7")
+    assert "it has no path" in (caught.value.hint or "")
 
 
 def test_what_would_be_done_twice_is_not_repeated(make: Make) -> None:

@@ -101,6 +101,7 @@ def test_a_server_that_is_not_there(own_postgresql: PostgresServer) -> None:
         assert "can not be opened" in error.message
         assert error.hint is not None
         assert "look whether the server runs" in error.hint
+        assert "by itself" not in error.hint  # whoever opens it gives up
 
 
 @pytest.mark.parametrize(

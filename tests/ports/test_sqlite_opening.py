@@ -139,6 +139,15 @@ def test_a_database_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     assert upkeep.check(url_of(path)) == (Standing.FOREIGN, None)
 
 
+@pytest.mark.parametrize("work", [upkeep.check, upkeep.vacuum, upkeep.upgrade])
+def test_what_is_no_database_is_refused_by_upkeep_too(tmp_path: Path, work: Callable[[str], object]) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("These are notes, and no database at all. " * 100, encoding="utf-8")
+    with pytest.raises(PreconditionFailed, match="not a database") as caught:
+        work(url_of(path))
+    assert "another file" in (caught.value.hint or "")
+
+
 def set_version(path: Path, number: str) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE stretto_version SET version_num = ?", (number,))

@@ -4,17 +4,17 @@ import asyncio
 from collections.abc import Mapping
 from email.utils import formatdate
 from typing import Any, Final
-from urllib.parse import unquote
 
 from litestar.types import ASGIApp, Message, Receive, Send
 
 from stretto.api.cursors import cursor_text
+from stretto.api.encodings import decoded, without_refused
 from stretto.api.errors import PROBLEM, problem_body
 from stretto.api.feed import Feed
 from stretto.api.origins import why_not
 from stretto.api.request_ids import HEADER, mark
 from stretto.api.settings import ServerSettings
-from stretto.api.slashes import SLASH
+from stretto.api.slashes import unquoted
 from stretto.model.errors import TimedOut
 from stretto.ports.clock import Clock
 
@@ -55,8 +55,9 @@ class Door:
             headers += [] if place is None else [(CURSOR, place.encode())]
         raw = scope.get("raw_path") or b""
         if b"%2f" in raw.lower():
-            scope["path"] = _unquoted(raw.decode("ascii"))
-        await self._app(scope, self._timed(receive), answer)
+            scope["path"] = unquoted(raw.decode("ascii"))
+        scope["headers"] = without_refused(scope["headers"])
+        await self._app(scope, decoded(scope, self._timed(receive)), answer)
 
     def _timed(self, receive: Receive) -> Receive:
         """The body must have come when its time is up, however slowly it began."""
@@ -93,10 +94,6 @@ def _merged(own: Any, ours: list[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
     """The headers of an answer and those of all answers; what a route says itself counts."""
     named: Mapping[bytes, bytes] = {name.lower(): value for name, value in own}
     return [*own, *(each for each in ours if each[0] not in named)]
-
-
-def _unquoted(raw: str) -> str:
-    return "/".join(unquote(part).replace("/", SLASH) for part in raw.split("/"))
 
 
 async def _refuse(send: Send, body: bytes) -> None:

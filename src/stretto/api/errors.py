@@ -16,6 +16,11 @@ from stretto.model.wire import encode, to_json
 PROBLEM: Final = "application/problem+json"
 CLOSE: Final = {"connection": "close"}  # a body that nobody has read would be taken for the next request
 TOO_LARGE: Final = 413
+PLAIN: Final = {  # what the framework says, in words that lead on
+    "Not Found": "There is nothing at this address",
+    "Method Not Allowed": "This address does not take this method; the header `allow` says which it takes",
+    "Request Entity Too Large": "The body is too large; the setting server.body says how large one may be",
+}
 NOT_VALID: Final = '400 BAD_REQUEST "Validation failure"'  # each problem is in the list below it
 RETRY_AFTER: Final = {"retry-after": "1"}  # seconds
 
@@ -33,18 +38,21 @@ def on_refusal(_request: AnyRequest, error: StrettoError) -> Response[bytes]:
         errors=tuple(map(slashed, error.details)),
         retryable=error.retryable,
     )
-    headers = CLOSE if isinstance(error, TimedOut) else RETRY_AFTER if isinstance(error, Unavailable) else {}
     return Response(
-        to_json(encode(details)), status_code=error.status, media_type=MediaType.JSON, headers=headers
+        to_json(encode(details)), status_code=error.status, media_type=MediaType.JSON, headers=beside(error)
     )
+
+
+def beside(error: StrettoError) -> dict[str, str]:
+    """What is said in headers: whether the connection is of use, when to come again."""
+    return CLOSE if isinstance(error, TimedOut) else RETRY_AFTER if isinstance(error, Unavailable) else {}
 
 
 def on_problem(request: AnyRequest, error: HTTPException) -> Response[bytes]:
     """What the framework refuses: no such route, a number that is none, a body that is too large."""
-    headers = {**(error.headers or {}), **(CLOSE if error.status_code == TOO_LARGE else {})}
-    detail = detail_of(error)
-    body = problem_body(error.status_code, detail, slashed(request.url.path), id_of(request.scope))
-    return Response(body, status_code=error.status_code, media_type=PROBLEM, headers=headers)
+    path = slashed(request.url.path)
+    body = problem_body(error.status_code, detail_of(error), path, id_of(request.scope))
+    return Response(body, status_code=error.status_code, media_type=PROBLEM, headers=headers_of(error))
 
 
 def on_fault(request: AnyRequest, error: Exception) -> Response[bytes]:
@@ -71,8 +79,15 @@ def problem_body(status: int, detail: str, path: str, request_id: str) -> bytes:
     return to_json(found)
 
 
+def headers_of(error: HTTPException) -> dict[str, str]:
+    """What the framework says beside it, such as the methods that are allowed."""
+    return {**(error.headers or {}), **(CLOSE if error.status_code == TOO_LARGE else {})}
+
+
 def detail_of(error: HTTPException) -> str:
-    """The names of the parameters that are wrong, where the framework knows them."""
+    """What is wrong, in more than the name of a status; with the names of parameters, if they are known."""
+    if error.detail in PLAIN:
+        return PLAIN[error.detail]
     extra = error.extra if isinstance(error.extra, list) else []
     named = [
         f"{each['key']}: {each['message']}"

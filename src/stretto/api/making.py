@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from litestar import Litestar, Request
+from litestar import Litestar, Request, Response
 from litestar.config.compression import CompressionConfig
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
@@ -15,9 +15,11 @@ from stretto.api.answers import Wire
 from stretto.api.desk import Call, Desk
 from stretto.api.door import Door
 from stretto.api.errors import on_fault, on_problem, on_refusal
+from stretto.api.methods import Methods
 from stretto.api.queries import check_query
 from stretto.api.routing import check_dry_run
 from stretto.api.settings import ServerSettings
+from stretto.api.v1.routing import PREFIX, not_taken
 from stretto.model.errors import InvalidRequest, StrettoError
 
 USER = "user"  # the header
@@ -36,7 +38,7 @@ def make_app(desk: Desk, settings: ServerSettings, routes: Sequence[HTTPRouteHan
     app = Litestar(
         list(routes),
         dependencies={"call": Provide(call, sync_to_thread=False)},
-        exception_handlers={StrettoError: on_refusal, HTTPException: on_problem, Exception: on_fault},
+        exception_handlers={StrettoError: on_refusal, HTTPException: _problem, Exception: on_fault},
         guards=[check_dry_run, check_query],
         response_class=Wire,
         request_max_body_size=settings.body,
@@ -46,7 +48,13 @@ def make_app(desk: Desk, settings: ServerSettings, routes: Sequence[HTTPRouteHan
         openapi_config=None,
         logging_config=None,
     )
-    return Door(app, settings, desk.clock, desk.feed)
+    return Door(Methods(app), settings, desk.clock, desk.feed)
+
+
+def _problem(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
+    """What has come to no route has the form of the surface that it was meant for."""
+    is_v1 = request.url.path.startswith(f"{PREFIX}/")
+    return not_taken(request, error) if is_v1 else on_problem(request, error)
 
 
 async def _gone(request: Request[Any, Any, Any]) -> None:

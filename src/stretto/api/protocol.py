@@ -1,15 +1,24 @@
 """HTTP/1.1 over one connection, with an end to every wait: who sends or reads too slowly is cut off."""
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from stretto.api.settings import ServerSettings
 
+MOST: Final = 64 * 1024  # bytes of a first line and its headers; the parser would take any number
+TOO_LARGE: Final = f"The headers of a request must not be larger than {MOST // 1024} KB.".encode()
+REFUSAL: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n"
+    b"content-length: %d\r\nconnection: close\r\n\r\n%s" % (len(TOO_LARGE), TOO_LARGE)
+)
+
 
 class PatientProtocol(HttpToolsProtocol):
-    """What uvicorn does, and three timers. `settings` is set by a subclass: uvicorn makes the instances."""
+    """What uvicorn does, three timers, and an end to headers. `settings` is set by a subclass: uvicorn makes
+    the instances.
+    """
 
     settings = ServerSettings()
 
@@ -17,6 +26,14 @@ class PatientProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._headers: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
+        self._head = 0  # bytes of headers that are not complete
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._head = 0 if self._headers is None else self._head + len(data)
+        if self._head > MOST:
+            self.transport.write(REFUSAL)
+            self.transport.close()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         super().connection_made(transport)

@@ -1,10 +1,16 @@
-"""Slashes in names: `%2F` in a path is part of a name, and does not end it."""
+"""Slashes that are part of a name: `%2F` in a path is no border."""
 
 from typing import Final
+from urllib.parse import unquote
 
-SLASH: Final = "\x1f"  # stands for `%2F` while a route is looked for; no name has it
+SLASH: Final = "\x1f"  # stands for `%2F` in a path: it is part of a name there, and no name has it
 
 
-def slashed(text: str) -> str:
-    """A name from a path, or a text with such names, with the slashes that it was sent with."""
-    return text.replace(SLASH, "/")
+def unquoted(raw: str) -> str:
+    """A path as it was sent, with its borders only."""
+    return "/".join(unquote(part).replace("/", SLASH) for part in raw.split("/"))
+
+
+def slashed(name: str) -> str:
+    """A name from a path, or a text about one, with the slashes that it was sent with."""
+    return name.replace(SLASH, "/")

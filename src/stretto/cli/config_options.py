@@ -12,9 +12,19 @@ from stretto.config.given import SET
 DATABASE = "--database"
 SERVER = "--server"
 
+
+def _once(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """The one value, if there is one. Of two, one would be left out in silence."""
+    if len(values) > 1:
+        raise click.BadParameter("it is given twice; keep one of them", context, parameter)
+    return values[0] if values else None
+
+
 _FILE = click.option(
     CONFIG,
     "config_file",
+    multiple=True,
+    callback=_once,
     metavar="FILE",
     help="A file of settings. Else STRETTO_CONFIG, ./stretto.toml or .yaml, the user's folder.",
 )
@@ -22,10 +32,21 @@ _SET = click.option(
     SET, "assignments", multiple=True, metavar="NAME=VALUE", help="Set one setting. Repeatable."
 )
 _DATABASE = click.option(
-    DATABASE, "--db", "database", metavar="URL", help="The same as `--set database.url=URL`."
+    DATABASE,
+    "--db",
+    "database",
+    multiple=True,
+    callback=_once,
+    metavar="URL",
+    help="The same as `--set database.url=URL`.",
 )
 _SERVER = click.option(
-    SERVER, "server", metavar="URL", help="The server to talk to; the same as `--set client.server=URL`."
+    SERVER,
+    "server",
+    multiple=True,
+    callback=_once,
+    metavar="URL",
+    help="The server to talk to; the same as `--set client.server=URL`.",
 )
 _USER = click.option("--user", metavar="NAME", help="Who calls; else the user of this machine.")
 

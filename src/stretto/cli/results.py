@@ -26,7 +26,8 @@ def valid_definitions(file: str, options: Options, wanted: str | None) -> tuple[
     definitions, problems, _ = checked(file, options)
     if problems:
         for problem in problems:
-            click.echo(f"{shown(file)}:{problem}", err=True)
+            place = ":" if problem.line is not None else ": "  # what has no place begins with the message
+            click.echo(f"{shown(file)}{place}{problem}", err=True)
         click.echo(f"{shown(file)}: nothing is made of it; `stretto validate` shows more", err=True)
         raise SystemExit(2)
     if wanted is None:

@@ -1,5 +1,6 @@
 """`stretto run`: a definition, carried out in this process."""
 
+import os
 import shlex
 import sys
 
@@ -99,4 +100,5 @@ def _view(form: str | None) -> Result | Screen | Log:
         return Result()
     if form == "lines":
         return Lines()
-    return Screen(now) if form is None and sys.stdout.isatty() else Log(now)
+    can_draw = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"  # which can only write lines
+    return Screen(now) if form is None and can_draw else Log(now)

@@ -62,7 +62,9 @@ def place_of(name: RunName) -> Place:
 
 
 def quoted(name: str) -> str:
-    """A name as a part of a path; slashes in it are no borders."""
+    """A name as a part of a path; slashes in it are no borders. Without one the path would be another."""
+    if not name:
+        raise InvalidRequest("a name is empty", hint="say which workflow, version or step is meant")
     return quote(name, safe="")
 
 

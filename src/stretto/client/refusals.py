@@ -35,6 +35,7 @@ ERRORS: Final[Mapping[int, type[StrettoError]]] = {
 }
 NOT_TRIED_AGAIN: Final = "it is not known whether it was done"
 NOT_VALID: Final = "Validation failure"  # says nothing: what is wrong stands below it
+ADDRESS: Final = "look whether this is the address of a Stretto server; it has no path: http://127.0.0.1:8080"
 MOST_SHOWN: Final = 200  # characters of an answer that is no Stretto's
 
 
@@ -44,8 +45,12 @@ def refusal(server: str, answer: Answer) -> StrettoError:
     if answer.status in {429, 502, 504}:
         kind = Unavailable
     body = _object(answer.body)
+    if kind is NotFound and "instance" in body:  # no such path: what we ask for is on every server
+        return NotFound(f"{server} has nothing at {body['instance']}", hint=ADDRESS)
     message = body.get("message") or body.get("detail") or body.get("reason")
+    hint = None
     if not isinstance(message, str):
+        hint = None if kind is Unavailable else ADDRESS  # which may well be ours, with too much to do
         where = f" (it leads to {answer.headers['location']})" if "location" in answer.headers else ""
         said = " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_SHOWN]
         message = f"{server} has answered with status {answer.status}{where}" + (f": {said}" if said else "")
@@ -54,7 +59,7 @@ def refusal(server: str, answer: Answer) -> StrettoError:
     if details and NOT_VALID in message:
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
         message = f"{details[0]}{more}"
-    return kind(message, details=details)
+    return kind(message, details=details, hint=hint)
 
 
 def no_answer(server: str, request: Request, broken: Broken, *, safe: bool) -> StrettoError:

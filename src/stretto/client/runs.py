@@ -32,7 +32,7 @@ class RunCalls(Talking):
         self,
         *,
         workflow: str | None = None,
-        status: Iterable[RunStatus | str] = (),
+        status: Iterable[RunStatus | str] | RunStatus | str = (),
         owner: str | None = None,
         tag: str | None = None,
         since: int | None = None,
@@ -44,11 +44,12 @@ class RunCalls(Talking):
         """Runs of all workflows, newest first. `since` and `until` are of creation, in milliseconds; `roots`:
         none that a step has started; `cursor`: the `end_cursor` of the page before.
         """
+        statuses = [status] if isinstance(status, str) else status
         return self._get(
             Page[RunLine],
             "/instances",
             workflow=workflow,
-            status=",".join(map(str, status)) or None,
+            status=",".join(map(str, statuses)) or None,
             owner=owner,
             tag=tag,
             since=since,

@@ -9,6 +9,7 @@ from stretto.client.names import LATEST, quoted
 from stretto.client.retries import Again
 from stretto.client.steps import Talk
 from stretto.client.talking import API, Ask, Talking, Value
+from stretto.model.errors import InvalidRequest
 from stretto.model.initiator import ManualInitiator
 from stretto.model.page import Page
 from stretto.model.properties import PropertiesSnapshot, PropertiesUpdate
@@ -120,6 +121,8 @@ class WorkflowCalls(Talking):
         """Start an instance, as far as the run strategy lets it. The same `request_id` never starts two; who
         gives none gets one of its own, so that the request can be sent again when its answer is lost.
         """
+        if request_id == "":  # a variable that nobody has set: it must not start one run more each time
+            raise InvalidRequest("the request id is empty", hint="leave it out to get one of its own")
         request = StartRequest(
             initiator=ManualInitiator(),
             request_id=request_id or str(uuid4()),

@@ -51,6 +51,12 @@ def test_into_a_file(tmp_path: Path) -> None:
     assert "No such file" in result.stderr
 
 
+def test_a_file_that_is_not_there_is_named() -> None:
+    result = run("nowhere.yaml")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("nowhere.yaml: there is no such file")
+
+
 def test_what_is_not_valid_is_not_drawn() -> None:
     result = run("-", given=TEXT.replace("transition: b", "transition: x"))
     assert (result.exit_code, result.stdout) == (2, "")

@@ -287,12 +287,23 @@ def test_restart_an_iteration(stretto: Any, server: Served) -> None:
         (["why", "absent/1"], "absent"),
         (["runs", "--db", "memory:"], "leave --database or --server out"),
         (["start", "w", "--user", "Jürgen"], "can not be sent"),
+        (["start", "w", "--request-id", ""], "the request id is empty"),
+        (["start", ""], "a name is empty"),
+        (["start", "w", "--server", "localhost:1"], "it is given twice; keep one of them"),
     ],
 )
 def test_refusals(stretto: Any, arguments: list[str], said: str) -> None:
     result = stretto(*arguments)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+def test_nobody_answers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        result = called("why", "w/1", "--server", address, "--set", "client.answer_within=50ms")
+    assert result.exit_code == 2
+    assert "hint: look what keeps it busy, or wait longer: --set client.answer_within=2m" in result.stderr
 
 
 def test_nobody_is_there() -> None:

@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.running.files import FAILING, PAIR, as_json, said, stretto
 
+from stretto.cli import run
+from stretto.cli.running.log import Log
+from stretto.cli.running.screen import Screen
+
 QUIET = ("--db", "memory:")
 TOOK = re.compile(r" \d+\.\ds")
 
@@ -18,6 +22,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pair.yaml").write_text(PAIR)
     (tmp_path / "failing.yaml").write_text(FAILING)
     return tmp_path
+
+
+# --------------------------------------------------------------------------------------------------- the view
+def test_only_a_terminal_that_can_do_it_is_drawn_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert isinstance(run._view(None), Screen)
+    assert isinstance(run._view("plain"), Log)
+    monkeypatch.setenv("TERM", "dumb")
+    assert isinstance(run._view(None), Log)
+
+
+def test_two_databases_are_one_too_many() -> None:
+    result = stretto("run", "pair.yaml", "--db", "memory:", "--database", "sqlite:///other.db")
+    assert result.exit_code == 2
+    assert "Invalid value for '--database' / '--db': it is given twice; keep one of them" in result.stderr
 
 
 # ------------------------------------------------------------------------------------------------ the outcome

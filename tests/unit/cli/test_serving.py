@@ -90,7 +90,11 @@ def test_what_to_try_without_a_workflow(capsys: pytest.CaptureFixture[str]) -> N
     tell_start("http://127.0.0.1:1", place, {"api"}, {})
     assert "curl http://127.0.0.1:1/health" in capsys.readouterr().out
     tell_start("http://127.0.0.1:1", place, {"engine", "scheduler"}, {})
-    assert "curl" not in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "curl" not in told
+    assert "everything is lost then" in told  # it is in memory
+    tell_start("http://127.0.0.1:1", Place("sqlite:///x.db", Config(), ()), {"api"}, {})
+    assert "nothing is lost" in capsys.readouterr().out
 
 
 def test_trouble_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,7 @@ SCALARS: Final[dict[Any, Schema]] = {
     bool: {"type": "boolean"},
     int: {"type": "integer", "minimum": 0, "maximum": MOST},
 }
+BOUNDS: Final = {"ge": "minimum", "le": "maximum"}
 PROBLEM: Final[Schema] = {
     "type": "object",
     "description": "RFC 9457: what never came to an action.",
@@ -185,5 +186,7 @@ def _scalar(annotation: Any) -> Schema:
     if get_origin(members[0]) is list:
         return {"type": "array", "items": SCALARS[str]}
     schema = SCALARS[members[0]]
-    most = [note.le for note in getattr(annotation, "__metadata__", ()) if getattr(note, "le", None)]
-    return {**schema, "maximum": most[0]} if most else schema
+    bounds: Schema = {}
+    for note in getattr(annotation, "__metadata__", ()):
+        bounds |= {name: getattr(note, word) for word, name in BOUNDS.items() if getattr(note, word, None)}
+    return {**schema, **bounds}

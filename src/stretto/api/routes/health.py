@@ -6,7 +6,7 @@ from litestar import Response, get
 
 import stretto
 from stretto.api.routing import Calling
-from stretto.model.durations import SECOND, duration_text
+from stretto.api.v1.words import duration
 from stretto.model.wire import to_json
 
 UP: Final = {"status": "UP"}
@@ -16,7 +16,7 @@ UP: Final = {"status": "UP"}
 async def health(call: Calling) -> Response[bytes]:
     """It answers, so it is alive; a database that can not be reached is no reason to restart it."""
     now = call.desk.clock.now()
-    uptime = duration_text((now - call.desk.since) // SECOND * SECOND)
+    uptime = duration(call.desk.since, now)
     return _answer(200, {**UP, "version": stretto.__version__, "uptime": uptime, "timestamp": now})
 
 

@@ -1,6 +1,6 @@
 """Instances of the task engine's surface."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from stretto.actions.pause import pause, resume
@@ -63,14 +63,14 @@ async def read_tasks(call: Calling, instance: Name) -> V1TaskListAnswer:
 @posts("/instances/{instance}/pause")
 async def hold(call: Calling, instance: Name) -> V1InstanceAnswer:
     """Let nothing new begin; what runs goes on to its end."""
-    await pause(call.store, call.reader, *instance_in(instance), hints=call.hints)
+    await _hold(call, instance, "pause", pause)
     return await _once(call, instance, lambda status: status is not RunStatus.IN_PROGRESS)
 
 
 @posts("/instances/{instance}/resume")
 async def let_go(call: Calling, instance: Name) -> V1InstanceAnswer:
     """Let a paused instance go on."""
-    await resume(call.store, call.reader, *instance_in(instance), hints=call.hints)
+    await _hold(call, instance, "resume", resume)
     return await _once(call, instance, lambda status: status is not RunStatus.PAUSED)
 
 
@@ -82,6 +82,15 @@ async def cancel(call: Calling, instance: Name) -> V1InstanceAnswer:
         raise WrongState(f"Cannot cancel instance [{instance}]: it has ended {instance_word(run.run_status)}")
     await stop(call.store, call.reader, *instance_in(instance), hints=call.hints)
     return await _once(call, instance, lambda status: status.is_terminal)
+
+
+async def _hold(call: Call, instance: str, verb: str, action: Callable[..., Awaitable[object]]) -> None:
+    """Ask for it; a refusal has the words of this surface."""
+    try:
+        await action(call.store, call.reader, *instance_in(instance), hints=call.hints)
+    except WrongState:
+        status = instance_word((await _run(call, instance)).run_status)
+        raise WrongState(f"Cannot {verb} instance [{instance}]: it is {status}") from None
 
 
 async def _run(call: Call, instance: str) -> WorkflowInstance:

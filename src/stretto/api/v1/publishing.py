@@ -5,14 +5,16 @@ from typing import Final
 
 import msgspec
 
+from stretto.actions.parts.templates_in import templates_of
 from stretto.actions.publish_if_new import publish_if_new
 from stretto.api.body import refused
 from stretto.api.desk import Call
 from stretto.api.v1.shapes import V1Published
-from stretto.definition import Limits
+from stretto.definition import Limits, validate
 from stretto.definition.parse import Options, parse_all
 from stretto.definition.reading.read import Format
 from stretto.model.errors import InvalidDefinition
+from stretto.model.problem import Problem
 from stretto.model.retry import RetryPolicy
 from stretto.model.step import AnyStep, ForeachStep, TypedStep, WhileStep
 from stretto.model.workflow import Definition
@@ -26,9 +28,10 @@ _IMPORTABLE: Final = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)*")
 
 
 async def publish_text(call: Call, text: str) -> V1Published:
-    """Every workflow of a text, each as a new version where it is new."""
+    """Every workflow of a text, each as a new version where it is new; none of them if one is not valid."""
     limits = msgspec.structs.replace(call.desk.limits, empty_workflow=True)
     definitions = [_with_defaults(each) for each in _read(text, limits)]
+    await _check_all(call, definitions, limits)
     versions = [
         await publish_if_new(call.store, call.reader, each, triggers=True, limits=limits, hints=call.hints)
         for each in definitions
@@ -42,6 +45,14 @@ def _read(text: str, limits: Limits) -> tuple[Definition, ...]:
         return parse_all(text, Options(form=Format.YAML, limits=limits))
     except InvalidDefinition as invalid:
         raise refused(invalid.problems) from None
+
+
+async def _check_all(call: Call, definitions: list[Definition], limits: Limits) -> None:
+    problems: list[Problem] = []
+    for each in definitions:
+        problems += validate(each, limits, templates=await templates_of(call.store, each.workflow))
+    if problems:
+        raise InvalidDefinition(problems)
 
 
 def _with_defaults(definition: Definition) -> Definition:

@@ -11,9 +11,10 @@ from litestar.di import Provide
 from litestar.exceptions import HTTPException
 
 from stretto.api.body import JSON, check_media_type, read_json
-from stretto.api.errors import detail_of, logger
+from stretto.api.errors import beside, detail_of, headers_of, logger
 from stretto.api.request_ids import id_of
 from stretto.api.routing import ERRORS, FORM, READS, USER, Calling, Reader, Route, path_text
+from stretto.api.slashes import slashed
 from stretto.api.v1.shapes import V1Refusal
 from stretto.definition.reading.read import Format
 from stretto.model.errors import StrettoError
@@ -38,7 +39,7 @@ def deletes(path: str) -> Callable[[Any], Route]:
 def _options(tp: Any) -> dict[str, Any]:
     return {
         "dependencies": {} if tp is None else {"given": Provide(_reader(tp))},
-        "exception_handlers": {StrettoError: _refused, HTTPException: _not_taken, Exception: _failed},
+        "exception_handlers": {StrettoError: _refused, HTTPException: not_taken, Exception: _failed},
         "opt": {READS: tp, FORM: Format.JSON, USER: False, ERRORS: V1Refusal},
     }
 
@@ -57,12 +58,13 @@ def _reader(tp: Any) -> Reader:
 
 # ---------------------------------------------------------------------------------------------------- errors
 def _refused(_request: AnyRequest, error: StrettoError) -> Response[bytes]:
-    message = error.message if error.hint is None else f"{error.message} ({error.hint})"
-    return _answer(V1Refusal(code=error.status, message=message, errors=error.details))
+    message = slashed(error.message if error.hint is None else f"{error.message} ({error.hint})")
+    return _answer(V1Refusal(code=error.status, message=message, errors=error.details), beside(error))
 
 
-def _not_taken(_request: AnyRequest, error: HTTPException) -> Response[bytes]:
-    return _answer(V1Refusal(code=error.status_code, message=detail_of(error)))
+def not_taken(_request: AnyRequest, error: HTTPException) -> Response[bytes]:
+    """What the framework refuses."""
+    return _answer(V1Refusal(code=error.status_code, message=detail_of(error)), headers_of(error))
 
 
 def _failed(request: AnyRequest, error: Exception) -> Response[bytes]:
@@ -72,6 +74,6 @@ def _failed(request: AnyRequest, error: Exception) -> Response[bytes]:
     return _answer(V1Refusal(code=500, message=message))
 
 
-def _answer(refusal: V1Refusal) -> Response[bytes]:
+def _answer(refusal: V1Refusal, headers: dict[str, str] | None = None) -> Response[bytes]:
     body = to_json(encode(refusal))
-    return Response(body, status_code=refusal.code, media_type=MediaType.JSON)
+    return Response(body, status_code=refusal.code, media_type=MediaType.JSON, headers=headers)

@@ -11,7 +11,7 @@ from stretto.cli.address import readable
 from stretto.cli.config_options import DATABASE, SERVER
 from stretto.cli.database import Refused, caller, options_of, settings_of
 from stretto.config import Config, Loaded, Source
-from stretto.model.errors import StrettoError, Unavailable
+from stretto.model.errors import StrettoError, TimedOut, Unavailable
 
 if TYPE_CHECKING:
     from stretto.client import Client
@@ -77,5 +77,7 @@ def talking(remote: Remote) -> Iterator["Client"]:
         hint = error.hint
         if isinstance(error, Unavailable) and hint is not None:
             hint = f"start one with `stretto serve`, or name another: {SERVER} URL"
+        if isinstance(error, TimedOut) and hint is None:
+            hint = "look what keeps it busy, or wait longer: --set client.answer_within=2m"
         more = [f"\n  {readable(each)}" for each in error.details] if len(error.details) > 1 else []
         raise Refused(readable(error.message) + "".join(more), hint) from None

@@ -24,7 +24,8 @@ def tell_start(url: str, place: Place, roles: Collection[str], loaded: Mapping[s
         lines.append("loaded: " + ", ".join(f"{name} (version {number})" for name, number in loaded.items()))
     if API in roles:
         lines += _hints(url, next(iter(loaded), None))
-    lines.append("Ctrl-C ends it; nothing is lost")
+    kept = "everything is lost then: it is kept in memory" if place.in_memory else "nothing is lost"
+    lines.append(f"Ctrl-C ends it; {kept}")
     say(*lines)
 
 

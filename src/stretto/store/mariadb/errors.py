@@ -8,6 +8,7 @@ from asyncmy.errors import MySQLError
 from stretto.model.errors import Conflict, PreconditionFailed, StrettoError, Unavailable
 from stretto.ports.failures import OutcomeUnknown, Poison
 from stretto.store.sql.database import Taken
+from stretto.store.sql.hints import BY_ITSELF, RUNS, at_opening
 
 DRIVER: Final = (MySQLError, OSError)
 """Everything that the driver raises once a statement is on its way; a time-out is an OSError."""
@@ -42,9 +43,9 @@ BAD_VALUES: Final = frozenset(
 MISTAKES: Final = frozenset({1044, 1045, 1049, 1130, 1142, 1143, 1146, 1227, 1251, 1665, 1698, 2059, 3159})
 """What whoever wrote the address, or made the database, puts right."""
 
-BACK: Final = "everything goes on by itself once it answers again"
+BACK: Final = f"{BY_ITSELF} once it answers again"
 RIGHTS: Final = "GRANT SELECT, INSERT, UPDATE, DELETE ON `NAME`.* TO the user; for `stretto db upgrade` ALL"
-DISK: Final = "make room on the disk of the server; everything goes on by itself then"
+DISK: Final = f"make room on the disk of the server; {BY_ITSELF} then"
 READ_ONLY: Final = (
     "it is a replica, or was made read-only: name the primary, or set read_only = OFF on the server"
 )
@@ -123,7 +124,7 @@ def unknown(error: Exception, place: str) -> OutcomeUnknown:
 def refused(error: Exception, place: str) -> StrettoError:
     """Why a database can not be opened."""
     kind = PreconditionFailed if code_of(error) in MISTAKES else Unavailable
-    return kind(f"the database {place} can not be opened: {_text(error)}", hint=_hint(error))
+    return kind(f"the database {place} can not be opened: {_text(error)}", hint=at_opening(_hint(error)))
 
 
 def code_of(error: BaseException) -> int | None:
@@ -144,5 +145,5 @@ def _hint(error: BaseException) -> str | None:
     if isinstance(error.__cause__, ssl.SSLError):
         return "look at ssl and ssl_ca in the address, and at the certificate of the server"
     if code is None or code in {2003, *LOST}:
-        return f"look whether the server runs, and whether host and port are right; {BACK}"
+        return f"{RUNS}; {BACK}"
     return HINTS.get(code)

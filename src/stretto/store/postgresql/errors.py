@@ -7,6 +7,7 @@ import asyncpg
 from stretto.model.errors import Conflict, InvalidRequest, PreconditionFailed, StrettoError, Unavailable
 from stretto.ports.failures import OutcomeUnknown, Poison
 from stretto.store.sql.database import Taken
+from stretto.store.sql.hints import BY_ITSELF, RUNS, at_opening
 
 DRIVER: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 """Everything that the driver raises; a time-out is an OSError."""
@@ -15,9 +16,9 @@ REPEATED: Final = frozenset({"40001", "40P01", "55P03"})  # serialisation, deadl
 UNIQUE: Final = "23505"
 BAD_VALUES: Final = ("22", "23", "54")  # data, constraints, limits of the server
 
-BACK: Final = "everything goes on by itself once it answers again"
+BACK: Final = f"{BY_ITSELF} once it answers again"
 HINTS: Final = {
-    "08": BACK,
+    "08": f"{RUNS}; {BACK}",
     "25006": "it is a standby, or was made read-only: name the primary in the address",
     "25P03": "this process stood still in the middle of a transaction; it is repeated",
     "28000": "look at the user in the address, and at pg_hba.conf on the server",
@@ -27,7 +28,7 @@ HINTS: Final = {
     "42501": "give the user SELECT, INSERT, UPDATE and DELETE on all tables, and USAGE on all sequences",
     "42704": "look behind the `?` of the address: the server does not know this setting",
     "42P01": "bring it up to date: stretto db upgrade",
-    "53100": "make room on the disk of the server; everything goes on by itself then",
+    "53100": f"make room on the disk of the server; {BY_ITSELF} then",
     "53200": "give the server more memory",
     "53300": "raise max_connections on the server, or lower `connections` in the address",
     "55P03": "somebody holds rows for a long time: look into pg_stat_activity",
@@ -72,7 +73,7 @@ def refused(error: Exception, place: str) -> StrettoError:
     if isinstance(error, asyncpg.ClientConfigurationError | ValueError):
         return InvalidRequest(f"the address of the database can not be used: {error}")
     kind = PreconditionFailed if _code(error).startswith(MISTAKES) else Unavailable
-    return kind(f"the database {place} can not be opened: {_text(error)}", hint=_hint(error))
+    return kind(f"the database {place} can not be opened: {_text(error)}", hint=at_opening(_hint(error)))
 
 
 def _code(error: BaseException) -> str:
@@ -91,5 +92,5 @@ def _hint(error: BaseException) -> str | None:
     if isinstance(error, asyncpg.TargetServerAttributeNotMatched):
         return HINTS["25006"]
     if isinstance(error, OSError):
-        return f"look whether the server runs, and whether host and port are right; {BACK}"
+        return f"{RUNS}; {BACK}"
     return HINTS.get(code) or HINTS.get(code[:2])

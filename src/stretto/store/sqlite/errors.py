@@ -7,6 +7,7 @@ from typing import Final
 from stretto.model.errors import Conflict, StrettoError, Unavailable
 from stretto.ports.failures import OutcomeUnknown, Poison
 from stretto.store.sql.database import Taken
+from stretto.store.sql.hints import BY_ITSELF
 
 BAD_VALUES: Final = (
     OverflowError,
@@ -44,7 +45,7 @@ def _primary(error: sqlite3.Error) -> int:
 
 
 HINTS: Final = {
-    sqlite3.SQLITE_FULL: "make room on the disk of the database; everything goes on by itself then",
+    sqlite3.SQLITE_FULL: f"make room on the disk of the database; {BY_ITSELF} then",
     sqlite3.SQLITE_READONLY: "give this process the right to write to the file and to its folder",
     sqlite3.SQLITE_CANTOPEN: "the folder must exist, and this process must have the right to write to it",
     sqlite3.SQLITE_NOTADB: "name another file, or move this one away",

@@ -2,7 +2,8 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Final
 from stretto.model.errors import PreconditionFailed
 from stretto.ports.store import Store
 from stretto.store.settings import DatabaseSettings
+from stretto.store.sql.hints import at_opening
 from stretto.store.sql.part import DEFAULTS
 from stretto.store.sql.store import SqlStore
 from stretto.store.sql.version import FLOOR, Standing, has_floor, standing_of
@@ -75,9 +77,21 @@ def lock_beside(path: Path) -> FileLock:
         ) from error
 
 
+@contextmanager
+def explaining(path: Path) -> Iterator[None]:
+    """What SQLite says of a file that it can not work with, and the way out."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        raise PreconditionFailed(
+            f"the database {path} can not be opened: {error}", hint=at_opening(HINTS.get(code))
+        ) from error
+
+
 def prepare(path: Path) -> None:
     """Make the tables, or bring them up to date."""
-    try:
+    with explaining(path):
         connection = connected(path)
         try:
             standing, found = _standing(connection)
@@ -85,11 +99,6 @@ def prepare(path: Path) -> None:
                 _create(connection)
         finally:
             connection.close()
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        raise PreconditionFailed(
-            f"the database {path} can not be opened: {error}", hint=HINTS.get(code)
-        ) from error
     if standing is Standing.TOO_OLD:
         _upgrade(path)
     elif standing is not Standing.EMPTY and not standing.is_usable:
