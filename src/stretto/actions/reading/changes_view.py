@@ -12,7 +12,7 @@ from stretto.model.event import ChangeEvent
 from stretto.ports.events import Cursor
 from stretto.ports.store import Store
 
-MOST_COMMITS: Final = 128  # that are read at once: nobody else is served meanwhile
+MOST_COMMITS: Final = 32  # that are read at once: nobody else is served meanwhile
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
