@@ -22,7 +22,7 @@ async def dequeue(store: Store, workflow_id: str, *, hints: Hints = SILENT) -> i
         done = await repeated(lambda: store.transact(workflow_id, Question(reading=reading), decide_dequeue))
         if not done.answer:  # somebody else was faster
             return admitted
-        hints.hint(done.hints, done.to_launch)
+        hints.hint(done.hints)
         admitted += done.answer
 
 

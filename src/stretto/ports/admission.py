@@ -129,10 +129,12 @@ class Verdict(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
 
     @property
     def to_launch(self) -> tuple[RunKey, ...]:
-        """Runs that are admitted, if they are all that anybody has to look for."""
+        """Runs that are admitted, if they are all that anybody has to look for. Of one that was queued
+        something is told before it begins: whoever launches it must have fetched that.
+        """
         more = self.ended or self.paused or self.marks or self.sent
         made = {new.record.key for new in self.created}
-        return () if more or not made.issubset(self.admitted) else self.admitted
+        return () if more or made != set(self.admitted) else self.admitted
 
 
 class Transacted(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):

@@ -186,9 +186,12 @@ async def the_answer_names_the_groups_to_hint(world: World) -> None:
 async def runs_are_named_if_there_is_nothing_else_to_look_for(world: World) -> None:
     await world.publish()
     queued, new = await world.start(admit=False), RunKey("wf", 2, 1)
-    both = Verdict(answer=1, spent=1, created=(NewRun(record=run_record(new, "b")),), admitted=(queued, new))
-    named = await world.store.transact("wf", Question(), lambda _found: both)
-    assert named.to_launch == (queued, new)
+    begins = Verdict(answer=1, spent=1, created=(NewRun(record=run_record(new, "b")),), admitted=(new,))
+    named = await world.store.transact("wf", Question(), lambda _found: begins)
+    assert named.to_launch == (new,)
+    goes_on = Verdict(answer=1, admitted=(queued,))
+    named = await world.store.transact("wf", Question(), lambda _found: goes_on)
+    assert named.to_launch == ()  # that it was queued is told first
     waits = Verdict(answer=1, spent=1, created=(NewRun(record=run_record(RunKey("wf", 3, 1), "c")),))
     named = await world.store.transact("wf", Question(), lambda _found: waits)
     assert named.to_launch == ()  # it stays in its queue, and that is told
