@@ -1,12 +1,13 @@
 """Letters that come again, although they were dealt with: whoever sent them did not hear that they arrived.
 
 An action of a user is another one if it comes again, and a line for the change log is written again: senders
-of these know whether they were stored.
+of these know whether they were stored. What started a run does not come again after that run is forgotten: it
+is told by the run that it was dealt with, and nobody repeats himself for as long as runs are kept.
 """
 
 from typing import Final
 
-from stretto.ports.messages import Kind, Letter
+from stretto.ports.messages import Fire, Kind, Letter
 from stretto.testing.simulation.watch import Touched
 
 TWICE: Final = frozenset(Kind) - {Kind.ACT, Kind.LOG}
@@ -25,6 +26,13 @@ class Echoes:
                     ref=after.ref, body=after.body, to_group=after.to_group, to_node=after.to_node
                 )
                 self._letters.append(letter)
+        for key, _, after in touched.of("runs"):
+            if after is None:
+                self._letters = [each for each in self._letters if not _starts(each, key.workflow_id)]
 
     def one(self, pick: int) -> Letter | None:
         return self._letters[pick % len(self._letters)] if self._letters else None
+
+
+def _starts(letter: Letter, workflow_id: str) -> bool:
+    return isinstance(letter.body, Fire) and letter.body.workflow_id == workflow_id
