@@ -172,10 +172,10 @@ class Tank:
         return self.fishes[-1]
 
     # ------------------------------------------------------------------------------------------------ hints
-    def hint(self, groups: Collection[int]) -> None:
+    def hint(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
         for fish in self.fishes:
             if fish.alive:
-                fish.node.hinted(groups)
+                fish.node.hinted(groups, admitted)
 
     def listen(self, heard: Any) -> Any:
         raise AssertionError(heard)

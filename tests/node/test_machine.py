@@ -11,12 +11,12 @@ from stretto.engine.events import RunActed, RunAction, StepActed
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.actions import StepAction
 from stretto.model.errors import Unavailable
-from stretto.node.asks import Ask, Commit, LoadRuns
+from stretto.node.asks import Ask, Commit, FetchMail, LoadRuns
 from stretto.node.group import GroupState
 from stretto.ports.failures import OutcomeUnknown, Poison, Stale
 from stretto.ports.messages import Kind, Letter, Log
 from stretto.ports.paging import Cut
-from stretto.ports.places import GROUPS
+from stretto.ports.places import GROUPS, group_of_run
 from stretto.ports.rows import NodeId
 from stretto.ports.runtime import Continue, Done, UserError
 from stretto.ports.store import Store
@@ -61,6 +61,36 @@ def test_a_run_goes_from_start_to_end() -> None:
     assert tank.status(run) == "SUCCEEDED"
     assert fish.runtime.calls == [("start", "a", 1), ("start", "b", 1)]
     assert not tank.group_of(fish, run).entries
+
+
+def test_a_run_that_was_admitted_here_is_not_looked_for() -> None:
+    tank = Tank()
+    fish = tank.fish()
+    tank.settle().start(CHAIN)
+    tank.settle()
+    fish.held = lambda ask: isinstance(ask, FetchMail)
+    run = tank.start_again("flow")
+    tank.settle()
+    assert tank.status(run) == "SUCCEEDED"
+    assert fish.holding == []  # nobody has asked
+
+
+def test_a_run_that_is_set_aside_is_not_launched_because_somebody_names_it() -> None:
+    tank = Tank()
+    fish = tank.fish()
+    run = tank.settle().start(ONE)
+    group = fish.node.groups[group_of_run(run)]
+    group.entries.clear()
+    group.aside[run] = []
+    fish.node.hinted([group.number], [run])
+    assert run not in group.entries
+    group.aside.clear()
+    group.state = GroupState.LOADING
+    fish.node.hinted([group.number], [run])
+    assert run not in group.entries  # what is in the group is read in any case
+    group.state = GroupState.READY
+    fish.node.hinted([group.number], [run, RunKey("nobody's", 1, 1)])
+    assert run in group.entries
 
 
 def test_work_reports_by_itself() -> None:

@@ -4,13 +4,14 @@ from collections.abc import Collection
 
 from tests.node.tank import Fish, Tank
 
+from stretto.engine.records import RunKey
 from stretto.ports.places import GROUPS
 
 
 class Quiet(Tank):
     """Hints reach nobody."""
 
-    def hint(self, groups: Collection[int]) -> None:
+    def hint(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
         """Not heard."""
 
     def owned(self) -> int:

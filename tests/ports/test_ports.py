@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Collection
 from typing import get_args
 
 import msgspec
@@ -134,11 +135,11 @@ def test_a_delivery_says_where_to_look() -> None:
 
 def test_hints_reach_who_listens() -> None:
     hints: Hints = MemoryHints()
-    heard: list[frozenset[int]] = []
-    stop = hints.listen(heard.append)
-    hints.hint([1, 2, 1])
+    heard: list[tuple[frozenset[int], Collection[RunKey]]] = []
+    stop = hints.listen(lambda groups, runs: heard.append((groups, runs)))
+    hints.hint([1, 2, 1], [RUN])
     hints.hint([])
     stop()
     stop()
     hints.hint([3])
-    assert heard == [frozenset({1, 2})]
+    assert heard == [(frozenset({1, 2}), [RUN])]

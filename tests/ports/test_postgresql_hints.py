@@ -2,13 +2,14 @@
 
 import asyncio
 import multiprocessing
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from multiprocessing.connection import Connection
 
 import pytest
 from tests.ports.postgresql_bench import connection_to
 from tests.ports.postgresql_server import PostgresServer
 
+from stretto.engine.records import RunKey
 from stretto.ports.hints import Hints
 from stretto.ports.places import GROUPS
 from stretto.store.postgresql import PostgresHints, hints
@@ -22,10 +23,12 @@ class Ear:
 
     def __init__(self) -> None:
         self.heard: list[frozenset[int]] = []
+        self.runs: list[RunKey] = []
         self._news = asyncio.Event()
 
-    def __call__(self, groups: frozenset[int]) -> None:
+    def __call__(self, groups: frozenset[int], admitted: Collection[RunKey]) -> None:
         self.heard.append(groups)
+        self.runs += admitted
         self._news.set()
 
     async def until(self, groups: set[int]) -> None:
@@ -64,10 +67,12 @@ def test_hints_reach_other_handles_once(own_postgresql: PostgresServer) -> None:
         other.listen(there)
         await hinted_until_heard(one, there, 0)
         here.heard.clear()
-        one.hint([1, 2, 1])
+        one.hint([1, 2, 1], [RunKey("wf", 1, 1)])
         assert here.heard == [{1, 2}]  # at once
+        assert here.runs == [RunKey("wf", 1, 1)]
         one.hint([])
         await there.until({1, 2})
+        assert there.runs == []  # the server is told of groups only
         await asyncio.sleep(0.3)
         assert here.heard == [{1, 2}]  # and not again by way of the server
         stop()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection
 
 from stretto.engine.events import Reported
+from stretto.engine.records import RunKey
 from stretto.node.asks import Ask
 from stretto.node.machine import Node
 from stretto.node.performer import Performer
@@ -70,8 +71,8 @@ class Driver:
             self.node.answered(ask, answer)
         self._turn.set()
 
-    def _heard(self, groups: Collection[int]) -> None:
-        self.node.hinted(groups)
+    def _heard(self, groups: Collection[int], admitted: Collection[RunKey]) -> None:
+        self.node.hinted(groups, admitted)
         self._turn.set()
 
     def _reported(self, event: Reported) -> None:

@@ -1,5 +1,6 @@
 """Messages: each becomes something to decide for a run, work to look at, or something to deal with here."""
 
+from collections.abc import Collection
 from typing import Any
 
 from stretto.engine import events as happened
@@ -47,6 +48,18 @@ class Intake:
             group = self._open(groups.get(group_of_run(key)))
             if group is not None and key not in group.aside:
                 self._loading.want(group, key)
+
+    def launch(self, admitted: Collection[RunKey]) -> set[int]:
+        """Runs that need not be fetched, because who admitted them told of them. Says for which groups there
+        is nothing else to look for.
+        """
+        told = set()
+        for key in admitted:
+            group = self._book.groups.get(group_of_run(key))
+            if group is not None and group.state is GroupState.READY and key not in group.aside:
+                self._loading.want(group, key)
+                told.add(group.number)
+        return told
 
     def _open(self, group: Group | None) -> Group | None:
         """A group that is still ours, and takes something new."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from stretto.engine.events import Reported
+from stretto.engine.records import RunKey
 from stretto.model.errors import Unavailable
 from stretto.node.acting import Acting
 from stretto.node.asks import Ask, FetchMail, Leave, StartLeaving
@@ -86,9 +87,10 @@ class Node:
     def failed(self, ask: Ask, error: Exception) -> None:
         self._desk.failed(ask, error)
 
-    def hinted(self, groups: Collection[int]) -> None:
+    def hinted(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
         """Something is to be found for these groups; one that is nobody's may have been given up."""
-        if any(group in self._book.groups for group in groups):
+        told = self._intake.launch(admitted)
+        if any(group in self._book.groups and group not in told for group in groups):
             self._book.hurry = True
         if any(group not in self._book.groups for group in groups):
             self._owning.claim()

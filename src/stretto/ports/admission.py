@@ -127,6 +127,15 @@ class Verdict(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
     marks: Mapping[RunKey, FailureMark] = {}  # of runs whose failure stands
     sent: tuple[Letter, ...] = ()
 
+    @property
+    def to_launch(self) -> tuple[RunKey, ...]:
+        """Runs that are admitted, if they are all that anybody has to look for. Of one that was queued
+        something is told before it begins: whoever launches it must have fetched that.
+        """
+        more = self.ended or self.paused or self.marks or self.sent
+        made = {new.record.key for new in self.created}
+        return () if more or made != set(self.admitted) else self.admitted
+
 
 class Transacted(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
     """What a transaction that was committed leaves its caller to do."""
@@ -134,4 +143,5 @@ class Transacted(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
     answer: A_co
     sent: tuple[int, ...] = ()  # ids of the verdict's letters, in their order: where an outcome will be
     hints: frozenset[int] = frozenset()  # groups that have an ADMITTED run or a message to look for
+    to_launch: tuple[RunKey, ...] = ()  # those runs, if there is nothing else to look for
     queued: int = 0  # runs of the workflow that are left in the queue

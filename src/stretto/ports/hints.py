@@ -3,7 +3,9 @@
 from collections.abc import Callable, Collection
 from typing import Final, Protocol
 
-Heard = Callable[[frozenset[int]], None]
+from stretto.engine.records import RunKey
+
+Heard = Callable[[frozenset[int], Collection[RunKey]], None]
 
 
 class Hints(Protocol):
@@ -12,19 +14,24 @@ class Hints(Protocol):
     A hint may be lost, late or doubled, and nothing goes wrong: polls and sweeps find everything without it.
     """
 
-    def hint(self, groups: Collection[int]) -> None:
-        """Tell whoever owns these groups to look. Only after the commit. Never waits and never raises."""
+    def hint(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
+        """Tell whoever owns these groups to look. Only after the commit. Never waits and never raises.
+
+        Runs that were `admitted` may be told by name: an owner in this process need not look for those.
+        """
         ...
 
     def listen(self, heard: Heard) -> Callable[[], None]:
-        """Call `heard` with the groups of each hint, in the caller's event loop. Returns how to stop it."""
+        """Call `heard` with the groups of each hint, and what runs it names, in the caller's event loop.
+        Returns how to stop it.
+        """
         ...
 
 
 class Silent:
     """Nobody is told: what was committed is found by the next poll."""
 
-    def hint(self, groups: Collection[int]) -> None:
+    def hint(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
         """Nothing."""
 
     def listen(self, heard: Heard) -> Callable[[], None]:  # noqa: ARG002 - there is nothing to hear

@@ -301,11 +301,11 @@ class Harness:
         process.host(node, performer)
         self._pass(SOON)
 
-    def hint(self, groups: Collection[int]) -> None:
+    def hint(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
         """The node has something for other groups, which are its own, too."""
         process = self._process
         if groups and process is not None:
-            process.node.hinted(groups)
+            process.node.hinted(groups, admitted)
             self.scheduler.after(0, process.happened)
 
     def listen(self, heard: Heard) -> Callable[[], None]:  # noqa: ARG002 - there is nobody else

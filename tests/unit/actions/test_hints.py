@@ -205,7 +205,7 @@ def test_the_groups_that_have_something_to_look_for_are_told(name: str) -> None:
     world = make()
     told: set[int] = set()
     hints = MemoryHints()
-    hints.listen(told.update)
+    hints.listen(lambda groups, _runs: told.update(groups))
     before = waiting(world)
     world.do(work(world, hints))
     news = {group for what, group in waiting(world).items() if what not in before}
@@ -222,7 +222,7 @@ def test_a_permit_of_a_run_that_is_gone_needs_no_hint() -> None:
     world.swap("run", nobody)
     told: set[int] = set()
     hints = MemoryHints()
-    hints.listen(told.update)
+    hints.listen(lambda groups, _runs: told.update(groups))
     request = TagPermitRequest(tag="gpu", max_allowed=1)
     world.do(set_tag_permit(world.store, ANN, request, hints=hints))
     assert told == set()
@@ -232,7 +232,7 @@ def test_a_letter_to_a_node_is_no_groups_business() -> None:
     world = World()
     told: list[frozenset[int]] = []
     hints = MemoryHints()
-    hints.listen(told.append)
+    hints.listen(lambda groups, _runs: told.append(groups))
     letter = Letter(ref="r", body=Ask(attempt=A, launch=1), to_node=NodeId("node-1"))
     assert world.do(send(world.store, letter, hints))
     assert told == []
@@ -240,7 +240,7 @@ def test_a_letter_to_a_node_is_no_groups_business() -> None:
 
 def test_silence() -> None:
     heard: list[frozenset[int]] = []
-    stop_listening = SILENT.listen(heard.append)
+    stop_listening = SILENT.listen(lambda groups, _runs: heard.append(groups))
     SILENT.hint([1])
     stop_listening()
     assert heard == []

@@ -394,7 +394,7 @@ def test_what_was_parked_is_released_by_an_admin() -> None:
     assert [each.parked for each in page.elements] == ["poison"]
     told: list[frozenset[int]] = []
     hints = MemoryHints()
-    hints.listen(told.append)
+    hints.listen(lambda groups, _runs: told.append(groups))
     for work in (list_parked(world.store, EVE, ANY), release_message(world.store, EVE, message.id)):
         with pytest.raises(Forbidden):
             world.do(work)
@@ -418,7 +418,7 @@ def test_a_run_in_quarantine_is_released_by_an_admin() -> None:
     assert line.quarantined == "died three times"
     told: list[frozenset[int]] = []
     hints = MemoryHints()
-    hints.listen(told.append)
+    hints.listen(lambda groups, _runs: told.append(groups))
     with pytest.raises(Forbidden):
         world.do(release_run(world.store, EVE, run))
     world.do(release_run(world.store, ANN, run, hints=hints))

@@ -85,7 +85,7 @@ def test_signals_are_joined_by_their_keys() -> None:
     world = made(JOINED)
     told: list[frozenset[int]] = []
     hints = MemoryHints()
-    hints.listen(told.append)
+    hints.listen(lambda groups, _runs: told.append(groups))
 
     def came(name: str, **params: str | int) -> int:
         return world.do(match_signal(world.store, signal(world, name, **params), hints=hints))
@@ -170,7 +170,7 @@ def test_a_fire_starts_a_run_and_its_message_is_gone() -> None:
     (_id, body) = fires(world)[0]
     told: list[frozenset[int]] = []
     hints = MemoryHints()
-    hints.listen(told.append)
+    hints.listen(lambda groups, _runs: told.append(groups))
     answer = world.do(fire_trigger(world.store, _id, body, hints=hints))
     assert answer == Fired(run=RunKey("flow", 1, 1), status=StartStatus.CREATED)
     assert fires(world) == []
@@ -348,7 +348,7 @@ def test_a_time_starts_a_run() -> None:
     world.advance(FIRST - BEGIN + 5)
     told: list[frozenset[int]] = []
     hints = MemoryHints()
-    hints.listen(told.append)
+    hints.listen(lambda groups, _runs: told.append(groups))
     (row,) = due(world)
     assert world.do(fire_timer(world.store, [row], hints=hints)) == [
         Fired(run=RunKey("flow", 1, 1), status=StartStatus.CREATED)

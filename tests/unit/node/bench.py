@@ -76,7 +76,7 @@ class Heard:
     def __init__(self) -> None:
         self.groups: list[int] = []
 
-    def hint(self, groups: Collection[int]) -> None:
+    def hint(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:  # noqa: ARG002 - not asked for
         self.groups += groups
 
     def listen(self, heard: Any) -> Any:

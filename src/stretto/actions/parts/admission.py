@@ -67,7 +67,7 @@ async def admit_all(
         return verdict
 
     done = await repeated(lambda: store.transact(workflow_id, question, decide))
-    hints.hint(done.hints)
+    hints.hint(done.hints, done.to_launch)
     if done.queued:
         await dequeue(store, workflow_id, hints=hints)
     return done.answer

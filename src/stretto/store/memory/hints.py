@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 
+from stretto.engine.records import RunKey
 from stretto.ports.hints import Heard
 
 
@@ -11,10 +12,10 @@ class MemoryHints:
     def __init__(self) -> None:
         self._listeners: list[Heard] = []
 
-    def hint(self, groups: Collection[int]) -> None:
+    def hint(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
         if groups:
             for heard in list(self._listeners):  # one may stop listening while it is told
-                heard(frozenset(groups))
+                heard(frozenset(groups), admitted)
 
     def listen(self, heard: Heard) -> Callable[[], None]:
         self._listeners.append(heard)

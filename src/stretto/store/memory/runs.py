@@ -76,6 +76,7 @@ class MemoryRuns(Part):
                 answer=verdict.answer,
                 sent=tuple(writing.sent),
                 hints=frozenset(writing.hints),
+                to_launch=verdict.to_launch,
                 queued=len(self._db.runs_by_phase[workflow_id, Phase.QUEUED]),
             )
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from typing import Any, Final
 
+from stretto.engine.records import RunKey
 from stretto.ports.hints import Heard
 from stretto.ports.places import GROUPS
 from stretto.store.postgresql.address import DEFAULTS, Address, address_of
@@ -37,11 +38,11 @@ class PostgresHints:
         self._own_pids: set[int] = set()
         self._closed = False
 
-    def hint(self, groups: Collection[int]) -> None:
-        """Who listens here is told at once, everybody else by the server."""
+    def hint(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
+        """Who listens here is told at once, everybody else by the server: that names groups only."""
         if not groups or self._closed:
             return
-        self._tell(frozenset(groups))
+        self._tell(frozenset(groups), admitted)
         self._waiting.update(groups)
         self._news.set()
         if self._sender is None:
@@ -66,9 +67,9 @@ class PostgresHints:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _tell(self, groups: frozenset[int]) -> None:
+    def _tell(self, groups: frozenset[int], admitted: Collection[RunKey] = ()) -> None:
         for heard in list(self._listeners):  # one may stop listening while it is told
-            heard(groups)
+            heard(groups, admitted)
 
     # ----------------------------------------------------------------------------------- on a connection
     async def _send(self, connection: Any, *, again: bool) -> None:  # noqa: ARG002 - what waits is still there

@@ -81,7 +81,11 @@ async def transact(
     verdict = decide(standing)
     written = await write(tx, standing, verdict, blob_from)
     return Transacted(
-        answer=verdict.answer, sent=written.sent, hints=frozenset(written.hints), queued=written.queued
+        answer=verdict.answer,
+        sent=written.sent,
+        hints=frozenset(written.hints),
+        to_launch=verdict.to_launch,
+        queued=written.queued,
     )
 
 

@@ -50,7 +50,9 @@ async def transact_together(
     return [
         each
         if isinstance(each, Exception)
-        else Transacted(answer=each.answer, hints=_groups(each), queued=written.queued)
+        else Transacted(
+            answer=each.answer, hints=_groups(each), to_launch=each.to_launch, queued=written.queued
+        )
         for each in verdicts
     ]
 

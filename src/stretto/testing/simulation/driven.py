@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Coroutine
 from typing import TYPE_CHECKING, Any, cast
 
 from stretto.engine.events import Reported
+from stretto.engine.records import RunKey
 from stretto.node.asks import Ask
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
@@ -163,14 +164,14 @@ class Driven(Process):
 
         return quiet
 
-    def hinted(self, groups: Collection[int]) -> None:
+    def hinted(self, groups: Collection[int], admitted: Collection[RunKey]) -> None:
         if not self.blocked:
-            self.into_the_loop(self._hear, frozenset(groups))
+            self.into_the_loop(self._hear, frozenset(groups), admitted)
 
-    def _hear(self, groups: frozenset[int]) -> None:
+    def _hear(self, groups: frozenset[int], admitted: Collection[RunKey]) -> None:
         if self._listener is not None:
             self._idle_wakes = 0
-            self._listener(groups)
+            self._listener(groups, admitted)
 
     def happened(self) -> None:
         """It is told in its loop."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from stretto.engine.events import Reported, ResultState
+from stretto.engine.records import RunKey
 from stretto.node.asks import Ask, Commit
 from stretto.node.machine import Node
 from stretto.node.perform.evaluating import InProcess
@@ -152,19 +153,19 @@ class Process(Hosted):
         return await super()._answer(ask)
 
     # ------------------------------------------------------------------------------------------------- hints
-    def hint(self, groups: Collection[int]) -> None:
+    def hint(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
         """It has something for others."""
         if groups:
-            self._world.hint(groups)
+            self._world.hint(groups, admitted)
 
     def listen(self, heard: Heard) -> Callable[[], None]:  # noqa: ARG002 - the world knows all processes
         """The world tells it."""
         return lambda: None
 
-    def hinted(self, groups: Collection[int]) -> None:
+    def hinted(self, groups: Collection[int], admitted: Collection[RunKey]) -> None:
         """Somebody has something for these groups."""
         if not self.blocked:
-            self.node.hinted(groups)
+            self.node.hinted(groups, admitted)
             self.happened()
 
     # ----------------------------------------------------------------------------------------------- trouble

@@ -11,6 +11,7 @@ from stretto.actions import start as starting
 from stretto.actions.publish import publish
 from stretto.engine import decide as deciding
 from stretto.engine.flow import Flow
+from stretto.engine.records import RunKey
 from stretto.model.properties import RunStrategyRule
 from stretto.model.workflow import Workflow
 from stretto.node.entry import Entry
@@ -309,18 +310,20 @@ class World:
         self._slots[process.slot] = None
         self.ledger.died(process.who)
 
-    def hint(self, groups: Iterable[int]) -> None:
-        """Tell everybody, more or less."""
+    def hint(self, groups: Iterable[int], admitted: Collection[RunKey] = ()) -> None:
+        """Tell everybody, more or less. Runs are named also where no other process could hear of them: who
+        owns them must bear it.
+        """
         told: Collection[int] = frozenset(groups)
         weather = self.sky.weather
         for process in self._alive():
             copies = 1 + (self.dice.random() < weather.hints_doubled)
             for _ in range(copies):
                 if self.dice.random() >= weather.hints_lost:
-                    self._deliver(process, told)
+                    self._deliver(process, told, admitted)
 
-    def _deliver(self, process: Process, groups: Collection[int]) -> None:
-        self.scheduler.after(self.sky.latency(), lambda: process.hinted(groups))
+    def _deliver(self, process: Process, groups: Collection[int], admitted: Collection[RunKey]) -> None:
+        self.scheduler.after(self.sky.latency(), lambda: process.hinted(groups, admitted))
 
     # ----------------------------------------------------------------------------------------------- trouble
     def befalls(self, slot: int, call: str) -> Fault | None:

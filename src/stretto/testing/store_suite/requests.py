@@ -178,7 +178,23 @@ async def the_answer_names_the_groups_to_hint(world: World) -> None:
         "wf", Question(), lambda _found: Verdict(answer=1, spent=2, created=new, admitted=(keys[0],))
     )
     assert done.hints == {group_of_run(keys[0]), group_of_run(keys[1]), 9}
+    assert done.to_launch == ()  # there is an end to be told of, too
     assert done.queued == 0
+
+
+@SUITE.check
+async def runs_are_named_if_there_is_nothing_else_to_look_for(world: World) -> None:
+    await world.publish()
+    queued, new = await world.start(admit=False), RunKey("wf", 2, 1)
+    begins = Verdict(answer=1, spent=1, created=(NewRun(record=run_record(new, "b")),), admitted=(new,))
+    named = await world.store.transact("wf", Question(), lambda _found: begins)
+    assert named.to_launch == (new,)
+    goes_on = Verdict(answer=1, admitted=(queued,))
+    named = await world.store.transact("wf", Question(), lambda _found: goes_on)
+    assert named.to_launch == ()  # that it was queued is told first
+    waits = Verdict(answer=1, spent=1, created=(NewRun(record=run_record(RunKey("wf", 3, 1), "c")),))
+    named = await world.store.transact("wf", Question(), lambda _found: waits)
+    assert named.to_launch == ()  # it stays in its queue, and that is told
 
 
 @SUITE.check
