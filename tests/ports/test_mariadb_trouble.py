@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import pytest
@@ -208,15 +208,17 @@ def test_what_a_work_raises_is_raised_and_undoes_it(database: Database) -> None:
 def test_who_is_cancelled_lets_go(database: Database) -> None:
     async def body(db: MariadbDatabase) -> None:
         await put(db, "a", 1)
+        locked = asyncio.Event()
 
         async def work(tx: Transaction) -> None:
             await tx.one(LOCK, name="a")
+            locked.set()
             await tx.one(SLEEP, seconds=20)
 
         task = asyncio.create_task(db.write(work))
-        await asyncio.sleep(0.3)
+        await locked.wait()
         task.cancel()
-        with suppress(asyncio.CancelledError):
+        with pytest.raises(asyncio.CancelledError):
             await task
         begun = time.monotonic()
         await put(db, "a", 2)
