@@ -12,7 +12,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -136,7 +136,7 @@ class MariadbServer:
         """As root, on the socket."""
         command = [self._client, "--no-defaults", "-u", "root", f"--socket={self.socket}"]
         command += ["--default-character-set=utf8mb4"]
-        subprocess.run(command, check=True, capture_output=True, input=script.encode())  # noqa: S603
+        subprocess.run(command, check=True, capture_output=True, input=script.encode(), timeout=60)  # noqa: S603
 
     def stop(self, how: str = "TERM") -> None:
         """As an administrator does: what was committed is there."""
@@ -148,9 +148,19 @@ class MariadbServer:
     def pid(self) -> int:
         return int((self.folder / "pid").read_text())
 
-    def signal(self, number: signal.Signals) -> None:
-        """To freeze it, and to let it go on."""
-        os.kill(self.pid, number)
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It does not answer until the end of the block, whatever happens in it."""
+        pid = self.pid
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            deadline = time.monotonic() + 30
+            while not stands_still(pid):  # a thread that works goes on until it is noticed
+                assert time.monotonic() < deadline
+                time.sleep(0.001)
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     def close(self) -> None:
         if self._keeper is not None:
@@ -159,6 +169,12 @@ class MariadbServer:
 
     def url(self, name: str, user: str = USER, password: str = PASSWORD) -> str:
         return f"mariadb://{user}:{quote(password, safe='')}@127.0.0.1:{self.port}/{name}?synchronous=relaxed"
+
+
+def stands_still(pid: int) -> bool:
+    """Whether all threads of a process are stopped."""
+    stats = [(task / "stat").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
 
 
 def free_port() -> int:

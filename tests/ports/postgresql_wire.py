@@ -15,7 +15,10 @@ class Fault(Enum):
 
 
 class Wire:
-    """async with Wire(server) as wire: ... wire.url(...) ... wire.fail(b"COMMIT", Fault.AFTER)"""
+    """async with Wire(server) as wire: ... wire.url(...) ... wire.fail(b"COMMIT", Fault.AFTER)
+
+    failed   The word has been said.
+    """
 
     def __init__(self, server: PostgresServer) -> None:
         self._socket = server.folder / ".s.PGSQL.5432"
@@ -23,6 +26,7 @@ class Wire:
         self._ends: set[asyncio.StreamWriter] = set()
         self._word: bytes | None = None
         self._fault = Fault.BEFORE
+        self.failed = asyncio.Event()
 
     async def __aenter__(self) -> "Wire":
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
@@ -52,6 +56,7 @@ class Wire:
             while data := await reader.read(65_536):
                 if self._word is not None and self._word in data:
                     self._word = None
+                    self.failed.set()
                     answers.cancel()
                     if self._fault is Fault.SILENCE:
                         return

@@ -1,10 +1,9 @@
 """What becomes of a transaction on MariaDB when something gets in its way."""
 
 import asyncio
-import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import pytest
@@ -209,15 +208,17 @@ def test_what_a_work_raises_is_raised_and_undoes_it(database: Database) -> None:
 def test_who_is_cancelled_lets_go(database: Database) -> None:
     async def body(db: MariadbDatabase) -> None:
         await put(db, "a", 1)
+        locked = asyncio.Event()
 
         async def work(tx: Transaction) -> None:
             await tx.one(LOCK, name="a")
+            locked.set()
             await tx.one(SLEEP, seconds=20)
 
         task = asyncio.create_task(db.write(work))
-        await asyncio.sleep(0.3)
+        await locked.wait()
         task.cancel()
-        with suppress(asyncio.CancelledError):
+        with pytest.raises(asyncio.CancelledError):
             await task
         begun = time.monotonic()
         await put(db, "a", 2)
@@ -405,14 +406,11 @@ def test_a_server_that_froze_costs_a_beat_little_time(moody: MariadbServer, mood
         store = await open_mariadb(with_query(moody_database.url, lock_within="1000"))
         await store.join(NodeId("n"))
         await store.beat(NodeId("n"))
-        moody.signal(signal.SIGSTOP)
-        try:
+        with moody.frozen():
             begun = time.monotonic()
             with pytest.raises(Unavailable, match="did not answer in time"):
                 await store.beat(NodeId("n"))
             assert time.monotonic() - begun < 20  # others wait for more than thirty seconds
-        finally:
-            moody.signal(signal.SIGCONT)
         assert await soon(lambda: store.beat(NodeId("n"))) is not None
         await store.close()
 
@@ -421,17 +419,21 @@ def test_a_server_that_froze_costs_a_beat_little_time(moody: MariadbServer, mood
 
 def test_who_is_cancelled_while_it_rolls_back_lets_go(moody: MariadbServer, moody_database: Database) -> None:
     async def body(db: MariadbDatabase) -> None:
-        async def work(tx: Transaction) -> None:
-            await tx.bulk(PUT, [("a", 1)])
-            moody.signal(signal.SIGSTOP)
-            raise LookupError("mine")
+        with ExitStack() as frozen:
+            stopped = asyncio.Event()
 
-        task = asyncio.create_task(db.write(work))
-        await asyncio.sleep(0.5)
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-        moody.signal(signal.SIGCONT)
+            async def work(tx: Transaction) -> None:
+                await tx.bulk(PUT, [("a", 1)])
+                frozen.enter_context(moody.frozen())
+                stopped.set()
+                raise LookupError("mine")
+
+            task = asyncio.create_task(db.write(work))
+            await stopped.wait()
+            await asyncio.sleep(0.3)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
         await put(db, "a", 2)
 
     on(moody_database.url, body, connections="1")
@@ -640,14 +642,11 @@ def test_a_server_that_froze_is_left_without_a_goodbye(
 ) -> None:
     async def trying() -> None:
         connection = await connected(address_of(moody_database.url))
-        moody.signal(signal.SIGSTOP)
-        try:
+        with moody.frozen():
             connection.driver._transport.write(bytes(50_000_000))  # more than is under way at any time
             begun = time.monotonic()
             await connection.close()
             assert time.monotonic() - begun < 20
             assert connection.is_closed()
-        finally:
-            moody.signal(signal.SIGCONT)
 
     asyncio.run(trying())

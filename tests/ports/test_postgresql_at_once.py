@@ -22,10 +22,12 @@ from stretto.store.postgresql.database import PostgresDatabase
 from stretto.store.sql.at_once import Answer, AtOnce, at_once_of
 from stretto.store.sql.params import KnownParams
 from stretto.store.sql.plan import Plan
+from stretto.store.sql.statement import Statement
 from stretto.testing.store_suite.owner import Owner, event
 from stretto.testing.store_suite.world import World, attempt_record, refusal, run_record
 
 RUN = RunKey("wf", 1, 1)
+WAITERS = Statement("SELECT 1 FROM pg_locks WHERE NOT granted")
 
 
 # ---------------------------------------------------------------------------------------- what goes at once
@@ -262,7 +264,9 @@ def test_who_is_cancelled_holds_nothing(schema: Schema) -> None:
             holding = asyncio.create_task(other._db.write(hold))
             await locked.wait()
             waiting = asyncio.create_task(owner.decide(run, records=(attempt_record(run, "t"),)))
-            await asyncio.sleep(0.2)
+            async with asyncio.timeout(30):
+                while not await other._db.look(lambda tx: tx.all(WAITERS)):  # noqa: ASYNC110 - nobody tells
+                    await asyncio.sleep(0.01)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting

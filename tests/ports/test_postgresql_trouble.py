@@ -194,7 +194,7 @@ def test_who_is_cancelled_while_it_rolls_back_holds_nothing(
             raise Conflict("no")
 
         task = asyncio.create_task(store._db.write(work))
-        await asyncio.sleep(0.3)
+        await wire.failed.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -211,7 +211,7 @@ def test_who_is_cancelled_does_not_wait_for_a_silent_server(
     async def use(wire: Wire, store: Any) -> None:
         wire.fail(b"SELECT pg_backend_pid", Fault.SILENCE)
         task = asyncio.create_task(store._db.write(lambda tx: tx.one(PID)))
-        await asyncio.sleep(0.3)
+        await wire.failed.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
