@@ -26,8 +26,10 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """Takes the place of the server in memory."""
     with served(url=_url(request, tmp_path_factory.mktemp("database"))) as made:
         made.push("w")
-        made.start("w")
-        made.ended("w")
+        made.push("views", noop("a", "each"), LOOP)
+        for name in ("w", "views"):
+            made.start(name)
+            made.ended(name)
         yield made
 
 
@@ -104,9 +106,6 @@ BASE = "/workflows/views/instances/1"
 
 
 def test_what_live_views_read(server: Served) -> None:
-    server.push("views", noop("a", "each"), LOOP)
-    server.start("views")
-    server.ended("views")
     assert server.get("/workflows/views/versions/1/graph")["parents"] == [-1, -1, 1]
     state = server.get(f"{BASE}/runs/1/state")
     assert (state["codes"], state["children"]["counts"]) == ("ss", [{"s": 3}])

@@ -156,12 +156,13 @@ def test_row_118_a_rollup_counts_the_leaves_of_what_is_below(server: Served) -> 
     [
         ("/workflows/nobody/versions/latest", 404, "NOT_FOUND"),
         ("/workflows/nobody/instances/1", 404, "NOT_FOUND"),
-        ("/workflows/row-1/versions/x", 400, "BAD_REQUEST"),
+        ("/workflows/row-120/versions/x", 400, "BAD_REQUEST"),
     ],
 )
 def test_row_120_errors_have_their_status_and_a_message(
     server: Served, path: str, status: int, word: str
 ) -> None:
+    server.push("row-120")
     found = server.get(path, status)
     assert found["status"] == word
     assert found["message"]

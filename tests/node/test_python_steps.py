@@ -475,7 +475,7 @@ def test_a_pool_of_one_makes_two_steps_serial(url: str) -> None:
 
     def alone() -> None:
         assert at_once.acquire(blocking=False)
-        time.sleep(0.05)
+        time.sleep(0.3)  # the last one comes meanwhile
         at_once.release()
 
     async def body() -> None:

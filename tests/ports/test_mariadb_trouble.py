@@ -349,6 +349,8 @@ async def soon(attempt: Callable[[], Awaitable[T]], within: float = 30) -> T:
 
 
 def test_the_server_is_stopped_and_started(moody: MariadbServer, moody_database: Database) -> None:
+    moody_database.empty()
+
     async def trying() -> None:
         store = await open_mariadb(moody_database.url)
         await asyncio.gather(*(store.join(NodeId(f"n{number}")) for number in range(8)))

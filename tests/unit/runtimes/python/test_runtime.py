@@ -674,20 +674,21 @@ def test_a_stop_counts_more_than_silence() -> None:
 def test_a_pool_of_one_runs_one_after_the_other() -> None:
     async def body() -> None:
         running: list[str] = []
-        most = 0
+        most, go = 0, threading.Event()
 
         async def one() -> None:
             nonlocal most
             running.append("x")
             most = max(most, len(running))
-            await asyncio.sleep(0.03)
+            while not go.is_set():  # noqa: ASYNC110 - it is for threads, too
+                await asyncio.sleep(0.001)
             running.pop()
 
         def two() -> None:
             nonlocal most
             running.append("x")
             most = max(most, len(running))
-            time.sleep(0.03)
+            go.wait(30)
             running.pop()
 
         functions = [function_of(one, "one", pool="db"), function_of(two, "two", pool="db")]
@@ -698,11 +699,16 @@ def test_a_pool_of_one_runs_one_after_the_other() -> None:
         assert all(isinstance(each, Continue) for each in answers)
         assert "Waits for a place in the pool `db`" in {line for each in answers for line in lines(each)}
         assert pools.status("db").running == 1
+        go.set()
         await asyncio.gather(*(step.end() for step in steps))
         assert (most, pools.status("db").running) == (1, 0)
         pools.resize("db", 4)
-        await asyncio.gather(*(stand.run(each) for each in functions * 2))
-        assert most > 1
+        go.clear()
+        ends = [asyncio.create_task(stand.run(each)) for each in functions * 2]
+        while most < 4:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.001)
+        go.set()
+        await asyncio.gather(*ends)
 
     playing(body)
 
