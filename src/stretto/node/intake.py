@@ -45,9 +45,7 @@ class Intake:
                 group.known.add(message.id)
                 self._receive(group, message)
         for key in mail.admitted:
-            group = self._open(groups.get(group_of_run(key)))
-            if group is not None and key not in group.aside:
-                self._loading.want(group, key)
+            self._launch(self._open(groups.get(group_of_run(key))), key)
 
     def launch(self, admitted: Collection[RunKey]) -> set[int]:
         """Runs that need not be fetched, because who admitted them told of them. Says for which groups there
@@ -56,10 +54,15 @@ class Intake:
         told = set()
         for key in admitted:
             group = self._book.groups.get(group_of_run(key))
-            if group is not None and group.state is GroupState.READY and key not in group.aside:
-                self._loading.want(group, key)
+            if group is not None and group.state is GroupState.READY and self._launch(group, key):
                 told.add(group.number)
         return told
+
+    def _launch(self, group: Group | None, key: RunKey) -> bool:
+        if group is None or key in group.aside:
+            return False
+        self._loading.want(group, key)
+        return True
 
     def _open(self, group: Group | None) -> Group | None:
         """A group that is still ours, and takes something new."""
