@@ -22,7 +22,8 @@ whose `Host` or `Origin` is another. Whoever changes something says who they are
 it the answer is 400.
 
 **Errors.** What an action refuses has the body of Maestro: `{"status", "message", "errors"?, "retryable"?}`,
-where `status` is a word such as `NOT_FOUND`. What never came to an action (no such path, a number that is
+where `status` is a word such as `NOT_FOUND`. A request that makes no sense has all its problems in `errors`,
+also a single one. What never came to an action (no such path, a number that is
 none, a body that is too large or of another type) is a problem of RFC 9457, `application/problem+json`.
 
 | HTTP | `status` | When |
@@ -34,11 +35,17 @@ none, a body that is too large or of another type) is a problem of RFC 9457, `ap
 | 412 | `PRECONDITION_FAILED` | runs stand in the way of another run strategy |
 | 413, 415 | a problem | the body is too large, or is not what its `Content-Type` should say |
 | 422 | `UNPROCESSABLE_ENTITY` | well formed, but it can not be carried out |
+| 431 | plain text | the headers or trailers are too large or too many; the connection is closed |
 | 500 | `INTERNAL_ERROR` | our fault; the log of the server has it under the request id |
-| 503 | `INTERNAL_ERROR` | the database does not answer; `Retry-After` says when to try again |
+| 503 | `INTERNAL_ERROR` | no answer of the database, or no room; `Retry-After` says when to try again |
 
 **Lists** take exactly one of `first` (towards older ones) and `last` (towards newer ones), 1 to 200, and
-`cursor`, which is the id next to which the page lies.
+`cursor`, which is the id next to which the page lies. `total_count` of a workflow's instances, an instance's
+runs and a workflow's versions is the span of their ids, and that of a flatten view the size of the page, as
+in Maestro. In every other list, with or without a filter, it is how many elements the list has; where that
+is not known, it is absent. It is known if the first page shows the whole list, and in the list of runs with
+`include=count` if the count is exact. Versions and instances of an unknown workflow, and runs of an unknown
+instance, are an empty page.
 
 **A parameter** that a request does not take is refused with 400: a misspelled filter would list everything,
 and a misspelled `dry_run` would do it.
@@ -51,7 +58,10 @@ How long the server waits for slow clients, and how large bodies may be, are
 Names that contain a slash, such as those of signals, are written with `%2F` in a path.
 
 **Live events.** `GET /api/v3/events` is a stream of server-sent events: `hello`, then `changes`, each of
-which is what one commit has changed, in the words of Maestro's events. `topic=run:WORKFLOW/INSTANCE/RUN` and
+which is what one commit has changed, as Maestro's events: those of steps have every move in
+`status_change_records`, also in loops and subworkflows, with `workflow_uuid`, `step_uuid` and
+`correlation_id`; all have `cluster_name` ([a setting](settings.md#server)), `sync_time`, when it was stored,
+and `send_time`. `topic=run:WORKFLOW/INSTANCE/RUN` and
 `topic=workflow:ID`, as often as you like, choose; without a topic everything comes. The id of a message is a
 place in the log of changes: who comes back with `Last-Event-ID`, or `cursor=`, goes on there. Order is
 promised for each run. `resync` says that what followed is not kept any more, or that the place is one of
@@ -74,8 +84,8 @@ and `all`; each message says of which it is.
 
 - `dry_run=true`: nothing is done, and the answer says what would be: the parameters as evaluated, what the
   run strategy would do, which steps would run, which runs and steps would end;
-- `reason=`: why, in a line. It is on the timeline of the run or the step, of an unblock on that of the
-  workflow, and of a deletion in the event that tells of it;
+- `reason=`: why, in a line. It is on the timeline of the run or the step, of an unblock on those of the
+  failed runs, and of a deletion in the event that tells of it;
 - `request_id=`: who sends the same request again under the same id within a week gets the first answer, and
   nothing is done; who sends it while the first is at work waits for its answer, and gets 409 after ten
   seconds. A start or restart may have it in its body, as in Maestro.

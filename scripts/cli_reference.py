@@ -15,7 +15,7 @@ INTRO: Final = """\
 
 `stretto COMMAND --help` prints what this page says. Results go to standard output, problems and errors to
 standard error. `run`, `serve` and `db` change a database, `push`, `start`, `stop` and `restart` what a server
-has; no other command changes anything, but for `-o`.
+has, `context` a file of the user; no other command changes anything, but for `-o`.
 
 | Exit code | Meaning |
 |---|---|

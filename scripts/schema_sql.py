@@ -13,7 +13,8 @@ from stretto.store.sql.schema.script import DIALECTS, script
 FIRST_LINE: Final = "-- Made by scripts/generate.py from stretto.store.sql.schema; change the tables there.\n"
 
 
-MAKING_TABLES: Final = ("0001", "0002", "0003", "0004", "0005")  # those that only make tables and indexes
+# Those that only make tables and indexes.
+MAKING_TABLES: Final = ("0001", "0002", "0003", "0004", "0005", "0006")
 
 
 def _text(database: str, since: str | None = None, *, stamped: bool) -> str:

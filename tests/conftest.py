@@ -22,6 +22,7 @@ def pytest_configure() -> None:
     # What a person has set for their own use is no part of any test, nor of the programs that tests start.
     for name in [each for each in os.environ if each.startswith("STRETTO_")]:
         del os.environ[name]
+    os.environ.pop("COLUMNS", None)  # how wide somebody's terminal is; pytest tells it to its workers
     # A shell without job control starts what is in the background deaf to Ctrl-C, which some tests send.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -37,6 +38,11 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    report = os.environ.get("FAILED_TESTS")  # scripts/ci_tests.py runs them again
+    if report:
+        failed = (*terminalreporter.getreports("failed"), *terminalreporter.getreports("error"))
+        names = dict.fromkeys(each.nodeid for each in failed)
+        Path(report).write_text("".join(f"{name}\n" for name in names))
     if MISSING:
         terminalreporter.write_line(
             "SKIPPED tests/conformance: ../shared/data is not beside the repository", yellow=True

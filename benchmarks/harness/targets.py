@@ -19,9 +19,13 @@ LIST: Final = 100.0  # ms of a page at a million runs
 OVERVIEW: Final = 50.0
 GRAPH: Final = 150.0  # of 10,000 steps
 GRID: Final = 300.0
+LARGE_READ: Final = 500.0  # of a run of 5,000 steps
+HELD: Final = 50.0  # ms for which one request may hold the event loop
 GROWTH: Final = 11.0  # times the time of a tenth of the work
 LOOP_MEMORY: Final = 300.0  # MB of a foreach of 100,000
 TWO_PROCESSES: Final = 1.6  # times one, where the database is not the limit
+LIMITED: Final = 1.3  # times the time without limits, of a limit that never binds
+SHARED: Final = 2.0  # the same, of a tag that eight groups share
 OVER_DURABLE: Final = 20.0  # times the best peer with durable workflow state, on W2, W3 and W4
 OVER_ALL: Final = 1.0  # times every peer, everywhere
 

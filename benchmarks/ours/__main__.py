@@ -12,6 +12,7 @@ from functools import partial
 from benchmarks.harness.protocol import AsyncWork, serve_async
 from benchmarks.ours.functions import ALL, Functions
 from benchmarks.ours.noop import Moments, NoOps
+from benchmarks.ours.shapes import Limit
 from stretto import Engine, __version__
 from stretto.app import running
 from stretto.config import Config
@@ -28,6 +29,16 @@ def work_of(kind: NoOps | Functions) -> AsyncWork:
     }
 
 
+def limited_work(noops: NoOps) -> AsyncWork:
+    """Workloads by name, limit and the number of runs at once, such as `W1/tag/8`."""
+    return {
+        f"{name}/{limit}/{runs}": partial(noops.limited, name, limit, runs)
+        for name in ("W1", "W2", "W3", "W4")
+        for limit in Limit
+        for runs in (1, 8)
+    }
+
+
 @asynccontextmanager
 async def opened(kind: str, url: str) -> AsyncIterator[AsyncWork]:
     """The work of one kind of step, on a database."""
@@ -38,7 +49,8 @@ async def opened(kind: str, url: str) -> AsyncIterator[AsyncWork]:
         async with running(Config(), url, (moments,)) as app:
             while len(app.groups) < GROUPS:  # noqa: ASYNC110 - nobody is told
                 await asyncio.sleep(0.01)
-            yield work_of(NoOps(app, moments))
+            noops = NoOps(app, moments)
+            yield {**work_of(noops), **limited_work(noops)}
         return
     engine = Engine(url)
     engine.register(*ALL)

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from benchmarks.harness.protocol import Answer
-from benchmarks.ours.shapes import OWNER, dealt, definition, steps_of
+from benchmarks.ours.shapes import LIMITED_TAG, OWNER, Limit, dealt, definition, steps_of
 from stretto.actions.caller import Caller
 from stretto.actions.parts.submitting import Submitting
 from stretto.actions.publish import publish
-from stretto.actions.start import Asked
+from stretto.actions.tag_permits import set_tag_permit
 from stretto.app import App
 from stretto.model.event import InstanceStatusChanged, StepStatusChanged
 from stretto.model.initiator import ManualInitiator
+from stretto.model.permit import TagPermitRequest
 from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse
 from stretto.ports.events import LogRow
@@ -60,6 +61,24 @@ class NoOps:
         self._moments = moments
         self._submitting = Submitting(app.store, app.hints)
         self._published: set[str] = set()
+        self._has_limit = False
+
+    async def limited(self, workload: str, limit: Limit, runs: int, size: int) -> Answer:
+        """Some runs at once, each of a workload with a limit that never binds."""
+        request = TagPermitRequest(tag=LIMITED_TAG, max_allowed=1_000_000)
+        if limit is Limit.TAG and not self._has_limit:
+            await set_tag_permit(self._app.store, ANN, request, hints=self._app.hints)
+            self._has_limit = True
+        if workload == "W3":
+            return await self.many(workload, size, limit)
+        name = await self._publish(workload, size, limit=limit)
+        begun = perf_counter()
+
+        async def each() -> None:
+            await self._moments.ended(_instance(await self._submit(name)))
+
+        await asyncio.gather(*(each() for _ in range(runs)))
+        return {"seconds": perf_counter() - begun}
 
     async def one(self, workload: str, size: int) -> Answer:
         """One run."""
@@ -68,9 +87,11 @@ class NoOps:
         made = await self._submit(name)
         return {"seconds": await self._moments.ended(_instance(made)) - begun}
 
-    async def many(self, workload: str, runs: int) -> Answer:
+    async def many(self, workload: str, runs: int, limit: Limit = Limit.NONE) -> Answer:
         """Runs that are submitted at once."""
-        names = [await self._publish(workload, count, place) for place, count in enumerate(dealt(runs))]
+        names = [
+            await self._publish(workload, count, place, limit) for place, count in enumerate(dealt(runs))
+        ]
         begun = perf_counter()
 
         async def each(name: str) -> float:
@@ -94,13 +115,13 @@ class NoOps:
         return {"late": late}
 
     async def _submit(self, name: str) -> StartResponse:
-        asked = Asked(StartRequest(initiator=ManualInitiator()))
+        asked = StartRequest(initiator=ManualInitiator())
         return await self._submitting.start(ANN, name, "1", asked)
 
-    async def _publish(self, workload: str, size: int, place: int = 0) -> str:
-        name = f"{workload}_{size}_{place}"
+    async def _publish(self, workload: str, size: int, place: int = 0, limit: Limit = Limit.NONE) -> str:
+        name = f"{workload}_{size}_{place}_{limit}"
         if name not in self._published:
-            made = definition(name, steps_of(workload, size))
+            made = definition(name, steps_of(workload, size), limit)
             await publish(self._app.store, ANN, made, hints=self._app.hints)
             self._published.add(name)
         return name

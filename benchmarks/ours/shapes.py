@@ -1,11 +1,15 @@
 """The workloads as definitions of NoOp steps."""
 
+from enum import StrEnum
 from typing import Final
+
+import msgspec
 
 from benchmarks.core import chain, fan_out
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.properties import Properties, RunStrategy, RunStrategyRule
 from stretto.model.step import AnyStep, ForeachStep, TypedStep
+from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.model.workflow import Definition, Workflow
 
@@ -13,15 +17,41 @@ AT_ONCE: Final = 1_000  # runs of one workflow
 ITERATIONS_AT_ONCE: Final = 500
 SHORT: Final = 5  # steps of a run of W3
 OWNER: Final = User(name="ann")
+LIMITED_TAG: Final = "limited"
+FREE_TAG: Final = "free"
 
 
-def definition(workflow_id: str, steps: list[AnyStep]) -> Definition:
+class Limit(StrEnum):
+    """A limit that never binds."""
+
+    NONE = "none"
+    WORKFLOW = "workflow"
+    INSTANCE = "instance"
+    FREE_TAG = "free_tag"
+    TAG = "tag"
+
+
+def definition(workflow_id: str, steps: list[AnyStep], limit: Limit = Limit.NONE) -> Definition:
     """With as many runs at once as a definition may ask for."""
     strategy = RunStrategy(rule=RunStrategyRule.PARALLEL, workflow_concurrency=AT_ONCE)
+    tag = {Limit.FREE_TAG: FREE_TAG, Limit.TAG: LIMITED_TAG}.get(limit)
     return Definition(
-        properties=Properties(owner=OWNER, run_strategy=strategy),
-        workflow=Workflow(id=workflow_id, steps=tuple(steps)),
+        properties=Properties(
+            owner=OWNER, run_strategy=strategy, step_concurrency=1_000 if limit is Limit.WORKFLOW else None
+        ),
+        workflow=Workflow(
+            id=workflow_id,
+            steps=tuple(steps if tag is None else [tagged(step, tag) for step in steps]),
+            instance_step_concurrency=999 if limit is Limit.INSTANCE else None,
+        ),
     )
+
+
+def tagged(step: AnyStep, tag: str) -> AnyStep:
+    """The step, or those of the loop, with a tag."""
+    if isinstance(step, ForeachStep):
+        return msgspec.structs.replace(step, steps=tuple(tagged(each, tag) for each in step.steps))
+    return msgspec.structs.replace(step, tags=(Tag(name=tag),))
 
 
 def items(count: int, kind: str = "NoOp") -> list[AnyStep]:

@@ -43,6 +43,7 @@ _HOMES = {
             "RunChange",
             "RunFailed",
             "RunResult",
+            "StepError",
             "StepOutcome",
             "SyncEngine",
             "SyncRun",
@@ -51,6 +52,7 @@ _HOMES = {
     ),
     "WorkerLimits": "stretto.runtimes.workers.limits",
     "StepContext": "stretto.runtimes.python.context",
+    "codec": "stretto.runtimes.python.codecs",
     "INJECTED": "stretto.runtimes.python.roles",
     "Service": "stretto.runtimes.python.roles",
     "service": "stretto.runtimes.python.roles",
@@ -87,9 +89,11 @@ if TYPE_CHECKING:
     from stretto.flow.engine import RunChange as RunChange
     from stretto.flow.engine import RunFailed as RunFailed
     from stretto.flow.engine import RunResult as RunResult
+    from stretto.flow.engine import StepError as StepError
     from stretto.flow.engine import StepOutcome as StepOutcome
     from stretto.flow.engine import SyncEngine as SyncEngine
     from stretto.flow.engine import SyncRun as SyncRun
+    from stretto.runtimes.python.codecs import codec as codec
     from stretto.runtimes.python.context import StepContext as StepContext
     from stretto.runtimes.python.errors import Fatal as Fatal
     from stretto.runtimes.python.errors import NotRetryable as NotRetryable

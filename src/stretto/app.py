@@ -12,13 +12,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple, TypeVar
 from uuid import uuid4
 
 from stretto.config.folders import data_folder, surroundings
 from stretto.config.settings import Config
-from stretto.model.errors import Internal
+from stretto.model.errors import Internal, Unavailable
 from stretto.node.address import is_gone, own_address
 from stretto.node.clock import SystemClock
 from stretto.node.collector import looking_seldom
@@ -30,7 +29,6 @@ from stretto.ports.clock import Clock
 from stretto.ports.evaluator import Evaluator
 from stretto.ports.groups import NodeState
 from stretto.ports.hints import Hints
-from stretto.ports.logs import NOWHERE
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId
 from stretto.ports.runtime import Launch
@@ -38,8 +36,9 @@ from stretto.ports.store import Store
 from stretto.runtimes.built_in import Runtimes
 from stretto.runtimes.expressions.pool import Pool
 from stretto.runtimes.logs.files import LogFiles
-from stretto.runtimes.logs.folder import folder_of
-from stretto.runtimes.logs.retention import forget_old_output
+from stretto.runtimes.logs.folder import fingerprint_of, folder_of
+from stretto.runtimes.logs.retention import forget_output
+from stretto.runtimes.scratch import ScratchFolder, remove_abandoned
 from stretto.runtimes.surroundings import MakeRuntimes, Surroundings, no_runtimes
 from stretto.store.memory.hints import MemoryHints
 from stretto.store.opening import module_of, open_store
@@ -50,6 +49,10 @@ FIRST_GROUP: Final = 0  # whose owner does what one node does for all
 LEAVE_WITHIN: Final = 5.0  # seconds for the last word of a node that was cut short
 
 
+# Called when a database can not be reached: returns when it is to be tried again, or raises.
+Retry = Callable[[Unavailable], Awaitable[None]]
+
+
 class Parts(NamedTuple):
     """What whoever serves requests needs, with or without a node beside it."""
 
@@ -57,6 +60,7 @@ class Parts(NamedTuple):
     hints: Hints
     clock: Clock
     evaluator: Evaluator
+    logs: LogFiles
 
 
 class App:
@@ -67,16 +71,18 @@ class App:
         config: Config,
         store: Store,
         hints: Hints,
+        logs: LogFiles,
         observers: Sequence[Observer] = (),
         runtimes: MakeRuntimes = no_runtimes,
-        logs: LogFiles | None = None,
     ) -> None:
         self.config = config
         self.store = store
         self.hints = hints
         self.logs = logs
         self.clock = SystemClock()
-        around = Surroundings(store=store, clock=self.clock, settings=config.runtimes, sink=logs or NOWHERE)
+        around = Surroundings(
+            store=store, clock=self.clock, settings=config.runtimes, sink=logs, params=config.params
+        )
         self.runtimes = Runtimes(around, runtimes)
         self._evaluator = _pool(config)
         performer = Performer(
@@ -95,7 +101,9 @@ class App:
             lambda: NodeId(uuid4().hex),
             performer.outside,
             (*observers, self._deleted),
+            performer.lacks,
         )
+        self._performer = performer
         self._driver = Driver(self._node, performer, self.clock, hints)
         self._observers = observers
         self._task: asyncio.Task[None]
@@ -104,22 +112,22 @@ class App:
     async def start(self) -> None:
         """Begin to look after what is in the store."""
         await self._bury_the_dead()
+        await asyncio.to_thread(remove_abandoned)
         self._task = asyncio.create_task(self._driver.run())
-        kept = self.config.retention
-        forgetting = forget_now_and_then(
-            self.store, kept, lambda: FIRST_GROUP in self._node.groups, self._observers
-        )
-        self._forgetting.append(asyncio.create_task(forgetting))
-        purging = purge_when_told(self.store, kept, self._deleted, self._observers)
-        self._forgetting.append(asyncio.create_task(purging))
-        if self.logs is not None:
-            cleaning = forget_old_output(self.logs, self.clock.now, kept.runs, kept.every)
-            self._forgetting.append(asyncio.create_task(cleaning))
+        kept, output = self.config.retention, self.logs.forget_workflow
+        works: list[Coroutine[Any, Any, None]] = [
+            forget_now_and_then(
+                self.store, kept, lambda: FIRST_GROUP in self._node.groups, self._observers, output
+            ),
+            purge_when_told(self.store, kept, self._deleted, self._observers, output),
+            forget_output(self.logs, self.store, self.clock.now, kept.runs, kept.every),
+        ]
+        self._forgetting = [asyncio.create_task(each) for each in works]
 
     @property
     def parts(self) -> Parts:
         """Those that others may use, as long as this runs."""
-        return Parts(self.store, self.hints, self.clock, self._evaluator)
+        return Parts(self.store, self.hints, self.clock, self._evaluator, self.logs)
 
     @property
     def groups(self) -> Collection[int]:
@@ -130,6 +138,11 @@ class App:
     def at_work(self) -> list[Launch]:
         """Work in this process that has not ended."""
         return self.runtimes.at_work
+
+    async def advertise(self) -> None:
+        """Tell the other nodes of functions that this process has come to know since it joined."""
+        if await self._performer.advertise():
+            self._driver.functions_changed()
 
     async def ended(self) -> None:
         """Returns, or raises, when the node has."""
@@ -177,6 +190,28 @@ class App:
                 self.hints.hint(() if burial is None else burial.groups)
 
 
+class Connection:
+    """What a program uses of an `App`, without a node: other processes run what it asks for."""
+
+    groups: Collection[int] = ()
+
+    def __init__(self, config: Config, parts: Parts) -> None:
+        self.config = config
+        self.store = parts.store
+        self.hints = parts.hints
+        self.clock = parts.clock
+
+    async def ended(self) -> None:
+        """Never returns: there is no node that could end."""
+        await asyncio.Event().wait()
+
+    async def advertise(self) -> None:
+        """Nothing: no step runs in this process."""
+
+    def hurry(self) -> None:
+        """Nothing: there is no work to end."""
+
+
 @asynccontextmanager
 async def running(
     config: Config,
@@ -184,14 +219,15 @@ async def running(
     observers: Sequence[Observer] = (),
     runtimes: MakeRuntimes = no_runtimes,
     before: Callable[[Store], Awaitable[None]] | None = None,
+    retry: Retry | None = None,
 ) -> AsyncIterator[App]:
     """A node on the database at an address. `before`: what must be done there before it begins."""
-    store = await open_store(url, config.database)
+    store = await _open(config, url, retry)
     try:
         if before is not None:
             await before(store)
         async with _hinting(config, url) as hints, _keeping(config, url) as logs:
-            app = App(config, store, hints, observers, runtimes, logs)
+            app = App(config, store, hints, logs, observers, runtimes)
             with looking_seldom():
                 await app.start()
                 try:
@@ -203,16 +239,34 @@ async def running(
 
 
 @asynccontextmanager
-async def connected(config: Config, url: str) -> AsyncIterator[Parts]:
+async def connected(config: Config, url: str, retry: Retry | None = None) -> AsyncIterator[Parts]:
     """The parts without a node: what is asked for here is done by others on the same database."""
-    store = await open_store(url, config.database)
+    store = await _open(config, url, retry)
     pool = _pool(config)
     try:
-        async with _hinting(config, url) as hints:
-            yield Parts(store, hints, SystemClock(), pool)
+        async with _hinting(config, url) as hints, _keeping(config, url) as logs:
+            yield Parts(store, hints, SystemClock(), pool, logs)
     finally:
         await asyncio.to_thread(pool.close)
         await store.close()
+
+
+@asynccontextmanager
+async def connection(config: Config, url: str) -> AsyncIterator[Connection]:
+    """The same, for a program that only starts and reads runs."""
+    async with connected(config, url) as parts:
+        yield Connection(config, parts)
+
+
+async def _open(config: Config, url: str, retry: Retry | None) -> Store:
+    """The store, with its tables. A database that does not answer is an error, or tried again."""
+    while True:
+        try:
+            return await open_store(url, config.database, create=True)
+        except Unavailable as error:
+            if retry is None:
+                raise
+            await retry(error)
 
 
 def _pool(config: Config) -> Pool:
@@ -223,7 +277,10 @@ def _pool(config: Config) -> Pool:
 def logs_of(config: Config, url: str) -> LogFiles | None:
     """Where the output of steps on a database is kept; None: nowhere, as the database is not."""
     folder = folder_of(url, config.runtimes, data_folder(surroundings()) or Path().absolute())
-    return None if folder is None else LogFiles(folder, config.runtimes.log_size, SystemClock().now)
+    if folder is None:
+        return None
+    size, database = config.runtimes.log_size, fingerprint_of(url)
+    return LogFiles(folder, size, SystemClock().now, database=database)
 
 
 @asynccontextmanager
@@ -232,10 +289,9 @@ async def _keeping(config: Config, url: str) -> AsyncIterator[LogFiles]:
     with ExitStack() as stack:
         logs = logs_of(config, url)
         if logs is None:
-            folder = Path(
-                stack.enter_context(TemporaryDirectory(prefix="stretto-", ignore_cleanup_errors=True))
-            )
-            logs = LogFiles(folder, config.runtimes.log_size, SystemClock().now)
+            scratch = ScratchFolder()
+            stack.callback(scratch.close)
+            logs = LogFiles(scratch.path / "logs", config.runtimes.log_size, SystemClock().now)
         stack.callback(logs.close)
         yield logs
 

@@ -6,9 +6,9 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 from tests.acceptance.command import STRETTO
 
@@ -25,13 +25,23 @@ def unmeasured() -> dict[str, str]:
 class Running:
     """A command that was started. Whoever starts one leaves it ended."""
 
-    def __init__(self, *arguments: str | Path, folder: Path, most_bytes: int | None = None) -> None:
+    program: ClassVar[Sequence[str | Path]] = (STRETTO,)
+
+    def __init__(
+        self,
+        *arguments: str | Path,
+        folder: Path,
+        most_bytes: int | None = None,
+        most_files: int | None = None,
+    ) -> None:
         def limit() -> None:
+            if most_files is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
             if most_bytes is not None:  # of any file
                 resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
 
         self.process = subprocess.Popen(  # noqa: S603 - our own command
-            [STRETTO, *arguments],
+            [*self.program, *arguments],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

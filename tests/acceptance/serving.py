@@ -11,15 +11,22 @@ from tests.acceptance.processes import PATIENCE, Running
 class Serving(Running):
     """A server that has said where it listens."""
 
-    def __init__(self, *arguments: str | Path, folder: Path, database: str = "sqlite:///work.db") -> None:
-        super().__init__("serve", "--port", "0", "--db", database, *arguments, folder=folder)
+    def __init__(
+        self,
+        *arguments: str | Path,
+        folder: Path,
+        database: str | None = "sqlite:///work.db",
+        files: int | None = None,
+    ) -> None:
+        named = () if database is None else ("--db", database)
+        super().__init__("serve", "--port", "0", *named, *arguments, folder=folder, most_files=files)
         assert self.process.stdout is not None
         self.told = ""
         while "Ctrl-C ends it" not in self.told:
             line = self.process.stdout.readline()
             assert line, self.process.communicate()
             self.told += line
-        self.url = self.told.split()[4]
+        self.url = next(each for each in self.told.split() if each.startswith("http:"))
 
     def get(self, path: str) -> Any:
         return httpx.get(f"{self.url}{path}", timeout=PATIENCE).json()

@@ -48,7 +48,7 @@ def logs(folder: Path, *arguments: str) -> list[str]:
 
 def has_printed(folder: Path) -> None:
     def is_there() -> bool:
-        files = list((folder / ".stretto/stretto.logs/slow/1/1/load").glob("*.log"))
+        files = list((folder / ".stretto/stretto.logs/slow/0k").glob("1.1.w*.pack"))
         return bool(files) and all(word in files[-1].read_text() for word in ("try 1\n", "warned\n"))
 
     until(is_there, "the first output")
@@ -91,9 +91,9 @@ def test_what_was_printed_before_a_kill_is_there(folder: Path) -> None:
     lines = logs(folder, "slow/1:load")
     assert sorted(lines[:2]) == sorted(lines[2:4]) == ["try 1", "warned"]
     assert lines[4:] == ["done"]
-    names = [path.name.split(".") for path in (folder / ".stretto/stretto.logs/slow/1/1/load").iterdir()]
-    assert len(names) == 2
-    assert {name[0] for name in names} == {"1"}  # the same attempt, launched twice
+    packs = [path.read_text() for path in (folder / ".stretto/stretto.logs/slow/0k").iterdir()]
+    assert len(packs) == 2  # each process has its own
+    assert all(text.startswith("# slow/1/1:load/1 ") for text in packs)  # the same attempt, launched twice
 
 
 def test_an_interrupt_is_quiet(folder: Path) -> None:

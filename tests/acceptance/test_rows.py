@@ -30,6 +30,7 @@ from stretto.model.status import RunStatus
 from stretto.model.user import User
 from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer
+from stretto.runtimes.logs.files import LogFiles
 from stretto.store.memory.hints import MemoryHints
 from stretto.store.opening import open_store
 from stretto.testing.faults import Moment, interfered
@@ -175,7 +176,8 @@ async def carried_out(folder: Path, failures: int) -> tuple[list[RunStatus], lis
     trouble, told, seen = Trouble(), Told(), [RunStatus.CREATED]
     store = await open_store(f"sqlite:///{folder}/trouble.db")
     quick = Config(node=NodeSettings(retry_first=50, retry_most=100, commits_at_once=1, stop_within=1_000))
-    app = App(quick, interfered(store, trouble), MemoryHints(), [told])
+    logs = LogFiles(folder / "logs", 64 * 1024, lambda: 0)
+    app = App(quick, interfered(store, trouble), MemoryHints(), logs, [told])
     await app.start()
     (definition,) = parse_all(started_by_code.FLOW.replace(">> done.txt", ""))
     await publish(store, ANN, definition, hints=app.hints)
@@ -196,6 +198,7 @@ async def carried_out(folder: Path, failures: int) -> tuple[list[RunStatus], lis
             await asyncio.sleep(0.005)
     assert trouble.failed == failures
     await app.stop()
+    logs.close()
     await store.close()
     return seen, told.tries
 

@@ -131,3 +131,13 @@ def test_bad_options(arguments: tuple[str, ...], said: str) -> None:
 def test_settings_say_where_it_listens() -> None:
     ended = stretto("config", "show", "--set", "server.port=9000", "--set", "server.host=localhost")
     assert "9000" in ended.out
+
+
+def test_a_new_home_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default database is in a folder that the server makes, and so are the logs of steps."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "STRETTO_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with Serving(folder=tmp_path, database=None) as server:
+        assert server.stopped()[0] == 0
+    assert (tmp_path / "home/.local/share/stretto/stretto.db").is_file()

@@ -29,8 +29,11 @@ YAML: Final = {"content-type": "application/yaml"}
 class Served:
     """A server that runs, and a client of it."""
 
-    def __init__(self, url: str, loop: asyncio.AbstractEventLoop, app: App, desk: Desk) -> None:
+    def __init__(
+        self, url: str, loop: asyncio.AbstractEventLoop, app: App, desk: Desk, server: Server
+    ) -> None:
         self.url = url
+        self.server = server
         self.app = app
         self.desk = desk
         self._loop = loop
@@ -148,7 +151,7 @@ def served(
             desk = desk_of(app.parts, config, state)
             server = Server(make_app(desk, settings, ALL), settings)
             await server.start(sockets)
-            box.extend([Served(url_of(sockets), asyncio.get_running_loop(), app, desk), stop])
+            box.extend([Served(url_of(sockets), asyncio.get_running_loop(), app, desk, server), stop])
             ready.set()
             await stop.wait()
             state.stop()

@@ -192,3 +192,18 @@ def test_a_message_when_one_opens_and_when_it_closes(server: Served) -> None:
         server.post(callback(server.get("/approvals?workflow=heard")["elements"][0]), {})
         heard = next(each for each in stream if each.data and each.data.get("ref", "").startswith("heard"))
         assert (heard.name, heard.data["state"]) == ("approval", "done")
+
+
+def test_an_answer_before_the_step_asks_is_kept(server: Served) -> None:
+    line = opened(server, "early", asking("gate", transition={"successors": {"ask": "true"}}), asking())
+    ask = callback(line).replace("/steps/gate/", "/steps/ask/")
+    accepted = server.post(ask, {"request_id": "r", "message": "go on"})
+    assert server.post(ask, {"request_id": "r"}) == accepted
+    run = "/workflows/early/instances/1/runs/1"
+    server.until(run, lambda found: "approved step [ask] before it asks" in str(found["timeline"]))
+    refused = server.post(ask, {"approved": False}, 400)
+    assert "is answered already, user [ann] has approved it" in refused["message"]
+    server.post(ask.replace("attempts/1", "attempts/2"), {}, 404)
+    server.post(callback(line), {})
+    server.ended("early", 1, "SUCCEEDED")
+    assert done(server, "early")["answer"]["note"] == "go on"

@@ -6,6 +6,7 @@ import pytest
 from tests.api.serving import LOOP, Served, noop, served, sleep
 
 from stretto.engine.records import RunKey
+from stretto.ports.rows import NodeId
 
 PUT_OR_POST = pytest.mark.parametrize("method", ["PUT", "POST"])
 
@@ -174,7 +175,9 @@ def test_pause_and_resume(server: Served, method: str) -> None:
     server.start(name)
     server.step_is(name, "s", "RUNNING")
     path = f"/workflows/{name}/instances/1"
-    assert act(server, method, f"{path}/actions/pause")["timeline_event"]["action"] == "PAUSE"
+    event = act(server, method, f"{path}/actions/pause")["timeline_event"]
+    assert (event["type"], event["level"]) == ("LOG", "INFO")
+    assert "asked to pause" in event["message"]
     server.put(f"{path}/steps/s/actions/skip")
     server.until(path, lambda run: run["status"] == "PAUSED")
     assert act(server, method, f"{path}/actions/pause", 400)["status"] == "BAD_REQUEST"
@@ -283,10 +286,34 @@ def test_step_types_and_the_schema(server: Served) -> None:
     types = {each["type"]: each for each in server.get("/step-types")}
     assert "command" in types["Shell"]["schema"]["properties"]
     assert "schema" not in types["NoOp"]
+    assert (types["Shell"]["runnable"], types["Shell"]["origin"]) == (True, "built in")
+    assert (types["foreach"]["runnable"], "problem" in types["foreach"]) == (True, False)
+    missing = types["Titus"]
+    assert (missing["runnable"], missing["problem"]) == (False, "no package that brings it is installed")
     assert types["foreach"]["description"].startswith("Runs its steps once")
     assert "command" in types["Shell"]["snippet"]
     schema = server.get("/definitions/schema")
     assert schema["title"] == "Stretto workflow definition"
+
+
+def test_step_types_name_the_functions_that_running_processes_know() -> None:
+    with served() as made:
+
+        def python() -> dict[str, Any]:
+            lines: dict[str, dict[str, Any]] = {each["type"]: each for each in made.get("/step-types")}
+            assert [name for name, line in lines.items() if "functions" in line] == ["Python"]
+            return lines["Python"]
+
+        assert (python()["functions"], python()["function_count"]) == ([], 0)
+        made.run(made.desk.store.join(NodeId("one"), None, ["flows:b", "flows:a"]))
+        made.run(made.desk.store.join(NodeId("two"), None, ["flows:b", "flows:c"]))
+        assert python()["functions"] == ["flows:a", "flows:b", "flows:c"]
+        assert python()["function_count"] == 3
+        made.run(made.desk.store.leave(NodeId("two")))
+        assert python()["functions"] == ["flows:a", "flows:b"]
+        made.run(made.desk.store.advertise(NodeId("one"), [f"flows:f{number:04}" for number in range(1_001)]))
+        assert python()["functions"][-1] == "flows:f0999"
+        assert python()["function_count"] == 1_001
 
 
 def test_nodes_and_runs_that_were_set_aside() -> None:

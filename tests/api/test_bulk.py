@@ -154,6 +154,9 @@ def test_a_filter_that_finds_nothing(server: Served) -> None:
         ({"action": "DANCE", "ids": []}, "JSON parse error"),
         ({"action": "SKIP", "ids": [ref("w", 1)]}, "Only steps can be skipped"),
         ({"action": "SKIP", "filter": {}}, "only steps can be skipped"),
+        ({"action": "STOP", "filter": {}}, "every run would be acted on"),
+        ({"action": "KILL", "filter": {"status": [], "workflow": None}}, "`all: true`"),
+        ({"action": "STOP", "filter": {"roots": False}, "dry_run": True}, "`all: true`"),
         ({"action": "UNBLOCK", "ids": [ref("w", 1, step_id="s")]}, "Only runs can be unblocked"),
         ({"action": "STOP", "ids": [], "restart_policy": "RESTART_FROM_BEGINNING"}, "for restarts only"),
         ({"action": "STOP", "ids": [], "request_id": "a/b"}, "Invalid request_id"),
@@ -320,3 +323,8 @@ def test_the_worker_waits_for_a_database_that_is_away() -> None:
         return looks
 
     assert len(asyncio.run(main())) >= 4
+
+
+def test_every_run_is_acted_on_for_who_says_so(server: Served) -> None:
+    asked = {"action": "STOP", "filter": {}, "all": True, "dry_run": True}
+    assert server.post("/bulk", asked)["dry_run"]

@@ -70,7 +70,26 @@ def test_names_of_this_machine_are_let_in(host: bytes) -> None:
     assert why_not("GET", [(b"host", host)]) is None
 
 
-@pytest.mark.parametrize("host", [b"", b"evil.example", b"127.0.0.1.evil.example", b"10.0.0.1", b"[::2]:80"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        b"",
+        b"evil.example",
+        b"127.0.0.1.evil.example",
+        b"10.0.0.1",
+        b"[::2]:80",
+        b"[::1].evil.com",
+        b"[::1]evil:80",
+        b"localhost:80.evil.com",
+        b"localhost@evil.com",
+        b"[localhost]",
+        b"localhost:80:90",
+        b"::1",
+        b"[[::1]]",
+        b"evil.com/[::1]",
+        b"localhost evil.com",
+    ],
+)
 def test_other_names_are_not(host: bytes) -> None:
     assert "is not this server's" in str(why_not("GET", [(b"host", host)]))
 

@@ -286,7 +286,10 @@ def test_the_reason_of_what_is_done_to_all_runs(kept: Kept) -> None:
     blocked(kept, "reasons")
     event = kept.put("/workflows/reasons/actions/unblock", params={"reason": "it is known"})
     assert event["reason"] == "it is known"
-    assert kept.get("/workflows/reasons/timeline")["timeline_events"][0]["log"].endswith(": it is known")
+    (told,) = [
+        each for each in kept.get("/workflows/reasons/instances/1")["timeline"] if each["type"] == "ACTION"
+    ]
+    assert (told["action"], told["author"], told["reason"]) == ("UNBLOCK", "ann", "it is known")
     event = kept.put("/workflows/reasons/actions/stop", 202, params={"reason": "holiday"})
     assert event["reason"].endswith(": holiday")
 

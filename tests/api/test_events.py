@@ -6,14 +6,16 @@ from typing import Any
 import httpx
 import pytest
 from tests.api.following import Message, follow, messages
-from tests.api.serving import PATIENCE, Served, noop, served, sleep
+from tests.api.serving import LOOP, PATIENCE, Served, noop, served, sleep
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.reading.changes_view import read_changes
 from stretto.actions.reading.topics import topics_in
 from stretto.api.cursors import cursor_in, cursor_text
 from stretto.api.routes import events
+from stretto.api.settings import ServerSettings
 from stretto.cli.serving.session import Bell
+from stretto.config import Config
 from stretto.model.errors import InvalidRequest, Unavailable
 from stretto.model.user import User
 from stretto.ports.events import Trimmed
@@ -48,6 +50,69 @@ def test_a_run_from_its_start_to_its_end(server: Served) -> None:
             seen += moves(message)
     assert seen.index(("a", "SUCCEEDED")) < seen.index(("b", "SUCCEEDED"))
     assert len(set(seen)) == len(seen)
+
+
+FIELDS = {
+    "workflow_id",
+    "workflow_instance_id",
+    "workflow_run_id",
+    "workflow_uuid",
+    "correlation_id",
+    "cluster_name",
+    "sync_time",
+    "send_time",
+    "type",
+}
+
+
+def test_every_move_of_every_step_has_the_fields_of_maestros_events(server: Served) -> None:
+    server.push("whole", LOOP)
+    told: list[dict[str, Any]] = []
+    with follow(server) as response:
+        stream = messages(response)
+        next(stream)
+        server.start("whole")
+        while not any(each.get("new_status") == "SUCCEEDED" and not each["depth"] for each in told):
+            told += [
+                each for each in next(stream).data["events"] if each.get("correlation_id") == "whole:1:1"
+            ]
+    steps = [each for each in told if each["type"] == "STEP_INSTANCE_STATUS_CHANGE_EVENT"]
+    assert {each["step_id"] for each in steps} == {"each", "inner"}
+    for event in steps:
+        assert event.keys() == FIELDS | {
+            "step_id",
+            "step_attempt_id",
+            "step_uuid",
+            "step_instance_id",
+            "status_change_records",
+        }
+        assert event["cluster_name"] == "stretto"
+        assert event["sync_time"] <= event["send_time"]
+        shown = server.get(
+            f"/workflows/{event['workflow_id']}/instances/{event['workflow_instance_id']}"
+            f"/steps/{event['step_id']}"
+        )
+        assert (event["workflow_uuid"], event["step_uuid"]) == (shown["workflow_uuid"], shown["step_uuid"])
+        last = event["status_change_records"][-1]
+        if last["new_status"] == "SUCCEEDED":
+            assert last["event_time"] == shown["runtime_state"]["end_time"]
+    entered = [
+        each["new_status"]
+        for event in steps
+        if event["step_id"] == "inner"
+        for each in event["status_change_records"]
+    ]
+    assert entered.count("WAITING_FOR_PERMITS") == entered.count("SUCCEEDED") == 3
+    runs = [each for each in told if each["type"] == "WORKFLOW_INSTANCE_STATUS_CHANGE_EVENT"]
+    assert all(each["cluster_name"] == "stretto" and each["send_time"] for each in runs)
+
+
+def test_the_name_of_the_cluster_is_a_setting() -> None:
+    with served(Config(server=ServerSettings(cluster_name="eu-1"))) as server, follow(server) as response:
+        stream = messages(response)
+        next(stream)
+        server.push("named")
+        assert next(stream).data["events"][0]["cluster_name"] == "eu-1"
 
 
 def test_read_then_follow(server: Served) -> None:

@@ -99,7 +99,11 @@ def test_a_while(server: Served) -> None:
     server.ended("whiled")
     found = artifact(server, "whiled", "loop", "while")
     assert (found["last_iteration"], found["last_status"]) == (2, "SUCCEEDED")
-    assert "last_overview" not in found
+    assert found["last_overview"]["rollup_overview"] == {
+        "total_leaf_count": 1,
+        "overview": {"SKIPPED": {"cnt": 1}},
+    }
+    assert found["rollup"] == {"total_leaf_count": 1, "overview": {"SKIPPED": {"cnt": 1}}}
     assert found["loop_param_values"] == {"n": [0, 1, 2]}
 
 

@@ -1,18 +1,13 @@
 """What depends on the database: numbers that no column can hold, pages, actions, events."""
 
-import asyncio
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import httpx
 import pytest
-from tests.acceptance.command import stretto
+from tests.api.databases import database_url
 from tests.api.serving import LOOP, Served, noop, served, sleep
-from tests.ports.mariadb_server import MariadbServer
-from tests.ports.postgresql_bench import connection_to
-from tests.ports.postgresql_server import PostgresServer
 
 from stretto.actions.reading.listing import cursor_of
 from stretto.api.cursors import cursor_text
@@ -24,34 +19,13 @@ HUGE = "9" * 30
 @pytest.fixture(scope="module", params=["sqlite", "postgresql", "mariadb"])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Takes the place of the server in memory."""
-    with served(url=_url(request, tmp_path_factory.mktemp("database"))) as made:
+    with served(url=database_url(request, tmp_path_factory.mktemp("database"))) as made:
         made.push("w")
         made.push("views", noop("a", "each"), LOOP)
         for name in ("w", "views"):
             made.start(name)
             made.ended(name)
         yield made
-
-
-def _url(request: pytest.FixtureRequest, folder: Path) -> str:
-    name = f"api_{abs(hash(str(folder)))}"
-    if request.param == "sqlite":
-        return f"sqlite:///{folder}/work.db"
-    if request.param == "postgresql":
-        postgresql: PostgresServer = request.getfixturevalue("own_postgresql")
-        asyncio.run(_create(postgresql.url(), name))
-        url = postgresql.url(name)
-    else:
-        mariadb: MariadbServer = request.getfixturevalue("own_mariadb")
-        mariadb.run(f"CREATE DATABASE {name}")
-        url = mariadb.url(name)
-    assert stretto("db", "upgrade", "--db", url).code == 0
-    return url
-
-
-async def _create(url: str, name: str) -> None:
-    async with connection_to(url) as connection:
-        await connection.execute(f"CREATE DATABASE {name}")
 
 
 @pytest.mark.parametrize(

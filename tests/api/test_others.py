@@ -5,7 +5,7 @@ from base64 import urlsafe_b64encode
 from typing import Any
 
 import pytest
-from tests.api.serving import JSON, LOOP, YAML, Served, noop, shell, sleep
+from tests.api.serving import LOOP, YAML, Served, noop, shell, sleep
 
 
 # ----------------------------------------------------------------------------------------------- permits
@@ -43,6 +43,36 @@ def test_steps_wait_for_permits(server: Served) -> None:
     server.delete("/tag-permits/scarce")
     server.step_is("permitted", "s", "RUNNING", 2)
     server.put("/workflows/permitted/actions/kill", 202)
+
+
+def test_tags_of_workflow_properties_and_run_limit_no_step(server: Served) -> None:
+    """Each of these tags has a limit of 0: whoever took a permit for it would wait for ever."""
+    labels = ("label-workflow", "label-properties", "label-run")
+    for label in labels:
+        server.post("/tag-permits", {"tag": label, "max_allowed": 0})
+    server.push("labelled-child", noop("in"))
+    named = {"subworkflow_id": "labelled-child", "subworkflow_version": "latest"}
+    params = {name: {"value": value, "type": "STRING"} for name, value in named.items()}
+    child = {"subworkflow": {"id": "sub", "transition": {}, "params": params}}
+    own = {"step": {"id": "own", "type": "NoOp", "transition": {}, "tags": ["label-own"]}}
+    workflow = {"id": "labelled", "tags": ["label-workflow"], "steps": [noop("a"), own, child]}
+    server.post("/workflows", {"properties": {"owner": "ann"}, "workflow": workflow})
+    server.post("/workflows/labelled/properties/tag", "label-properties")
+    server.start("labelled", runtime_tags=["label-run"])
+    server.ended("labelled")
+    steps = server.get("/workflows/labelled/instances/1/steps")
+    assert {each["step_id"]: [tag["name"] for tag in each["tags"]] for each in steps} == {
+        "a": [],
+        "own": ["label-own"],
+        "sub": [],
+    }
+    (inner,) = server.get("/workflows/labelled-child/instances/1/steps")
+    assert inner["tags"] == []
+    for label in labels:
+        assert [each["workflow_id"] for each in server.get(f"/instances?tag={label}")["elements"]] == [
+            "labelled"
+        ]
+        server.delete(f"/tag-permits/{label}")
 
 
 # --------------------------------------------------------------------------------------------- templates
@@ -133,6 +163,64 @@ def test_signals(server: Served) -> None:
         server.post("/signals", bad, 400)
 
 
+def announcing(step_id: str, expression: str) -> dict[str, Any]:
+    """A step that announces the signal `out`, with a parameter and a payload."""
+    value = {"expression": expression, "type": "LONG"}
+    payload = {"free": {"value": 1, "type": "LONG"}, "rows": {"expression": "n * 2", "type": "LONG"}}
+    output = {"name": "out", "params": {"k": value}, "payload": payload}
+    step = {"id": step_id, "type": "NoOp", "transition": {}, "signal_outputs": [output]}
+    return {"step": {**step, "params": {"n": {"value": 3, "type": "LONG"}}}}
+
+
+def test_output_signals_of_steps(server: Served) -> None:
+    """Two runs announce the same: it is stored once, its trigger fires once, and each step knows which."""
+    trigger: dict[str, Any] = {"definitions": {"out": {}}}
+    workflow = {"id": "downstream", "signal_triggers": [trigger], "steps": [noop("s")]}
+    server.post("/workflows", {"properties": {"owner": "ann"}, "workflow": workflow})
+    server.push("upstream", announcing("a", "n + 1"), noop("b"))
+    for instance in (1, 2):
+        server.start("upstream")
+        server.ended("upstream", instance)
+    told = [server.get(f"/workflows/upstream/instances/{each}/steps/a")["signal_outputs"] for each in (1, 2)]
+    assert all(each["info"]["message"] == "Signal step outputs have been completed." for each in told)
+    (first,), (second,) = (each["outputs"] for each in told)
+    same = {"name": "out", "params": {"k": 4}, "payload": {"free": 1, "rows": 6}}
+    signal = server.get("/signals/out/instances/1")
+    assert first == {**same, "signal_id": 1, "announce_time": signal["create_time"]}
+    assert second == {**same, "signal_id": -1}
+    assert signal["payload"]["signal_source"]["workflow_instance_id"] == 1
+    assert server.get("/workflows/upstream/instances/1/steps/b")["signal_outputs"] == {}
+    assert server.get("/signals/out/instances/2") == ""
+    server.post("/signals", {"name": "out", "params": {"k": 4}}, 409)
+    server.post("/signals", {"name": "out", "params": {"k": 5}})
+    server.ended("downstream", 2)
+    ids = [
+        each["initiator"]["signal_id_map"]["out"]
+        for each in server.get("/workflows/downstream/instances?first=9")["elements"]
+    ]
+    assert sorted(ids) == [1, 2]
+
+
+def test_steps_that_never_come_to_their_signals_have_no_signal_outputs(server: Served) -> None:
+    broken = {"step": {"id": "bad", "type": "NoOp", "transition": {}}}
+    broken["step"]["params"] = {"p": {"expression": "1 / 0", "type": "LONG"}}
+    undecided = noop("edge")
+    undecided["step"]["params"] = {"zero": {"value": 0, "type": "LONG"}}
+    undecided["step"]["transition"] = {"successors": {"end": "1 / zero > 1"}}
+    server.push("silent", broken, undecided, noop("end"), sleep("slow"))
+    server.start("silent")
+    for step_id in ("bad", "edge"):
+        server.step_is("silent", step_id, "INTERNALLY_FAILED")
+    server.put("/workflows/silent/actions/kill", 202)
+    server.ended("silent", status="FAILED")
+    steps = server.get("/workflows/silent/instances/1/steps")
+    assert {each["step_id"]: each.get("signal_outputs") for each in steps} == {
+        "bad": None,
+        "edge": {},  # its signals are announced before its edges are decided
+        "slow": None,
+    }
+
+
 def test_a_signal_lets_a_step_go(server: Served) -> None:
     step = noop("w")
     step["step"]["signal_dependencies"] = [{"name": "go"}]
@@ -182,22 +270,6 @@ def test_iterations_are_instances(server: Served, looped: str) -> None:
     assert [each["workflow_instance_id"] for each in page["elements"]] == [3, 2, 1]
     version = server.get(f"/workflows/{looped}/versions/1")
     assert version["workflow"]["steps"][0]["step"]["id"] == "inner"
-
-
-def test_inline_paths(server: Served, looped: str) -> None:
-    path = server.get(f"/workflows/{looped}/instances/2/inline-path")
-    assert [(each["workflow_id"], each["step_id"]) for each in path] == [("looped", "each")]
-    response = server.client.request(
-        "GET", "/api/v3/workflows/instances/inline-workflow-id", json=path, headers=JSON
-    )
-    assert response.text == looped
-    assert response.headers["content-type"].startswith("text/plain")
-    server.get("/workflows/looped/instances/1/inline-path", 400)
-    for bad, status in ((b"[]", 400), (b"{}", 400), (b"", 400)):
-        answer = server.client.request(
-            "GET", "/api/v3/workflows/instances/inline-workflow-id", content=bad, headers=JSON
-        )
-        assert answer.status_code == status
 
 
 FLAT = "/views/flatten/workflows/looped/instances/1/runs/1/steps/inner"

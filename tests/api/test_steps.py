@@ -32,7 +32,7 @@ def test_a_step(server: Served) -> None:
     server.start("step")
     server.ended("step")
     found = server.get("/workflows/step/instances/1/steps/a")
-    assert (found["step_id"], found["step_attempt_id"], found["step_instance_id"]) == ("a", 1, 1)
+    assert (found["step_id"], found["step_attempt_id"], found["step_instance_id"]) == ("a", 1, 3)
     assert found["runtime_state"]["status"] == "SUCCEEDED"
     assert found["definition"]["step"]["type"] == "NoOp"
     assert found["transition"]["successors"]["b"]["evaluated_result"] is True
@@ -76,7 +76,9 @@ def test_ending_a_step(server: Served, verb: str, ends: str, run: str) -> None:
     found = server.put(f"{path}/steps/s/actions/{verb}")
     assert (found["step_id"], found["step_attempt_id"], found["workflow_run_id"]) == ("s", 1, 1)
     assert found["step_runtime_state"]["status"] == ends
-    assert found["timeline_event"]["action"] == verb.upper()
+    event = found["timeline_event"]
+    assert (event["type"], event["level"], event.keys() & {"action", "author"}) == ("LOG", "INFO", set())
+    assert f"took action [{verb.upper()}]" in event["message"]
     server.ended(f"step-{verb}", 1, run)
     if verb != "skip":
         assert server.put(f"{path}/steps/s/actions/{verb}", 400)["status"] == "BAD_REQUEST"
@@ -103,9 +105,34 @@ def test_a_wait_for_signals_can_be_ended(server: Served) -> None:
     server.start("bypassed")
     server.step_is("bypassed", "w", "WAITING_FOR_SIGNALS")
     path = "/workflows/bypassed/instances/1/steps/w/actions/bypass"
-    assert server.put(path)["timeline_event"]["action"] == "BYPASS_STEP_DEPENDENCIES"
+    found = server.put(path)
+    event = found["timeline_event"]
+    assert (event["type"], "BYPASS_STEP_DEPENDENCIES" in event["message"]) == ("LOG", True)
+    assert found["step_runtime_state"]["status"] != "WAITING_FOR_SIGNALS"
+    assert found["step_runtime_state"]["wait_signal_time"]
     server.ended("bypassed")
     server.put(path, 400)
+
+
+def test_who_does_not_wait_for_a_bypass_is_told_no_state(server: Served) -> None:
+    server.push("bypassed-at-once", WAITS)
+    server.start("bypassed-at-once")
+    server.step_is("bypassed-at-once", "w", "WAITING_FOR_SIGNALS")
+    path = "/workflows/bypassed-at-once/instances/1/steps/w/actions/bypass?blocking=false"
+    assert "step_runtime_state" not in server.put(path)
+    server.ended("bypassed-at-once")
+
+
+def test_a_bypass_in_front_of_slow_work_tells_how_far_the_step_is(server: Served) -> None:
+    waits = sleep("w")
+    waits["step"]["signal_dependencies"] = WAITS["step"]["signal_dependencies"]
+    server.push("bypassed-slow", waits)
+    server.start("bypassed-slow")
+    server.step_is("bypassed-slow", "w", "WAITING_FOR_SIGNALS")
+    state = server.put("/workflows/bypassed-slow/instances/1/steps/w/actions/bypass")["step_runtime_state"]
+    assert state["status"] in {"EVALUATING_PARAMS", "WAITING_FOR_PERMITS", "STARTING", "RUNNING"}
+    assert "end_time" not in state
+    server.put("/workflows/bypassed-slow/instances/1/actions/kill")
 
 
 def test_actions_on_what_is_not_there(server: Served) -> None:
@@ -190,7 +217,7 @@ def test_breakpoints(server: Served) -> None:
     server.put(one, 404)
     gone = server.delete(PLACE + query)
     assert (gone["workflow_id"], gone["step_id"]) == ("broken", "b")
-    assert gone["timeline_event"]["type"] == "ACTION"
+    assert (gone["timeline_event"]["type"], gone["timeline_event"]["level"]) == ("LOG", "INFO")
     server.ended("broken", 2)
     assert server.get(PLACE + query) == []
     server.delete(PLACE + query, 404)

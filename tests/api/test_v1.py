@@ -1,5 +1,6 @@
 """`/api/v1`, the surface of the task engine: every endpoint, and what each refuses."""
 
+import json
 import re
 import time
 from pathlib import Path
@@ -8,27 +9,32 @@ from typing import Any
 import httpx
 import pytest
 from tests.acceptance import processes
+from tests.api import task_functions
 from tests.api.serving import LOOP, PATIENCE, Served, noop, served, shell, sleep
 
 from stretto.api.settings import ServerSettings
-from stretto.api.v1 import words
+from stretto.api.v1 import listing, words
 from stretto.api.v1.publishing import _with_defaults
 from stretto.config import Config
 from stretto.definition import parse_all
 from stretto.model.errors import Unavailable
 from stretto.model.status import RunStatus, StepStatus
+from stretto.runtimes.python.function import function_of
 from stretto.runtimes.settings import RuntimeSettings
 
 YAML = """
 workflows:
   jobs:
     - {job_id: base, func_key: "os.path:basename", description: the last part}
-    - {job_id: mine, func_key: count_rows}
+    - {job_id: mine, func_key: "os.path:nothing"}
   definitions:
     - workflow_id: {name}
       description: two tasks
       tasks:
-        - {task_id: first, job_id: base, params: {p: /a/b.txt, result: ""}}
+        - task_id: first
+          job_id: base
+          description: of ${day} at ${rates}
+          params: {p: /a/b.txt, result: ""}
         - {task_id: second, job_id: base, params: {p: /c/d}, dependencies: [first], timeout: 90}
     - workflow_id: {name}_other
       tasks: [{task_id: only, job_id: mine}]
@@ -76,7 +82,7 @@ def test_upload_read_run(server: Served) -> None:
     assert (first["function"], first["timeout"], first["dependencies"]) == ("os.path:basename", "30.0s", [])
     assert (second["timeout"], second["dependencies"]) == ("1m30s", ["first"])
     started = call(server, "POST", "/workflows/files/execute", json={"params": {"day": 3, "rates": [1, 0.5]}})
-    assert started == {"instance_id": "files:1", "workflow_id": "files", "status": "Ready"}
+    assert started == {"instance_id": "files:1", "workflow_id": "files", "version": 1, "status": "Ready"}
     done = until(server, "/instances/files:1", "Success")
     assert done["params"] == {"day": 3, "rates": [1, 0.5]}
     assert done["progress"] == {
@@ -103,10 +109,17 @@ def test_a_function_that_nobody_has(server: Served) -> None:
     until(server, "/instances/nobody_other:1", "Failed")
     (task,) = call(server, "GET", "/instances/nobody_other:1/tasks")["items"]
     assert (task["status"], task["attempt"]) == ("Failed", 1)
-    assert "count_rows" in task["error"]
+    assert "there is no `nothing` in it" in task["error"]
     (line,) = call(server, "GET", "/workflows/nobody_other/history")["items"]
     assert (line["id"], line["status"]) == ("nobody_other:1", "Failed")
-    assert "count_rows" in line["error"]
+    assert "there is no `nothing` in it" in line["error"]
+
+
+def test_a_function_that_no_process_knows_is_refused(server: Served) -> None:
+    content = YAML.replace("{name}", "unknown").replace('"os.path:nothing"', "count_rows")
+    refusal = call(server, "POST", "/workflows", 400, json={"content": content})
+    assert "`count_rows`, which no running process knows" in str(refusal)
+    call(server, "GET", "/workflows/unknown", 404)
 
 
 def test_defaults_hold_inside_loops_and_where_nothing_is_said() -> None:
@@ -123,7 +136,7 @@ def test_defaults_hold_inside_loops_and_where_nothing_is_said() -> None:
             - step: {id: a, type: Python, params: {script: {type: STRING, value: "1"}}}
         """
     )
-    steps: Any = _with_defaults(definition).workflow.steps
+    steps: Any = _with_defaults(definition, ()).workflow.steps
     each, sub, step = steps
     inner = each.steps[0]
     assert (inner.timeout, inner.retry_policy.error_retry_limit) == (7, 5)
@@ -247,11 +260,240 @@ def test_history_of_thirty(server: Served) -> None:
     assert {"thirty", "thirty_other"} <= listed
 
 
+def test_what_is_not_counted_has_no_total(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.push("many", noop("a"))
+    for _ in range(3):
+        server.start("many")
+    server.ended("many", 3)
+    monkeypatch.setattr(listing, "COUNTED", 1)
+    monkeypatch.setattr(listing, "MOST_ON_A_PAGE", 1)
+    for path in ("/workflows/many/history?", "/instances?", "/workflows/many/history?status=success&"):
+        found = call(server, "GET", f"{path}limit=1")
+        assert (len(found["items"]), found["has_more"], "total" in found) == (1, True, False)
+    found = call(server, "GET", "/workflows/many/history?limit=3")
+    assert (len(found["items"]), found["total"], found["has_more"]) == (3, 3, False)
+
+
 def test_a_strategy_that_starts_nothing(server: Served) -> None:
     server.push("one", sleep("s"), run_strategy="FIRST_ONLY")
     call(server, "POST", "/workflows/one/execute")
     assert call(server, "POST", "/workflows/one/execute")["status"] == "Terminated"
     call(server, "POST", "/instances/one:1/cancel")
+
+
+# ---------------------------------------------------------------------------------- values of any type
+def tasks_yaml(name: str, *tasks: str) -> str:
+    """A workflow whose jobs are the functions of `tests.api.task_functions`."""
+    jobs = "".join(
+        f"    - {{job_id: {each}, func_key: 'tests.api.task_functions:{each}'}}\n"
+        for each in ("echo", "describe", "fail", "spread")
+    )
+    body = "".join(f"        - {task}\n" for task in tasks)
+    return f"workflows:\n  jobs:\n{jobs}  definitions:\n    - workflow_id: {name}\n      tasks:\n{body}"
+
+
+def execute(server: Served, name: str, *tasks: str, status: str = "Success", **body: Any) -> Any:
+    """The instance and its tasks by id, once the instance has ended."""
+    call(server, "POST", "/workflows", json={"content": tasks_yaml(name, *tasks)})
+    started = call(server, "POST", f"/workflows/{name}/execute", json=body)
+    found = until(server, f"/instances/{started['instance_id']}", status)
+    items = call(server, "GET", f"/instances/{started['instance_id']}/tasks")["items"]
+    return found, {each["id"]: each for each in items}
+
+
+VALUES: list[Any] = [
+    7,
+    -0.5,
+    True,
+    "text with $ and 'quotes' and \"more\"",
+    "null",
+    "",
+    None,
+    [],
+    {},
+    [1, 2],
+    [1, "a", None, [2.5, {}]],
+    [{"a": 1}, {"b": [{"c": None}]}],
+    {"a": {"b": [1, "x"]}, "c": None},
+    2**70,
+    [1, -(2**70)],
+    {"$stretto": ["float", "nan"]},
+    {"$stretto": ["float", "-inf"]},
+    [0.5, {"$stretto": ["float", "inf"]}],
+    {"a": {"$stretto": ["float", "nan"]}},
+]
+
+
+@pytest.mark.parametrize("number", range(len(VALUES)))
+def test_values_of_every_type_reach_functions_and_come_back(server: Served, number: int) -> None:
+    """In the text of the workflow, in `params` through a placeholder, and in `task_params`."""
+    value, name = VALUES[number], f"values_{number}"
+    written = json.dumps(value).replace("$", "$$")
+    found, tasks = execute(
+        server,
+        name,
+        f"{{task_id: fixed, job_id: echo, params: {{value: {written}}}}}",
+        "{task_id: given, job_id: echo, params: {value: '${p}'}}",
+        "{task_id: own, job_id: echo}",
+        "{task_id: over, job_id: echo, params: {value: '${p}'}}",
+        params={"p": value},
+        task_params={"own": {"value": value}, "over": {"value": value}},
+    )
+    for task in ("fixed", "given", "own", "over"):
+        assert tasks[task]["result"] == {"result": value}, task
+        assert type(tasks[task]["result"]["result"]) is type(value)
+    assert found["result"] == dict.fromkeys(("fixed", "given", "own", "over"), value)
+    assert found["params"] == {"p": value}
+
+
+def test_placeholders_inside_of_values(server: Served) -> None:
+    _, tasks = execute(
+        server,
+        "placeholders",
+        "{task_id: a, job_id: describe, params: {value: {rows: '${n}', list: ['${n}', 'n=${n}', "
+        "'${objects}', {deep: '${none}'}]}, text: 'n=${n}, ${objects}', texts: ['x${n}', y], "
+        "own: '${value}', "
+        "money: 'costs $$5 and $ 6', nested: [{k: 'costs $$5', n: '${n}'}]}}",
+        params={"n": 3, "objects": [{"a": 1}], "none": None},
+    )
+    rows = {"rows": 3, "list": [3, "n=3", [{"a": 1}], {"deep": None}]}
+    found = {name: value for name, (_kind, value) in tasks["a"]["result"]["result"].items()}
+    assert found.pop("own") is not None
+    assert found == {
+        "value": rows,
+        "text": 'n=3, [{"a":1}]',
+        "texts": ["x3", "y"],
+        "money": "costs $5 and $ 6",
+        "nested": [{"k": "costs $5", "n": 3}],
+    }
+
+
+def test_result_mapping_and_results_of_objects(server: Served) -> None:
+    found, tasks = execute(
+        server,
+        "mapping",
+        "{task_id: first, job_id: echo, params: {value: {rows: 3, parts: [{a: 1}, ~]}}}",
+        "{task_id: second, job_id: echo, dependencies: [first], result_mapping: {value: first.parts}}",
+    )
+    assert tasks["second"]["result"] == {"result": [{"a": 1}, None]}
+    assert found["result"]["first"] == {"rows": 3, "parts": [{"a": 1}, None]}
+
+
+def test_instances_have_their_version(server: Served) -> None:
+    found, _ = execute(server, "versions", "{task_id: a, job_id: echo}")
+    assert found["version"] == 1
+    call(server, "POST", "/workflows", json={"content": tasks_yaml("versions", "{task_id: b, job_id: echo}")})
+    started = call(server, "POST", "/workflows/versions/execute")
+    assert started["version"] == 2
+    lines = call(server, "GET", "/workflows/versions/history")["items"]
+    assert [each["version"] for each in lines] == [2, 1]
+    lines = call(server, "GET", "/instances?limit=100")["items"]
+    assert {each["id"]: each["version"] for each in lines}["versions:1"] == 1
+    assert call(server, "GET", "/instances/versions:1")["version"] == 1
+
+
+def test_failed_subtasks_have_their_errors(server: Served) -> None:
+    _, tasks = execute(
+        server,
+        "subtasks",
+        "{task_id: parent, job_id: spread, params: {reasons: [no disk, no net]}}",
+        "{task_id: plain, job_id: fail, params: {reason: no luck}}",
+        status="Failed",
+    )
+    parent = tasks["parent"]
+    assert (parent["status"], tasks["plain"]["error"]) == ("Failed", "ValueError: no luck")
+    assert parent["subtasks"] == [
+        {"id": "part_0", "status": "Failed", "error": "ValueError: no disk"},
+        {"id": "part_1", "status": "Failed", "error": "ValueError: no net"},
+        {"id": "good", "status": "Success"},
+    ]
+    assert "part_0: ValueError: no disk; part_1: ValueError: no net" in parent["error"]
+    assert "subtasks" not in tasks["plain"]
+
+
+def test_parameters_that_the_workflow_does_not_have_are_refused(server: Served) -> None:
+    task = "{task_id: a, job_id: echo, params: {value: ['${days}', 'of ${region}']}}"
+    call(server, "POST", "/workflows", json={"content": tasks_yaml("known", task)})
+
+    def refusal(**params: Any) -> str:
+        body = call(server, "POST", "/workflows/known/execute", 400, json={"params": params})
+        return str(body["message"])
+
+    assert refusal(days=1, regoin="eu") == (
+        "Workflow [known] has no parameter [regoin] (did you mean `region`?)"
+    )
+    assert refusal(zzz=1, qqq=2) == "Workflow [known] has no parameter [zzz], [qqq] (it has days, region)"
+    call(server, "POST", "/workflows", json={"content": tasks_yaml("none", "{task_id: a, job_id: echo}")})
+    refused = call(server, "POST", "/workflows/none/execute", 400, json={"params": {"x": 1}})
+    assert refused["message"] == "Workflow [none] has no parameter [x] (it has none)"
+
+
+def test_parameters_of_workflows_that_other_surfaces_made(server: Served) -> None:
+    """Declared, read by a command, or read by a template, which is not looked into."""
+    text = {"type": "STRING", "value": "null", "format": "json"}
+    body: dict[str, Any] = {
+        "id": "others",
+        "params": {"rows": text, "n": {"type": "LONG", "value": 1}},
+        "steps": [],
+    }
+    body["steps"] = [shell("a", "echo $word")]
+    server.post("/workflows", {"properties": {"owner": "ann"}, "workflow": body})
+    given = {"rows": [{"a": None}], "n": 2, "word": "x"}
+    call(server, "POST", "/workflows/others/execute", json={"params": given})
+    assert until(server, "/instances/others:1", "Success")["params"] == given
+    found = server.get("/workflows/others/instances/1")["params"]["rows"]["evaluated_result"]
+    assert found == '[{"a":null}]'
+    call(server, "POST", "/workflows/others/execute", json={"params": {"n": 3}})
+    server.push("outer", {"template": {"id": "t", "sub_type": "others"}})
+    call(server, "POST", "/workflows/outer/execute", json={"params": {"word": "y"}})
+    until(server, "/instances/outer:1", "Success")
+
+
+def test_misspelt_parameters_of_tasks_fail_at_the_start(server: Served) -> None:
+    """Nobody knows the function before it is imported. What another parameter reads is no argument."""
+    _, tasks = execute(
+        server,
+        "misspelt",
+        "{task_id: a, job_id: echo, params: {vlaue: 3}}",
+        "{task_id: b, job_id: echo}",
+        "{task_id: fine, job_id: echo, params: {base: 3, value: '${base}'}}",
+        "{task_id: any, job_id: describe, params: {other: 3}}",
+        status="Failed",
+        task_params={"b": {"valu": 3}},
+    )
+    said = "the function `tests.api.task_functions:echo` takes no `{}`: did you mean `value`?"
+    assert tasks["a"]["error"] == said.format("vlaue")
+    assert tasks["b"]["error"] == said.format("valu")
+    assert tasks["fine"]["result"] == {"result": 3}
+    assert tasks["any"]["result"]["result"]["other"] == ["int", 3]
+
+
+def test_misspelt_parameters_of_known_functions_are_refused(server: Served) -> None:
+    functions = [function_of(each, each.__name__) for each in (task_functions.echo, task_functions.describe)]
+    for each in functions:
+        server.run(server.desk.store.put_function(each.record()))
+    (node,) = [each.node for each in server.run(server.desk.store.nodes())]
+    server.run(server.desk.store.advertise(node, [each.name for each in functions]))
+    text = """
+      workflows:
+        jobs: [{job_id: echo, func_key: echo}, {job_id: describe, func_key: describe}]
+        definitions:
+          - workflow_id: pushed
+            tasks:
+              - {task_id: a, job_id: echo, params: {vlaue: 3, zzz: 1}}
+              - {task_id: b, job_id: describe, params: {other: 3}}
+              - {task_id: c, job_id: echo, params: {base: 1, value: "of ${base}"}}
+    """
+    refusal = call(server, "POST", "/workflows", 400, json={"content": text})
+    said = (
+        "workflow.steps[a].params.{0}: step `a` of workflow `pushed`: "
+        "the function `echo` takes no `{0}` ({1})"
+    )
+    assert refusal["errors"] == [
+        f"{said.format('vlaue', 'did you mean `value`?')} [unknown-field]",
+        f"{said.format('zzz', 'it takes value')} [unknown-field]",
+    ]
+    call(server, "GET", "/workflows/pushed", 404)
 
 
 # --------------------------------------------------------------------------------------------------- refusals
@@ -302,17 +544,14 @@ def test_refusals(server: Served, method: str, path: str, status: int, said: str
 def test_bodies_that_are_none(server: Served) -> None:
     text = {"content-type": "text/plain"}
     assert call(server, "POST", "/workflows", 415, content=b"x", headers=text)["code"] == 415
-    json = {"content-type": "application/json"}
-    assert "JSON" in call(server, "POST", "/workflows", 400, content=b"{", headers=json)["message"]
+    kind = {"content-type": "application/json"}
+    assert "JSON" in call(server, "POST", "/workflows", 400, content=b"{", headers=kind)["message"]
     for content in ("", "- a", "workflows: {definitions: [{workflow_id: a, tasks: [{task_id: b}]}]}"):
         assert call(server, "POST", "/workflows", 400, json={"content": content})["message"]
     both = "workflows: {definitions: [{workflow_id: a, tasks: [{task_id: b}, {task_id: c}]}]}"
     assert len(call(server, "POST", "/workflows", 400, json={"content": both})["errors"]) == 2
     rule = "workflow: {id: a, steps: [{step: {id: b, type: OfNobody}}]}"
     assert "OfNobody" in call(server, "POST", "/workflows", 400, json={"content": rule})["message"]
-    wrong = {"params": {"x": [1, "a"]}}
-    server.push("plain")
-    assert "one kind" in call(server, "POST", "/workflows/plain/execute", 400, json=wrong)["message"]
 
 
 def test_our_own_faults(

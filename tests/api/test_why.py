@@ -174,6 +174,16 @@ def test_quarantine(server: Served) -> None:
     assert one(server, "quarantine", run) == ("why-aside/1/1", ["release"])
 
 
+@tells("function")
+def test_function(server: Served) -> None:
+    step = {"step": {"id": "a", "type": "Python", "params": {"function": {"type": "STRING", "value": "f"}}}}
+    definition = {"properties": {"owner": "ann"}, "workflow": {"id": "why-function", "steps": [step]}}
+    server.post("/workflows?allow_unknown_functions=true", definition)
+    server.start("why-function")
+    ref, actions = one(server, "function", "why-function/instances/1")
+    assert (ref, actions) == ("f", [])
+
+
 def test_nothing_else_is_told() -> None:
     """Who adds a kind adds a test."""
     assert set(BlockerKind) == TOLD

@@ -1,7 +1,7 @@
 """Endpoints 1 to 19: definitions, properties and what is done to whole workflows."""
 
 import pytest
-from tests.api.serving import JSON, YAML, Served, noop, sleep
+from tests.api.serving import JSON, YAML, Served, noop, shell, sleep
 
 DSL = (
     "workflow: {id: %s, owner: ann, dag: sequential,"
@@ -304,3 +304,54 @@ def test_strict_queues_go_on_when_they_are_unblocked(server: Served) -> None:
     server.put("/workflows/strict/actions/unblock")
     server.step_is("strict", "s", "RUNNING", instance=2)
     server.put("/workflows/strict/actions/kill", 202)
+
+
+def test_a_push_and_a_check_warn_of_names_that_nobody_declares(server: Served) -> None:
+    body = {
+        "properties": {"owner": "ann"},
+        "workflow": {"id": "unknown-names", "steps": [shell("a", "echo $f")]},
+    }
+    warning = (
+        "warning: workflow.steps[0].step.params.command.value: `f` is read, and nothing here gives it a value"
+        " (for a shell variable write `$$f`) [unknown-param]"
+    )
+    made = server.post("/workflows?include=warnings", body)
+    assert made["warnings"] == [warning]
+    assert "warnings" not in server.post("/workflows", body)
+    checked = server.post("/workflows/actions/validate", body)
+    assert checked["message"] == f"Workflow [unknown-names] is valid; {warning}"
+    body["workflow"] = {"id": "known-names", "steps": [noop("a")]}
+    assert server.post("/workflows?include=warnings", body)["warnings"] == []
+
+
+def test_a_push_names_what_it_can_include(server: Served) -> None:
+    body = {"properties": {"owner": "ann"}, "workflow": {"id": "include-what", "steps": [noop("a")]}}
+    refused = server.post("/workflows?include=warning", body, status=400)
+    assert "did you mean `warnings`" in str(refused)
+    server.get("/workflows/include-what/versions/latest", 404)
+
+
+def test_a_start_says_what_a_queued_run_waits_for_where_it_is_asked(server: Served) -> None:
+    server.push("why-queued", sleep("s"), run_strategy="SEQUENTIAL")
+    start = "/workflows/why-queued/versions/latest/actions/start"
+    server.post(start, {"initiator": {"type": "manual"}})
+    plain = server.post(start, {"initiator": {"type": "manual"}})
+    asked = server.post(f"{start}?include=queued", {"initiator": {"type": "manual"}})
+    assert "queued" not in plain
+    assert plain["detail"] == "queued, blocked by running why-queued/1"
+    assert asked["queued"] == {"hold": "BUSY", "blocked_by": ["why-queued/1"]}
+    server.put("/workflows/why-queued/actions/kill", 202)
+
+
+def test_restarts_say_what_a_queued_run_waits_for_where_it_is_asked(server: Served) -> None:
+    server.push("why-again", shell("s", "exit 1"), run_strategy="SEQUENTIAL")
+    server.start("why-again")
+    server.ended("why-again", 1, "FAILED")
+    server.push("why-again", sleep("s"), run_strategy="SEQUENTIAL")
+    server.start("why-again")
+    server.step_is("why-again", "s", "RUNNING", instance=2)
+    place, request = "/workflows/why-again/instances/1", {"restart_policy": "RESTART_FROM_BEGINNING"}
+    restarted = server.post(f"{place}/actions/restart?include=queued", {**request, "request_id": "r1"})
+    assert restarted["queued"]["blocked_by"] == ["why-again/2"]
+    assert "queued" not in server.post(f"{place}/actions/restart", {**request, "request_id": "r1"})
+    server.put("/workflows/why-again/actions/kill", 202)

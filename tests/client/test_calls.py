@@ -188,6 +188,27 @@ def test_stop_kill_pause_resume(client: Any, server: Served) -> None:
     assert "FAILED" in client.why((name, 2)).sentence
 
 
+def test_parameters_of_steps(client: Any, server: Served) -> None:
+    name = fresh()
+    reader = noop("a")
+    reader["step"]["params"] = {"seen": {"expression": "n * 10", "type": "LONG"}}
+    workflow = {"id": name, "params": {"n": {"value": 1, "type": "LONG"}}, "steps": [reader]}
+    client.push({"properties": {"owner": "ann"}, "workflow": workflow})
+
+    def seen() -> Any:
+        server.ended(name)
+        return client.step((name, 1), "a").params["seen"].evaluated_result
+
+    client.start(name, step_params={"a": {"n": 2}})
+    assert seen() == 20
+    client.restart((name, 1), policy=RunPolicy.RESTART_FROM_BEGINNING, step_params={"a": {"n": 3}})
+    server.until(f"/workflows/{name}/instances/1/runs/2", lambda run: run["status"] == "SUCCEEDED")
+    assert seen() == 30
+    client.restart_step((name, 1), "a", run_params={"n": 4})
+    server.until(f"/workflows/{name}/instances/1/runs/3", lambda run: run["status"] == "SUCCEEDED")
+    assert seen() == 40  # the newest request wins over what the start gave to the step
+
+
 def test_restart_and_unblock(client: Any, server: Served) -> None:
     name = fresh()
     server.push(name, FAILING, run_strategy="STRICT_SEQUENTIAL")

@@ -1,5 +1,6 @@
 """Behaviour cases about what users ask of a server; one test for each."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.unit.actions.world import ANN, CHAIN, NODE, NOOP, WORK, World, failin
 
 from stretto.actions.deactivate import deactivate
 from stretto.actions.delete_breakpoint import delete_breakpoint
-from stretto.actions.parts.new_run import check_overrides
+from stretto.actions.parts.overrides import check_overrides
 from stretto.actions.parts.trigger_rows import trigger_id
 from stretto.actions.pause import pause
 from stretto.actions.restart import restart
@@ -269,7 +270,7 @@ def hold(world: World, step_id: str) -> None:
 
 def release(world: World, step_id: str, *, resume: bool = True) -> Any:
     event: Any = world.do(delete_breakpoint(world.store, ANN, "flow", step_id, resume=resume)).timeline_event
-    return event.info
+    return int(re.findall(r"\[(\d+)\] step attempts", event.message)[0])
 
 
 @case("breakpoint-pause-match")
@@ -362,7 +363,8 @@ def check_lifecycle(given: Any, then: Then) -> None:
     part = GroupPart(lease=world.leases[row.group], decisions=(Decided(root=row.key, permits=(again,)),))
     world.do(world.store.commit(NODE, [part]))
     assert (rows("waiters") != (waiter,)) is then.take("insert_again")  # the first asking counts
-    assert bool(world.settle().do(world.store.grant(["tag1"], granted))) is then.take("acquire_before_queue")
+    goes = world.settle().do(world.store.grant(["tag1"], granted)).attempts
+    assert bool(goes) is then.take("acquire_before_queue")
     # Maestro gives out numbers when it queues. Ours stand in line by criticality and by the time they asked.
     attempt = world.do(world.store.attempt(waiter.attempt))
     assert attempt is not None

@@ -215,11 +215,10 @@ def _(given: Case, then: Then) -> None:
 @prose("params-size-limit")
 def _(given: Case, then: Then) -> None:
     def params_of(size: int) -> dict[str, ParamDefinition]:
-        """A text of which the whole set has exactly that many bytes of JSON."""
-        blank = Parameter(type=ParamType.STRING, value="", evaluated_result="", evaluated_time=0)
+        """A text whose parameter set counts as that many bytes; a result equal to its value counts once."""
+        blank = Parameter(type=ParamType.STRING, evaluated_result="", evaluated_time=0)
         room = size - len(to_json({"p": encode(blank)}))
-        half, odd = divmod(room, 2)  # value and result have the same text
-        return {"p" * (1 + odd): ParamDefinition(type=ParamType.STRING, value="x" * half)}
+        return {"p": ParamDefinition(type=ParamType.STRING, value="x" * room)}
 
     limits = ParamLimits(size=750_000)
     small, large = given["serialized_size"]

@@ -51,7 +51,7 @@ class Watched(World):
         return len(self.do(self.store.holders(tag, Cut())).elements)
 
     def sweep(self) -> None:
-        self.do(Looking(self.store, SILENT).sweep(GROUPS))
+        self.do(Looking(self.store, SILENT).sweep(GROUPS, 0))
 
     def looks_of(self, happens: Callable[[], object]) -> set[str]:
         self.looked.clear()

@@ -28,11 +28,12 @@ KEPT = (
     happened.ChildEnded,
     happened.StepActed,
     happened.RunActed,
+    happened.RunHeld,
     happened.CalledBack,
 )
 MOST_DEATHS = 15  # of one run: who dies whenever an answer comes gets nowhere
 # Done in the transaction of the commit itself.
-COMMITTED = (todo.ReleasePermits,)
+COMMITTED = (todo.ReleasePermits, todo.HoldChild)
 
 
 class Mortal(Driver):

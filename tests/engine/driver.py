@@ -15,6 +15,7 @@ from stretto.engine.decide import Decision, decide
 from stretto.engine.events import Reported, ResultState, RunActed, RunAction, StepActed
 from stretto.engine.flow import Flow, Tree
 from stretto.engine.live_rollup import rollup_of
+from stretto.engine.machine.undo import is_undoable
 from stretto.engine.plan import Plan
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
@@ -23,6 +24,7 @@ from stretto.model.artifact import Artifact
 from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, SubworkflowInitiator
 from stretto.model.param import Parameter, Params, ParamSource
 from stretto.model.run_config import RunPolicy
+from stretto.model.signal_instance import SignalOutput
 from stretto.model.status import RunStatus
 from stretto.model.step import AnyStep
 from stretto.model.user import User
@@ -214,7 +216,8 @@ class Driver(Reading):
             self.world.announcers.add(effect.attempt)
             for output in effect.outputs:
                 self.world.announce(output["name"], **output["params"])
-        self.world.soon(self, happened.SignalsAnnounced(attempt=effect.attempt))
+        told = tuple(SignalOutput(name=output["name"], params=output["params"]) for output in effect.outputs)
+        self.world.soon(self, happened.SignalsAnnounced(attempt=effect.attempt, outputs=told))
 
     def _ResumeLoop(self, effect: todo.ResumeLoop) -> None:  # noqa: N802
         self.world.soon(self, happened.Resumed(attempt=effect.attempt))
@@ -237,6 +240,12 @@ class Driver(Reading):
         if driver is not None and not driver.flow.is_over:
             key = driver.flow.run.key
             self.world.soon(driver, RunActed(run=key, action=RunAction.STOP, user=ABOVE))
+
+    def _HoldChild(self, effect: todo.HoldChild) -> None:  # noqa: N802
+        driver = self.world.children.get(effect.child)
+        if driver is not None:
+            held = happened.RunHeld(run=effect.child, held=effect.held, parent=self.flow.run.key)
+            self.world.soon(driver, held)
 
     def _RunEnded(self, effect: todo.RunEnded) -> None:  # noqa: N802
         self._tell_parent(effect.status)
@@ -277,7 +286,13 @@ class Driver(Reading):
         known = self.child_of(effect.attempt)
         child = known or self._new_child(effect)
         key = child.flow.run.key
-        started = happened.ChildStarted(attempt=effect.attempt, child=key, version_id=1, uuid=f"uuid-{key}")
+        started = happened.ChildStarted(
+            attempt=effect.attempt,
+            child=key,
+            version_id=1,
+            uuid=f"uuid-{key}",
+            held=child.flow.run.held,
+        )
         self.world.soon(self, started)
         if known is None:
             self.world.soon(child, happened.Launched(run=key))
@@ -288,7 +303,7 @@ class Driver(Reading):
         return next((child for child in children if child.parent == (self, attempt)), None)
 
     def _new_child(self, effect: todo.StartChild) -> "Driver":
-        from tests.engine.restarting import next_child  # noqa: PLC0415 - the two look at each other
+        from tests.engine.restarting import next_child, undo_run  # noqa: PLC0415 - the two look at each other
 
         initiator = self._initiator(effect)
         child = (
@@ -301,9 +316,11 @@ class Driver(Reading):
                 world=self.world,
                 initiator=initiator,
             )
-            if effect.again is None
-            else next_child(self, effect, initiator)
+            if effect.again is None and effect.undo is None
+            else (next_child if effect.undo is None else undo_run)(self, effect, initiator)
         )
+        if effect.held:
+            child.flow.run.held, child.flow.run.status = True, RunStatus.PAUSED
         self.world.children[child.flow.run.key] = child
         child.parent = (self, effect.attempt)
         return child
@@ -328,7 +345,11 @@ class Driver(Reading):
             driver, attempt = self.parent
             rollup = rollup_of(self.flow)
             ended = happened.ChildEnded(
-                attempt=attempt, child=self.flow.run.key, status=status, rollup=rollup
+                attempt=attempt,
+                child=self.flow.run.key,
+                status=status,
+                rollup=rollup,
+                undoable=is_undoable(self.flow),
             )
             self.world.soon(driver, ended)
 

@@ -103,4 +103,5 @@ class Watchman:
             assert not any(flow.children.values())
             assert not any(record is not None and is_active(record) for record in flow.attempts)
         elif flow.run.start_time is not None:
-            assert flow.active or flow.held, f"{flow.run.key} is not over, and nothing can happen in it"
+            can_go_on = flow.active or flow.held or flow.run.is_paused
+            assert can_go_on, f"{flow.run.key} is not over, and nothing can happen in it"

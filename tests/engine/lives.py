@@ -239,18 +239,26 @@ def _restarted() -> Life:
         foreach("m", {"j": numbers(1, 2)}, step("z", "q"), step("q"), concurrency=2),
         subworkflow("s", "kid"),
     )
-    inline = inline_workflow_id(Loop.FOREACH, 12345, "w", 1, "l", 1)
-    inner = RestartNode(workflow_id=inline, instance_id=1, step_id="y")
-    path = (inner, RestartNode(workflow_id="w", instance_id=1, step_id="l"))
-    config = RestartConfig(restart_path=path, restart_policy=RunPolicy.RESTART_FROM_SPECIFIC)
-    alone = happened.StepActed(
-        attempt=AttemptKey(RUN, "l", 0), action=StepAction.RESTART, user="ann", restart=config
-    )
-    events = [(300, step_acted("m", StepAction.RESTART)), (600, step_acted("s", StepAction.RESTART))]
+    events = [
+        (300, step_acted("m", StepAction.RESTART)),
+        (600, step_acted("s", StepAction.RESTART)),
+        (900, _inside_loop("m", 2, "q")),  # it has ended, and runs again for this iteration alone
+        (1_200, _inside_loop("l", 1, "y")),
+    ]
     script: dict[str, Sequence[Work | str]] = {"x": [SLOW], "y": [SLOW], "q": ["FATAL_ERROR"]}
     script["toil"] = ["FATAL_ERROR"]
     library = {"kid": workflow(step("toil"), id="kid")}
-    return Life(steps, script, [*events, (1_200, alone)], {"library": library})
+    return Life(steps, script, events, {"library": library})
+
+
+def _inside_loop(loop: str, iteration: int, step_id: str) -> happened.Event:
+    """A user restarts a step in an iteration."""
+    inline = inline_workflow_id(Loop.FOREACH, 12345, "w", 1, loop, 1)
+    inner = RestartNode(workflow_id=inline, instance_id=iteration, step_id=step_id)
+    path = (inner, RestartNode(workflow_id="w", instance_id=1, step_id=loop))
+    config = RestartConfig(restart_path=path, restart_policy=RunPolicy.RESTART_FROM_SPECIFIC)
+    attempt = AttemptKey(RUN, loop, 0)
+    return happened.StepActed(attempt=attempt, action=StepAction.RESTART, user="ann", restart=config)
 
 
 LIVES: dict[str, Callable[[], Life]] = {

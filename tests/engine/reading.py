@@ -2,18 +2,27 @@
 
 from typing import TYPE_CHECKING, Any
 
-from stretto.engine.earlier import EarlierLoop, EarlierRun
+from stretto.actions.parts.finding import step_in
+from stretto.engine.compensation import undo_ids
+from stretto.engine.earlier import EarlierLoop, EarlierRun, UndoPage
 from stretto.engine.flow import Flow, Tree
-from stretto.engine.live_rollup import leaves_of
-from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey, RunRecord
+from stretto.engine.live_rollup import rollup_of_rows
+from stretto.engine.records import AttemptKey, AttemptRecord, Compensation, LoopRecord, RunKey, RunRecord
+from stretto.engine.results import is_undelivered
 from stretto.engine.why import Why, why
 from stretto.model.foreach import ranges_of
 from stretto.model.param import Parameter
+from stretto.model.run_config import RunPolicy
+from stretto.model.status import RunStatus, StepStatus
+from stretto.model.step import ForeachStep, WhileStep
 from stretto.params import Collected, StepFacts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.engine.world import World
 
+    from stretto.model.step import AnyStep
     from stretto.model.workflow import Workflow
 
 
@@ -88,10 +97,12 @@ class Reading:
             case ("subworkflow", step, _, inner, param):
                 child = self.world.children[self._step(attempt, step).child]  # type: ignore[index]
                 return (child.attempt(inner).params or {}).get(param)
-            case ("iterations", inline, _):
+            case ("iterations" | "undone iterations", inline, _):
                 return self.earlier_loop(inline)
             case ("earlier", workflow, instance, below):
                 return self.earlier_run(workflow, instance, below)
+            case ("undo", inline, below):
+                return self.undo_page(inline, below)
             case ("template", name):
                 return self.templates.get(name)
             case ("workflow", name, _):
@@ -122,15 +133,17 @@ class Reading:
             and any(loop.inline_id == record.key.run.workflow_id for loop in loops)
         ]
         mine.sort(key=lambda record: (record.key.run, record.key.number))
-        found = {
-            record.key.run.instance_id: record.params[name]
-            for record in mine
-            if name in (record.params or {})
+        found = {record.key.run.instance_id: record for record in mine}
+        params = {
+            index: record.params[name] for index, record in found.items() if name in (record.params or {})
         }
-        if not found:
+        if not params and all(record.params is not None for record in mine):
             return None
-        kind = next(iter(found.values())).type
-        return Collected(kind, {index: param.evaluated_result for index, param in found.items()})
+        return Collected(
+            next((param.type for param in params.values()), None),
+            {index: param.evaluated_result for index, param in params.items()},
+            frozenset(index for index, record in found.items() if is_undelivered(record, name)),
+        )
 
     # -------------------------------------------------------------------------------------- earlier runs
     def rows(self, kind: type) -> list[Any]:
@@ -141,11 +154,14 @@ class Reading:
     def earlier_loop(self, inline: str) -> EarlierLoop:
         """How the newest run of each iteration has ended."""
         newest = {run.key.instance_id: run for run in self.rows(RunRecord) if run.key.workflow_id == inline}
-        statuses = {run.status for run in newest.values()}
+        ends = {
+            each: RunStatus.FAILED if run.policy is RunPolicy.UNDO else run.status
+            for each, run in newest.items()
+        }
         return EarlierLoop(
             rows={
-                status: tuple(ranges_of(each for each, run in newest.items() if run.status is status))
-                for status in statuses
+                status: tuple(ranges_of(each for each, end in ends.items() if end is status))
+                for status in set(ends.values())
             }
         )
 
@@ -156,25 +172,64 @@ class Reading:
             if run.key[:2] == (workflow, instance) and run.key.run_id < (below or 10**9)
         ]
         newest: dict[str, AttemptRecord] = {}
-        mine: dict[str, AttemptRecord] = {}
+        undone: dict[str, int] = {}
+        ever = frozenset(step for run in runs for step in run.undone)
+        steps = {each.id: each for each in self._steps_of(workflow)}
+        last = runs[0] if runs else None
         for run in runs:
-            mine = self._newest_attempts(run.key)
+            undone |= run.undone
+            if run.policy is RunPolicy.UNDO:
+                continue
+            mine, last = self._newest_attempts(run.key), run
+            undone = {step: each for step, each in undone.items() if step not in mine} | run.undone
             gone = newest.keys() if run.covers is None else run.covers
             newest = {**{step: each for step, each in newest.items() if step not in set(gone)}, **mine}
-        if not runs:
+        if last is None:
             return None
+        standing = [each for step, each in newest.items() if step not in undone and step in steps]
+        standing.sort(key=lambda each: (each.end_time or 0, each.sequence), reverse=True)
+        tried = runs[-1].policy is RunPolicy.UNDO
         return EarlierRun(
-            statuses={step: each.status for step, each in newest.items()},
+            statuses={
+                step: StepStatus.NOT_CREATED if step in undone else each.status
+                for step, each in newest.items()
+            },
+            undo=tuple(each for record in standing for each in undo_ids(steps[record.key.step_id], record)),
+            undone=ever,
+            compensation=Compensation.COMPENSATED if tried else last.compensation,
             steps={step: _facts(each) for step, each in newest.items() if each.status.is_complete},
-            loop_runs={step: each.loop_run for step, each in newest.items() if each.loop_run},
+            loop_runs={
+                step: max(each.loop_run, undone.get(step, 0))
+                for step, each in newest.items()
+                if each.loop_run
+            },
             children={
                 step: child for step, each in newest.items() if (child := each.child or each.earlier_child)
             },
             run_id=runs[-1].key.run_id,
             status=runs[-1].status,
-            params=runs[-1].params,
-            leaves=leaves_of(mine.values()),
+            params=last.params,
+            rollups={step: rollup_of_rows([each]).record() for step, each in newest.items()},
+            loops={step: each.leaves for step, each in newest.items() if each.leaves is not None},
         )
+
+    def undo_page(self, inline: str, below: int) -> UndoPage:
+        """Two iterations at a time."""
+        numbers = {run.key.instance_id for run in self.rows(RunRecord) if run.key.workflow_id == inline}
+        page = sorted((each for each in numbers if each < (below or 10**9)), reverse=True)
+        found = [(each, self.earlier_run(inline, each, None)) for each in page[:2]]
+        good = [(each, run) for each, run in found if run and run.undo and run.compensation is None]
+        lowest = page[1] if len(page) > 2 else 1
+        return UndoPage(iterations=tuple(good), below=lowest, steps=tuple(self._steps_of(inline)))
+
+    def _steps_of(self, workflow: str) -> "Sequence[AnyStep]":
+        """The steps of an instance, or of an iteration."""
+        loops = [each for each in self.rows(LoopRecord) if each.inline_id == workflow]
+        if not loops:
+            return self.tree.workflow.steps
+        loop = max(loops, key=lambda each: len(each.steps))
+        step = step_in(self.tree.workflow.steps, loop.key.step_id)
+        return step.steps if isinstance(step, ForeachStep | WhileStep) else loop.steps
 
     def _newest_attempts(self, run: RunKey) -> dict[str, AttemptRecord]:
         return {each.key.step_id: each for each in self.rows(AttemptRecord) if each.key.run == run}

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 from tests.engine.driver import Driver
 
+from stretto.engine.compensation import undo_plan
 from stretto.engine.context import step_facts
 from stretto.engine.earlier import EarlierRun
 from stretto.engine.effects import StartChild
@@ -91,7 +92,10 @@ def facts_of(before: Driver) -> EarlierRun:
     known = before.flow.earlier
     complete = [record for record in before.flow.attempts if record is not None and record.status.is_complete]
     steps = {record.key.step_id: step_facts(before.flow, record) for record in complete}
-    statuses = {name: StepStatus(value) for name, value in before.statuses().items()}
+    statuses = {
+        name: StepStatus.NOT_CREATED if name in before.flow.run.undone else StepStatus(value)
+        for name, value in before.statuses().items()
+    }
     return replace(
         found,
         steps={**(known.steps if known is not None else {}), **steps},
@@ -111,6 +115,34 @@ def next_child(parent: Driver, effect: StartChild, initiator: Initiator) -> Driv
         return next_run(before, again.policy, again.config, given, initiator)
     except WrongState:
         return next_run(before, P.RESTART_FROM_BEGINNING, again.config, given, initiator)
+
+
+def undo_run(parent: Driver, effect: StartChild, _initiator: Initiator) -> Driver:
+    """The run that undoes a child."""
+    child = effect.undo
+    assert child is not None
+    runs = {key: each for key, each in parent.world.children.items() if key[:2] == child[:2]}
+    before = runs[max(runs)]
+    found = before.earlier_run(child.workflow_id, child.instance_id, None)
+    assert found is not None
+    given = {
+        "key": child._replace(run_id=max(runs).run_id + 1),
+        "policy": P.UNDO,
+        "covers": found.undo,
+        "params": before.flow.run.params,
+    }
+    driver = Driver(
+        before.workflow,
+        runtime=parent.runtime,
+        settings=before.tree.settings,
+        library=before.library,
+        world=before.world,
+        run=given,
+        plan=undo_plan(before.workflow.steps, found.undo),
+        initiator=before.initiator,
+    )
+    driver.past = {**before.past, **before.records}
+    return driver
 
 
 def node_of(driver: Driver, loop: str, iteration: int, step: str | None = None) -> RestartNode:

@@ -13,7 +13,9 @@ from stretto.model.artifact import DynamicOutputArtifact
 from stretto.model.param import ParamType
 from stretto.model.retry import RetryPolicy
 from stretto.model.signal import SignalOutputDefinition
+from stretto.model.signal_instance import SignalOutput
 from stretto.model.status import StepStatus
+from stretto.model.workflow import Semantics
 
 S = StepStatus
 DONE = (SignalOutputDefinition(name="done", params={"n": number(7)}),)
@@ -25,8 +27,8 @@ class Silent(Driver):
     def _AnnounceSignals(self, effect: AnnounceSignals) -> None:  # noqa: N802 - named like the effect
         pass
 
-    def answer(self) -> "Silent":
-        self.send(SignalsAnnounced(attempt=self.attempt("a").key))
+    def answer(self, *outputs: SignalOutput) -> "Silent":
+        self.send(SignalsAnnounced(attempt=self.attempt("a").key, outputs=outputs))
         return self
 
     def asked(self) -> list[Any]:
@@ -47,8 +49,12 @@ def test_what_follows_waits_until_the_signals_are_stored(kind: str) -> None:
     assert driver.asked() == [({"name": "done", "params": {"n": 7}, "payload": {}},)]
     assert driver.statuses()["b"] == "NOT_CREATED"
     assert "signals are being announced" in str(driver.why("a"))
-    driver.answer()
+    driver.answer(SignalOutput(name="done", params={"n": 7}, signal_id=5, announce_time=9))
     assert driver.statuses() == {"a": "SUCCEEDED", "b": "SUCCEEDED", "other": "STARTING"}
+    left = driver.attempt("a").signal_outputs
+    assert left is not None
+    assert [(each.signal_id, each.announce_time) for each in left.outputs] == [(5, 9)]
+    assert (left.info and left.info.message) == "Signal step outputs have been completed."
     assert not driver.send(SignalsAnnounced(attempt=driver.attempt("a").key)).changes
 
 
@@ -65,6 +71,18 @@ def test_signals_that_the_work_found_out_are_waited_for_too() -> None:
     driver.start().run(0)
     assert driver.attempt("a").status is S.FINISHING
     assert driver.answer().status == "SUCCEEDED"
+
+
+def test_signals_carry_whole_numbers_of_64_bits() -> None:
+    found = result({"name": "late", "n": 2**70}, ParamType.MAP)
+    artifacts = {"maestro_dynamic_output": DynamicOutputArtifact(signal_outputs=[found])}
+    wide = (SignalOutputDefinition(name="done", params={"n": number(2**70)}),)
+    for outputs in (wide, ()):
+        flow = workflow(step("a", signal_outputs=outputs), semantics=Semantics.STRETTO)
+        works = [Work(artifacts={} if outputs else artifacts)]
+        driver = Silent(flow, runtime=scripted(a=works)).finish()
+        assert driver.statuses() == {"a": "INTERNALLY_FAILED"}
+        assert "of a signal is a whole number that needs more than 64 bits" in str(driver.attempt("a").reason)
 
 
 @pytest.mark.parametrize("action", [StepAction.STOP, StepAction.KILL, StepAction.SKIP])

@@ -166,7 +166,7 @@ def test_a_template_says_what_runs_in_it_and_ends_with_it() -> None:
     driver = (
         Driver(workflow(template(), noop("b")), library=library, runtime=scripted(x=[FOREVER])).start().run(0)
     )
-    assert "1 run" in str(driver.why("t"))
+    assert "1 is under way" in str(driver.why("t"))
     assert driver.act(RunAction.STOP).run().status == "STOPPED"
 
 
@@ -221,6 +221,21 @@ def test_a_job_template_brings_params_and_tags_along() -> None:
         ("template", TemplateKey("shell", "v1")),
         ("template", TemplateKey("base", "default")),
     ]
+
+
+@pytest.mark.parametrize("kind", ["NoOp", "Join", "Python"])
+def test_a_job_template_brings_params_and_tags_to_a_step_without_params(kind: str) -> None:
+    given = JobTemplateDefinition(
+        job_type="kit", version="default", step_type=kind, params={"p": number(10)}, tags=(tag("heavy", 1),)
+    )
+    steps = [step(name, sub_type="kit", type=kind) for name in "ab"]
+    driver = Driver(
+        workflow(*steps, foreach("l", {"i": numbers(1, 2)}, step("x", sub_type="kit", type=kind)))
+    )
+    driver.templates = {TemplateKey("kit", "default"): given}
+    assert driver.finish().status == "SUCCEEDED"
+    assert [driver.value(name, "p") for name in "ab"] == [10, 10]
+    assert driver.world.most_held == {"heavy": 1}
 
 
 def test_a_job_template_that_is_not_there_brings_nothing() -> None:

@@ -4,12 +4,22 @@ from typing import Any
 
 import pytest
 from tests.engine.driver import FOREVER, Driver, Work, scripted
-from tests.engine.shapes import computed, foreach, noop, number, numbers, result, step, workflow
+from tests.engine.shapes import (
+    computed,
+    noop,
+    number,
+    result,
+    step,
+    workflow,
+)
 
 from stretto.engine.effects import StartWork
 from stretto.engine.events import RunAction
-from stretto.engine.machine.undo import UNDO
+from stretto.engine.kinds.undo import UNDO
 from stretto.engine.records import Compensation
+from stretto.model.actions import StepAction
+from stretto.model.errors import WrongState
+from stretto.model.retry import RetryPolicy
 from stretto.model.step import FailureMode, TypedStep
 
 
@@ -38,6 +48,11 @@ def test_completed_steps_are_undone_in_reverse_with_what_they_left() -> None:
     assert driver.lines()[-2:] == ["Compensating 2 steps", "Compensated"]
 
 
+def test_one_step_is_counted_as_one() -> None:
+    driver = Driver(workflow(undone("a", "b"), step("b")), runtime=scripted(b=["FATAL_ERROR"])).finish()
+    assert driver.lines()[-2:] == ["Compensating 1 step", "Compensated"]
+
+
 def test_the_next_is_undone_only_when_the_one_before_is() -> None:
     steps = (undone("a", "b"), undone("b", "c"), step("c"))
     script = scripted(c=["FATAL_ERROR"], undo_b=[Work("DONE", 9_000)])
@@ -48,12 +63,28 @@ def test_the_next_is_undone_only_when_the_one_before_is() -> None:
     assert driver.run().flow.run.compensation is Compensation.COMPENSATED
 
 
-def test_a_compensation_that_fails_is_for_a_person_to_look_at() -> None:
+def test_an_undo_that_fails_keeps_no_other_from_running_and_is_named_on_the_timeline() -> None:
     steps = (undone("a", "b"), undone("b", "c"), step("c"))
+    failed = Work("FATAL_ERROR", message="no such seat")
+    driver = Driver(workflow(*steps), runtime=scripted(c=["FATAL_ERROR"], undo_b=[failed])).finish()
+    assert calls(driver) == ["a", "b", "c", "undo_b", "undo_a"]
+    assert driver.flow.run.compensation is Compensation.FAILED
+    assert driver.flow.run.undone == {"a": 0}
+    assert driver.status == "FAILED"
+    assert driver.lines()[-2:] == [
+        "Step [b] is not undone: its undo [undo_b] ended FATALLY_FAILED: no such seat",
+        "The compensation failed: 1 of 2 steps is not undone",
+    ]
+
+
+def test_an_undo_with_fail_immediately_stops_the_others() -> None:
+    back = step("undo_b", failure_mode=FailureMode.FAIL_IMMEDIATELY)
+    steps = (undone("a", "b"), step("b", "c", compensation=back), step("c"))
     driver = Driver(workflow(*steps), runtime=scripted(c=["FATAL_ERROR"], undo_b=["FATAL_ERROR"])).finish()
     assert calls(driver) == ["a", "b", "c", "undo_b"]
-    assert driver.flow.run.compensation is Compensation.FAILED
-    assert driver.status == "FAILED"
+    assert (
+        driver.lines()[-2] == "Step [a] is not undone: its undo [undo_a] did not begin (step undo_b failed)"
+    )
 
 
 @pytest.mark.parametrize("mode", [FailureMode.FAIL_IMMEDIATELY, FailureMode.FAIL_AFTER_RUNNING])
@@ -64,10 +95,39 @@ def test_what_still_runs_ends_first(mode: FailureMode) -> None:
     assert calls(driver) == ["a", "b", "c", "undo_a"]
 
 
-@pytest.mark.parametrize("state", ["DONE", "STOPPED", "TIMED_OUT"])
-def test_only_a_failed_run_is_undone(state: str) -> None:
+@pytest.mark.parametrize("state", ["DONE", "STOPPED"])
+def test_a_run_that_succeeds_or_is_stopped_is_not_undone(state: str) -> None:
     driver = Driver(workflow(undone("a", "b"), step("b")), runtime=scripted(b=[state])).finish()
     assert driver.flow.run.compensation is None
+
+
+@pytest.mark.parametrize("state", ["STOPPED", "TIMED_OUT", "FATAL_ERROR"])
+def test_with_undo_on_stop_every_bad_end_is_undone(state: str) -> None:
+    definition = workflow(undone("a", "b"), step("b"), undo_on_stop=True)
+    driver = Driver(definition, runtime=scripted(b=[state])).finish()
+    assert calls(driver) == ["a", "b", "undo_a"]
+    assert driver.flow.run.compensation is Compensation.COMPENSATED
+
+
+def test_a_run_whose_step_times_out_is_undone_and_stays_timed_out() -> None:
+    slow = step("b", timeout=5, retry_policy=RetryPolicy(timeout_retry_limit=0))
+    driver = Driver(workflow(undone("a", "b"), slow), runtime=scripted(b=[FOREVER])).finish()
+    assert calls(driver) == ["a", "b", "undo_a"]
+    assert (driver.status, driver.flow.run.compensation) == ("TIMED_OUT", Compensation.COMPENSATED)
+
+
+def test_a_run_that_times_out_is_undone_however_long_that_takes() -> None:
+    definition = workflow(undone("a", "b"), step("b"), timeout=60)
+    runtime = scripted(a=[Work("DONE", 50_000)], b=[FOREVER], undo_a=[Work("DONE", 100_000)])
+    driver = Driver(definition, runtime=runtime).finish()
+    assert (driver.status, driver.flow.run.compensation) == ("TIMED_OUT", Compensation.COMPENSATED)
+
+
+def test_the_timeout_of_a_failed_run_does_not_end_its_undo() -> None:
+    definition = workflow(undone("a", "b"), step("b"), timeout=60)
+    runtime = scripted(b=["FATAL_ERROR"], undo_a=[Work("DONE", 100_000)])
+    driver = Driver(definition, runtime=runtime).finish()
+    assert (driver.status, driver.flow.run.compensation) == ("FAILED", Compensation.COMPENSATED)
 
 
 def test_a_run_in_which_nothing_can_be_undone_just_fails() -> None:
@@ -75,27 +135,55 @@ def test_a_run_in_which_nothing_can_be_undone_just_fails() -> None:
     assert driver.flow.run.compensation is None
 
 
-def test_a_run_can_be_stopped_and_paused_while_it_is_undone() -> None:
+# ------------------------------------------------------------------------------------------ what users ask
+def test_a_run_can_be_paused_and_killed_while_it_is_undone_but_not_stopped() -> None:
     steps = (undone("a", "b"), step("b"))
     driver = Driver(workflow(*steps), runtime=scripted(b=["FATAL_ERROR"], undo_a=[FOREVER])).start().run(0)
     assert list(driver.flow.children[UNDO]) == [1]
     driver.act(RunAction.PAUSE).act(RunAction.RESUME).run(0)
-    driver.act(RunAction.STOP).run()
+    driver.act(RunAction.STOP)
+    assert driver.flow.run.ending is None
+    assert driver.lines()[-1] == (
+        "stop by ann: what the run did is being undone all the same; kill it to leave the rest as it is"
+    )
+    with pytest.raises(WrongState, match="is being undone"):
+        driver.step("b", StepAction.RESTART)
+    driver.act(RunAction.KILL).run()
     assert driver.flow.run.compensation is Compensation.FAILED
     assert driver.status == "FAILED"
 
 
-def test_an_iteration_is_undone_by_itself() -> None:
-    loop = foreach("l", {"i": numbers(1, 2)}, undone("a", "b"), step("b"))
+def test_why_says_that_a_step_will_not_begin_because_the_run_is_being_undone() -> None:
+    steps = (undone("a", "b"), step("b", "c"), step("c"))
+    driver = Driver(workflow(*steps), runtime=scripted(b=["FATAL_ERROR"], undo_a=[FOREVER])).start().run(0)
+    assert str(driver.why("c")) == "the run did not get so far: what it did is being undone"
 
-    def fail(each: StartWork) -> Work:
-        return Work(
-            "FATAL_ERROR" if each.attempt.step_id == "b" and each.attempt.run.instance_id == 2 else "DONE"
-        )
 
-    driver = Driver(workflow(loop), runtime=fail).finish()
-    assert calls(driver).count("undo_a") == 1
-    assert [run.compensation for run in driver.iterations("l")] == [None, Compensation.COMPENSATED]
+def test_a_pause_holds_the_next_undo() -> None:
+    steps = (undone("a", "b"), undone("b", "c"), step("c"))
+    script = scripted(c=["FATAL_ERROR"], undo_b=[Work("DONE", 500)])
+    driver = Driver(workflow(*steps), runtime=script).start().run(0)
+    driver.act(RunAction.PAUSE).run(1_000)
+    assert calls(driver)[-1] == "undo_b"
+    driver.act(RunAction.RESUME).run()
+    assert driver.flow.run.compensation is Compensation.COMPENSATED
+
+
+def test_an_undo_that_is_shut_down_before_it_begins_is_passed_over() -> None:
+    steps = (undone("a", "b"), undone("b", "c"), step("c"))
+    script = scripted(c=["FATAL_ERROR"], undo_b=[Work("DONE", 500)])
+    driver = Driver(workflow(*steps), runtime=script).start().run(0)
+    (undo,) = driver.flow.children[UNDO].values()
+    driver.act(RunAction.KILL, "undo_a", run=undo.run.key).run()
+    assert driver.flow.run.undone == {"b": 0}
+    assert driver.flow.run.compensation is Compensation.FAILED
+
+
+def test_a_run_that_is_stopped_twice_with_undo_on_stop_is_undone_once() -> None:
+    runtime = scripted(b=[FOREVER], undo_a=[Work("DONE", 500)])
+    driver = Driver(workflow(undone("a", "b"), step("b"), undo_on_stop=True), runtime=runtime).start().run(0)
+    driver.act(RunAction.STOP).run(0).act(RunAction.STOP).run()
+    assert (driver.status, driver.flow.run.compensation) == ("STOPPED", Compensation.COMPENSATED)
 
 
 def test_a_run_that_is_killed_in_a_pause_is_undone_all_the_same() -> None:
@@ -107,7 +195,7 @@ def test_a_run_that_is_killed_in_a_pause_is_undone_all_the_same() -> None:
     assert driver.status == "FAILED"
 
 
-def test_undoing_a_run_that_was_killed_can_be_stopped_too() -> None:
+def test_the_undo_of_a_run_that_was_killed_can_be_killed_too() -> None:
     driver = (
         Driver(workflow(undone("a"), step("b")), runtime=scripted(b=[FOREVER], undo_a=[FOREVER]))
         .start()
@@ -115,6 +203,6 @@ def test_undoing_a_run_that_was_killed_can_be_stopped_too() -> None:
     )
     driver.act(RunAction.KILL).run(1_000)
     assert driver.flow.children[UNDO]
-    driver.act(RunAction.STOP).run(0)
+    driver.act(RunAction.KILL).run(0)
     assert driver.flow.run.compensation is Compensation.FAILED
     assert driver.status == "FAILED"

@@ -25,7 +25,7 @@ from stretto.engine.settings import EngineSettings
 from stretto.engine.turn import Turn
 from stretto.engine.why import why
 from stretto.model.actions import StepAction
-from stretto.model.errors import InvalidRequest
+from stretto.model.errors import InvalidRequest, WrongState
 from stretto.model.initiator import SignalInitiator
 from stretto.model.run_config import RestartConfig, RestartNode, RunPolicy
 from stretto.model.signal import SignalDependencyDefinition, SignalOutputDefinition
@@ -108,10 +108,14 @@ def test_an_iteration_may_be_ahead_of_its_run(first: RunAction) -> None:
     driver.stubborn = True
     driver.act(first, run=driver.child("l", 1).run.key)
     driver.act(R.PAUSE)
-    if first is R.PAUSE:
+    with pytest.raises(WrongState, match=r"run \[w\]\[1\]\[1\], to which it belongs, is paused"):
         driver.act(R.RESUME, run=driver.child("l", 2).run.key)
     driver.act(R.RESUME)
     assert driver.child("l", 2).run.status == "IN_PROGRESS"
+    if first is R.PAUSE:  # whoever paused it resumes it
+        assert driver.child("l", 1).run.status == "PAUSED"
+        driver.act(R.RESUME, run=driver.child("l", 1).run.key)
+        assert driver.child("l", 1).run.status == "IN_PROGRESS"
     driver.act(R.STOP)
     assert {flow.run.ending for flow in driver.flow.children[0].values()} == {"STOPPED"}
 
@@ -159,7 +163,7 @@ def test_why_of_a_loop_counts() -> None:
         .start()
         .run(600)
     )
-    assert str(driver.why("l")) == "2 of 5 iterations have ended, 2 run"
+    assert str(driver.why("l")) == "2 of 5 iterations have ended, 2 are under way"
     assert driver.of(RunRecord)
 
 

@@ -164,7 +164,7 @@ def test_failures_that_an_earlier_run_left_do_not_keep_the_chosen_iteration_from
     again = restarted(first, RunPolicy.RESTART_FROM_SPECIFIC, "l", path=path)
     again.runtime = scripted()
     again.finish()
-    assert [run.key[1:] for run in again.of(RunRecord) if run.key.workflow_id != "w"] == [(4, 2)]
+    assert [run.key[1:] for run in again.of(RunRecord) if run.key.workflow_id != "w"] == [(4, 3)]
     assert again.status == "FAILED"  # the second is still what it was
 
 

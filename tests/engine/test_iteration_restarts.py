@@ -204,10 +204,22 @@ def test_what_an_earlier_run_kept_can_be_restarted_too() -> None:
     second.start().run(0)
     assert ended(second) == {"SUCCEEDED": 2}
     again(second, 3, restart_policy=P.RESTART_FROM_BEGINNING).run(0)
-    assert (3, 2, "b") in started(second)
+    assert (3, 3, "b") in started(second)  # above the run id of the loop, which iteration 2 has
     assert ended(second) == {"SUCCEEDED": 2}
-    assert loop_of(second).apart == {R.SUCCEEDED: 1}
-    assert loop_of(second).ended == {R.SUCCEEDED: 1}
+    assert loop_of(second).apart == {R.SUCCEEDED: 2}
+    assert loop_of(second).ended == {}
+    assert loop_of(second).leaves == {S.SUCCEEDED: 4}
+
+
+def test_what_nobody_has_counted_is_not_taken_away() -> None:
+    """A loop that an older release restarted has not counted the iterations that it kept."""
+    first = looping({(2, 1): "FATAL_ERROR"}, 3)
+    second = restarted(first, P.RESTART_FROM_INCOMPLETE)
+    second.runtime = plays({(2, 2): "FOREVER"})
+    second.start().run(0)
+    loop = loop_of(second)
+    loop.keeps_leaves, loop.leaves = False, {}
+    again(second, 3, restart_policy=P.RESTART_FROM_BEGINNING).run(0)
     assert loop_of(second).leaves == {S.SUCCEEDED: 2}
 
 
@@ -238,7 +250,7 @@ def test_the_path_goes_on_below_the_iteration() -> None:
     config = RestartConfig(restart_path=path, restart_policy=P.RESTART_FROM_BEGINNING)
     before = len(started(driver))
     driver.step("l", StepAction.RESTART, restart=config).run(0)
-    assert started(driver)[before:] == [(3, 2, "c")]
+    assert started(driver)[before:] == [(3, 3, "c")]
     assert ended(driver) == {"SUCCEEDED": 1}
 
 

@@ -16,7 +16,7 @@ from stretto.engine.decide import Decision
 from stretto.engine.effects import StartChild, StartWork
 from stretto.engine.events import ChildCounted, ChildEnded, ChildStarted, Event
 from stretto.engine.flow import Flow
-from stretto.engine.live_rollup import leaves_of, rollup_of
+from stretto.engine.live_rollup import rollup_of, rollup_of_rows
 from stretto.engine.loop_overview import foreach_artifact, rounds_of, while_artifact
 from stretto.engine.plan import Kind
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
@@ -45,7 +45,8 @@ def recount(driver: Driver, run: RunKey) -> Rollup:
             found.merge(under)
         else:
             found.add(Leaf.of(*run, attempt.key.step_id, attempt.key.number), attempt.status)
-    return found
+    (base,) = [each.base for each in driver.of(RunRecord) if each.key == run]
+    return found.merge(Rollup.of(base))
 
 
 def _recount_under(driver: Driver, attempt: AttemptRecord) -> Rollup:
@@ -56,7 +57,7 @@ def _recount_under(driver: Driver, attempt: AttemptRecord) -> Rollup:
     for loop in driver.of(LoopRecord):
         if loop.key == attempt.key:
             runs = sorted(each.key for each in driver.of(RunRecord) if each.key.workflow_id == loop.inline_id)
-            newest = {key.instance_id: key for key in runs if key.run_id >= loop.run_id}
+            newest = {key.instance_id: key for key in runs if key.run_id >= loop.run_id or loop.keeps_leaves}
             for key in newest.values():
                 found.merge(recount(driver, key))
     return found
@@ -173,7 +174,7 @@ def test_the_same_is_told_from_the_rows_of_an_iteration() -> None:
     driver = Driver(workflow(outer), library=library).finish()
     (iteration,) = driver.iterations("o")
     rows = [each for each in driver.of(AttemptRecord) if each.key.run == iteration.key]
-    assert leaves_of(rows) == {S.SUCCEEDED: 5}
+    assert rollup_of_rows(rows).counts == {S.SUCCEEDED: 5}
     (loop,) = [each for each in driver.of(LoopRecord) if each.key.step_id == "o"]
     assert loop.leaves == {S.SUCCEEDED: 5}
 

@@ -6,8 +6,9 @@ from tests.engine.driver import FOREVER, Driver, scripted
 from tests.engine.shapes import ITEMS, computed, foreach, noop, number, numbers, step, while_, workflow
 
 from stretto.engine.events import Reported, ResultState
-from stretto.engine.loop_overview import foreach_artifact, rounds_of, while_artifact
-from stretto.engine.records import LoopRecord
+from stretto.engine.loop_overview import Round, foreach_artifact, rounds_of, while_artifact
+from stretto.engine.records import LoopRecord, NamedLeaf
+from stretto.engine.rollup import Leaf, Rollup
 from stretto.model.artifact import ForeachArtifact, WhileArtifact
 from stretto.model.foreach import ForeachOverview
 from stretto.model.run_config import RunPolicy
@@ -144,3 +145,29 @@ def test_a_restarted_while_goes_on_where_it_was() -> None:
     loop = loop_of(driver, "l")
     loop.again = ((2, 3),)
     assert while_of(driver).first_iteration == 2
+
+
+def test_a_while_counts_the_last_iteration_apart_once_it_has_ended() -> None:
+    bad = counting(FOREVER).start().run(0)
+    report(bad, 1)
+    report(bad, 2, ResultState.FATAL_ERROR)
+    loop, names = loop_of(bad, "l"), Rollup()
+    key = next(run.key for run in bad.iterations("l") if run.key.instance_id == 2)
+    names.add(Leaf.of(*key, "x", 1), S.FATALLY_FAILED)
+    last = Round(2, 1, RunStatus.FAILED, names)
+    found = while_artifact(bad.flow, bad.attempt("l"), loop, last).rollup
+    assert found is not None
+    assert {status: count.cnt for status, count in found.overview.items()} == {S.SUCCEEDED: 1}
+    assert found.total_leaf_count == 1
+
+
+def test_a_while_names_what_failed_before_its_last_iteration() -> None:
+    driver = counting("DONE").finish()
+    loop, done = loop_of(driver, "l"), Rollup.counted({S.SUCCEEDED: 1})
+    loop.leaves = {S.SUCCEEDED: 2, S.COMPLETED_WITH_ERROR: 1}
+    loop.named = (NamedLeaf(2, S.COMPLETED_WITH_ERROR, "loop:1", "2:x:1"),)
+    last = Round(3, 1, RunStatus.SUCCEEDED, done)
+    found = while_artifact(driver.flow, driver.attempt("l"), loop, last).rollup
+    assert found is not None
+    assert found.total_leaf_count == 2
+    assert found.overview[S.COMPLETED_WITH_ERROR].ref == {"loop:1": ["2:x:1"]}

@@ -105,14 +105,14 @@ def test_the_policy_of_what_is_off_the_path_may_be_from_the_beginning() -> None:
 def test_along_the_path_only_the_iteration_that_is_meant_runs_again() -> None:
     driver = failed_loop()
     since = again_in(driver, "l", node_of(driver, "l", 4), restart_policy=P.RESTART_FROM_INCOMPLETE)
-    assert started(driver, since) == [(4, 2, "b")]
+    assert started(driver, since) == [(4, 3, "b")]
     assert driver.attempt("l").status is S.FATALLY_FAILED  # the second is still what it was
-    (run,) = [run for run in driver.iterations("l") if run.key.run_id == 2]
+    (run,) = [run for run in driver.iterations("l") if run.key.run_id == 3]
     assert run.policy is P.RESTART_FROM_INCOMPLETE
     assert run.restart is not None
     assert [node.instance_id for node in run.restart.restart_path] == [4]
     since = again_in(driver, "l", node_of(driver, "l", 2), restart_policy=P.RESTART_FROM_BEGINNING)
-    assert started(driver, since) == [(2, 3, "a"), (2, 3, "b")]
+    assert started(driver, since) == [(2, 5, "a"), (2, 5, "b")]
     assert driver.attempt("l").status is S.SUCCEEDED
 
 
@@ -121,7 +121,7 @@ def test_a_step_inside_an_iteration_is_restarted_with_its_params() -> None:
     params = {"a": {"v": number(7)}, "open": {"x": number(1)}}
     node = node_of(driver, "l", 3, "a")
     since = again_in(driver, "l", node, restart_policy=P.RESTART_FROM_SPECIFIC, step_restart_params=params)
-    assert started(driver, since) == [(3, 2, "a"), (3, 2, "b")]
+    assert started(driver, since) == [(3, 3, "a"), (3, 3, "b")]
     (effect,) = [
         each for each in driver.effects[since:] if isinstance(each, StartWork) and each.attempt.step_id == "a"
     ]
@@ -140,14 +140,14 @@ def test_an_iteration_is_skipped_past_a_step() -> None:
     node = node_of(driver, "l", 2, "b")
     since = again_in(driver, "l", node, restart_policy=P.RESTART_FROM_SPECIFIC, skip_steps=("b",))
     assert started(driver, since) == []
-    assert [run.status for run in driver.iterations("l") if run.key.run_id == 2] == ["SUCCEEDED"]
+    assert [run.status for run in driver.iterations("l") if run.key.run_id == 3] == ["SUCCEEDED"]
 
 
 def test_other_roots_of_an_iteration_wait_for_a_user() -> None:
     driver = failed_loop(step("x"), step("y"), step("z"), runtime=failing((2, "x"), (2, "y")))
     driver.runtime = scripted(x=[FOREVER])
     since = again_in(driver, "l", node_of(driver, "l", 2, "x"), restart_policy=P.RESTART_FROM_SPECIFIC)
-    assert started(driver, since) == [(2, 2, "x")]
+    assert started(driver, since) == [(2, 3, "x")]
     child = driver.child("l", 2)
     assert driver.statuses(child) == {"x": "STARTING", "y": "NOT_CREATED"}
     driver.step("y", StepAction.RESTART, run=child.run.key).run(0)
@@ -165,7 +165,7 @@ def test_the_request_changes_params_of_the_iteration() -> None:
         restart_policy=P.RESTART_FROM_BEGINNING,
         restart_params=changed,
     )
-    (run,) = [run for run in driver.iterations("l") if run.key.run_id == 2]
+    (run,) = [run for run in driver.iterations("l") if run.key.run_id == 3]
     assert run.params["i"].evaluated_result == 99
     assert run.params["m"].evaluated_result == {"k": "a$b"}
     assert driver.attempt("l").status is S.SUCCEEDED
@@ -192,7 +192,7 @@ def test_what_was_never_launched_is_launched_for_the_first_time() -> None:
     again.finish()
     assert started(again)[:3] == [(2, 2, "b"), (3, 2, "a"), (3, 2, "b")]
     policies = {run.key.instance_id: run.policy for run in again.of(RunRecord) if run.key.workflow_id != "w"}
-    assert policies == {2: P.RESTART_FROM_INCOMPLETE, **dict.fromkeys((3, 4, 5), P.START_FRESH_NEW_RUN)}
+    assert policies == {2: P.RESTART_FROM_INCOMPLETE, **dict.fromkeys((3, 4, 5), P.RESTART_FROM_BEGINNING)}
 
 
 def test_what_whoever_opened_the_run_did_not_say_is_fetched() -> None:

@@ -73,9 +73,9 @@ def test_whatever_is_asked_when_and_whoever_dies_the_run_can_end(commands: Any, 
     for kind, action, name, number in commands:
         with suppress(StrettoError):
             carry_out(driver, kind, action, name, number)
-    for _ in range(2):  # the first ends the run, the second what undoes it
+    for last in (RunAction.STOP, RunAction.KILL):  # the first ends the run, the second what undoes it
         with suppress(StrettoError):
-            driver.act(RunAction.STOP)
+            driver.act(last)
         answer_all(driver)
     assert driver.flow.is_over, driver.statuses()
 

@@ -59,7 +59,7 @@ def test_each_class_of_failure_has_its_own_budget() -> None:
     made = attempts_of(driver, "a")
     assert [each.status for each in made] == [S.USER_FAILED, S.PLATFORM_FAILED, S.FATALLY_FAILED]
     assert (made[2].error_retries, made[2].platform_retries, made[2].timeout_retries) == (1, 1, 0)
-    assert {each.sequence for each in made} == {1}
+    assert {each.sequence for each in made} == {3}
     assert driver.lines("a") == []
     assert [line.message for line in made[0].timeline] == ["Retrying task in [1m]"]  # type: ignore[union-attr]
 

@@ -110,7 +110,7 @@ def test_row_31_a_failure_that_is_handled_does_not_fail_the_workflow() -> None:
 def test_row_32_what_does_not_run_says_why() -> None:
     chain = (step("a", "b"), step("b", "c"), step("c"), step("open"))
     driver = Driver(workflow(*chain), runtime=scripted(a=["FATAL_ERROR"], open=[FOREVER])).start().run(0)
-    assert [driver.why(name).reasons[0].cause for name in "bc"] == ["NEVER", "PREDECESSOR"]
+    assert [driver.why(name).reasons[0].cause for name in "bc"] == ["NEVER", "NEVER"]
     assert "FATALLY_FAILED" in str(driver.why("b"))
     driver = (
         Driver(workflow(*chain), runtime=scripted(a=[FOREVER], open=[FOREVER]))
@@ -260,7 +260,11 @@ def test_row_70_a_result_that_is_too_large_is_refused_cleanly() -> None:
     assert "size" in str(driver.attempt("a").reason)
 
 
-def test_row_72_tags_of_the_run_and_of_the_step_are_merged() -> None:
-    driver = Driver(workflow(step("a", tags=(tag("mine"),))), run={"tags": (tag("runs"),)})
-    driver.finish()
-    assert set(driver.world.most_held) == {"mine", "runs"}
+def test_row_72_a_step_takes_permits_for_its_own_tags_only() -> None:
+    loop = foreach("l", {"i": numbers(1, 2)}, step("x", tags=(tag("inner"),)), tags=(tag("loop"),))
+    steps = (step("a", "l", tags=(tag("mine"),)), loop)
+    driver = Driver(
+        workflow(*steps, tags=(tag("workflow", 0),)), run={"tags": (tag("workflow", 0), tag("runs", 0))}
+    ).finish()
+    assert driver.status == "SUCCEEDED"
+    assert driver.world.most_held == {"mine": 1, "loop": 1, "inner": 2}

@@ -61,7 +61,7 @@ def test_row_98_a_restart_goes_up_through_loops_and_subworkflows_and_down_again(
     assert again.attempt("l").status is S.RUNNING
     iteration = again.child("l", 2)
     assert again.live("l") == [2]
-    assert (iteration.run.status, iteration.run.key.run_id) == (RunStatus.IN_PROGRESS, 2)
+    assert (iteration.run.status, iteration.run.key.run_id) == (RunStatus.IN_PROGRESS, 3)
     assert again.statuses(iteration) == {"s": "RUNNING"}
     assert (child.status, child.statuses()) == ("IN_PROGRESS", {"k3": "STARTING"})
     effects = [*again.effects, *child.effects]

@@ -181,7 +181,7 @@ def test_a_back_off_that_runs_out_in_a_pause_is_continued_afterwards() -> None:
     driver.act(A.RESUME).run()
     assert driver.status == "SUCCEEDED"
     assert driver.attempt("a").error_retries == 2
-    assert driver.attempt("a").sequence == 1
+    assert driver.attempt("a").sequence == 3
 
 
 def test_a_pause_shorter_than_a_back_off_changes_nothing() -> None:

@@ -6,22 +6,28 @@ from tests.engine.shapes import computed, foreach, noop, number, result, step, t
 
 from stretto.engine.effects import AnnounceSignals, LookForBreakpoint, StartWork, WatchSignals
 from stretto.engine.events import BreakpointGone, CalledBack, Granted, SignalCame
+from stretto.engine.kinds.sleep import LATEST
 from stretto.engine.permits import PermitDefaults
 from stretto.engine.settings import EngineSettings
 from stretto.engine.why import why
 from stretto.model.actions import StepAction
 from stretto.model.artifact import DynamicOutputArtifact
 from stretto.model.errors import WrongState
-from stretto.model.param import ParamType
+from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.signal import SignalDependencyDefinition, SignalMatchParam, SignalOutputDefinition
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.trigger import SignalOperator
-from stretto.model.workflow import Criticality
+from stretto.model.wire.scalars import decimal_of
+from stretto.model.workflow import Criticality, Semantics
 
 S = StepStatus
 A = StepAction
 ITEMS = {"i": computed("return new long[]{1, 2, 3};", ParamType.LONG_ARRAY)}
+
+
+def real(value: str) -> ParamDefinition:
+    return ParamDefinition(type=ParamType.DOUBLE, value=decimal_of(value))
 
 
 def wants(name: str, **match: tuple[SignalOperator, object]) -> SignalDependencyDefinition:
@@ -215,6 +221,32 @@ def test_sleep(params: dict[str, object], seconds: int) -> None:
     assert driver.attempt("a").end_time - driver.attempt("a").start_time == seconds * 1_000  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"sleep_millis": real("Infinity")},
+        {"sleep_seconds": number(2**70)},
+        {"sleep_until": number(2**63)},
+    ],
+)
+def test_a_sleep_for_ever_ends_in_the_year_9999(params: dict[str, object]) -> None:
+    driver = Driver(workflow(step("a", type="Sleep", params=params), semantics=Semantics.STRETTO)).start()
+    assert driver.why("a").reasons[0].until == LATEST
+
+
+@pytest.mark.parametrize("params", [{"sleep_millis": real("-Infinity")}, {"sleep_seconds": number(-(2**70))}])
+def test_a_sleep_until_long_ago_is_none(params: dict[str, object]) -> None:
+    driver = Driver(workflow(step("a", type="Sleep", params=params), semantics=Semantics.STRETTO)).start()
+    assert driver.status == "SUCCEEDED"
+
+
+def test_nobody_sleeps_for_nan() -> None:
+    sleep = step("a", type="Sleep", params={"sleep_millis": real("NaN")})
+    driver = Driver(workflow(sleep, semantics=Semantics.STRETTO)).finish()
+    assert driver.statuses() == {"a": "INTERNALLY_FAILED"}
+    assert driver.attempt("a").reason == "Param [sleep_millis] is NaN: no step can sleep for that long"
+
+
 def test_a_sleep_that_makes_no_sense_fails_the_step() -> None:
     driver = Driver(workflow(step("a", type="Sleep", params={"sleep_until": text("soon")}))).finish()
     assert driver.statuses() == {"a": "INTERNALLY_FAILED"}
@@ -237,6 +269,13 @@ def test_a_refusal_fails_a_wait_for_good() -> None:
     driver.send(CalledBack(attempt=driver.attempt("a").key, approved=False, message="not today"))
     assert driver.statuses() == {"a": "FATALLY_FAILED", "b": "NOT_CREATED"}
     assert driver.attempt("a").reason == "not today"
+
+
+def test_a_refusal_without_a_note_names_who_refused() -> None:
+    for user, name in (("bob", "bob"), (None, "unknown")):
+        driver = Driver(workflow(step("a", type="Wait"))).start()
+        driver.send(CalledBack(attempt=driver.attempt("a").key, approved=False, user=user))
+        assert driver.attempt("a").reason == f"user [{name}] refused it"
 
 
 def test_an_answer_for_a_step_that_waits_for_none_is_refused() -> None:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from stretto.flow import Flow
-from stretto.model.param import Parameter
+from stretto.model.param import RESULT, Parameter
 from stretto.model.step import TypedStep
 from stretto.ports.runtime import Done
-from stretto.runtimes.python.function import RESULT, Function
+from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.kinds import kind_of_param
 from stretto.runtimes.python.values import decode, encode
 from stretto.testing.harness import Harness

@@ -154,8 +154,11 @@ def ignored(n: int) -> int:
     return add(risky.with_options(failure_mode="ignore_failure")(n))
 
 
-def test_an_ignored_failure_leaves_the_empty_value() -> None:
-    assert play(ignored, n=-1).value == 1
+def test_a_step_that_needs_the_result_of_an_ignored_failure_fails() -> None:
+    assert play(ignored, n=1).value == 2
+    played = play(ignored, n=-1, fails=True)
+    assert (played.status, played.steps["risky"]) == ("FAILED", "COMPLETED_WITH_ERROR")
+    assert "a value that it reads is missing" in str(played.run.step("add").reason)
 
 
 # --------------------------------------------------------------------------------------------------- retries

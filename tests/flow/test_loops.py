@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from tests.flow.playing import conditions, play
+from tests.flow.playing import carry_out, conditions, play
 
 from stretto.definition import parse
-from stretto.flow import Flow, collect, each, foreach, loop_while, step, text, when, workflow
+from stretto.flow import Flow, TraceError, collect, each, foreach, loop_while, step, text, when, workflow
+from stretto.testing.harness import Harness
 
 
 @dataclass
@@ -389,3 +390,104 @@ ALL: list[Flow[..., Any]] = [
 @pytest.mark.parametrize("flow", ALL, ids=lambda flow: flow.id)
 def test_the_printed_definition_is_the_same(flow: Any) -> None:
     assert parse(flow.to_yaml()) == flow.definition
+
+
+# ----------------------------------------------------------------------------------------- lists side by side
+@step
+def numbers_up_to(n: int) -> list[int]:
+    return list(range(n))
+
+
+@step
+def minus(a: int, b: int, c: int = 0) -> int:
+    return a - b - c
+
+
+@step
+def loosely(a: Any, b: Any) -> Any:
+    return f"{a}{b}"
+
+
+@step
+def tagged(n: int, tags: list[str]) -> str:
+    return f"{n} {tags}"
+
+
+@workflow
+def minus_flow(a: int, b: int) -> int:
+    return minus(a, b)
+
+
+@workflow
+def side_by_side(n: int) -> list[Any]:
+    rows = numbers_up_to(n)
+    return [
+        minus.map([10, 20], [1, 2]),
+        minus.map(rows, numbers_up_to(n), c=1),
+        minus.map(rows, [1, n, 3]),
+        minus.map(a=rows, b=[1, 2, 3]),
+        minus.map(each([5]), b=each([1]), c=3),
+        loosely.map(["x", "y"], [{"k": 1}, None]),
+        loosely.map(["x", "y"], b=[1, 2]),
+        join.map([["a", "b"], ["c"]], ["-", "+"]),
+        minus_flow.map([9, 8], [1, 2]),
+        tagged.map([1, 2], ["a", "b"]),
+    ]
+
+
+def test_a_map_goes_through_several_lists_side_by_side() -> None:
+    assert play(side_by_side, n=3).value == [
+        [9, 18],
+        [-1, -1, -1],
+        [-1, -2, -1],
+        [-1, -1, -1],
+        [1],
+        ["x{'k': 1}", "yNone"],
+        ["x[1, 2]", "y[1, 2]"],
+        ["a-b", "c"],
+        [8, 6],
+        ["1 ['a', 'b']", "2 ['a', 'b']"],
+    ]
+
+
+def test_plain_maps_go_side_by_side_too() -> None:
+    assert minus.map([10, 20], [1, 2], c=1) == [8, 17]
+    with pytest.raises(TraceError, match="give lists of one length"):
+        minus.map([1], [2, 3])
+
+
+@workflow
+def uneven(n: int) -> list[int]:
+    return minus.map(numbers_up_to(n), [1])
+
+
+def test_lists_of_different_lengths_fail_in_the_run() -> None:
+    with Harness() as harness:
+        carry_out(harness, uneven)
+        run = harness.start(uneven.definition, uneven.encode({"n": 2}))
+        assert harness.finish(run) == "FAILED"
+        found = (
+            "goes through lists side by side, and `a` has 2 elements, `b` has 1 element: give lists of one"
+        )
+        assert found in str(run.timeline)
+
+
+@workflow
+def uneven_parameters(xs: list[int], ys: list[int], zs: list[int]) -> list[int]:
+    return minus.map(xs, ys, zs)
+
+
+def test_parameters_of_different_lengths_are_named() -> None:
+    with Harness() as harness:
+        run = harness.start(uneven_parameters, xs=[1], ys=[], zs=[1])
+        assert harness.finish(run) == "FAILED"
+        assert "`a` has 1 element, `b` has 0 elements, `c` has 1 element" in str(run.timeline)
+
+
+def test_known_lists_of_different_lengths_are_refused_beside_unknown_ones() -> None:
+    @workflow
+    def uneven(n: int) -> list[int]:
+        return minus.map(numbers_up_to(n), [1, 2], [3])
+
+    with pytest.raises(TraceError, match="`b` has 2 elements, `c` has 1 element; give lists of one length"):
+        _ = uneven.definition

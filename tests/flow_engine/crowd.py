@@ -13,8 +13,7 @@ from stretto.flow.workflow import workflow
 from stretto.runtimes.python import StepContext
 
 STEPS = 5
-# One of two processes is killed every few seconds: without this, runs would soon be suspected of it, and set
-# aside.
+# One of two processes is killed every few seconds: groups are soon handled without notes again.
 SETTINGS = {"node.calm_after": "1s"}
 
 

@@ -181,6 +181,34 @@ def test_restart_with_another_parameter() -> None:
     finish(work())
 
 
+def test_restart_from_a_step_with_other_parameters() -> None:
+    async def work() -> None:
+        async with Engine("memory") as engine:
+            run = await engine.submit(careful)
+            await run.wait(30)
+            again = await run.restart(from_step="fragile", step_params={"fragile": {"fail": False}})
+            assert await again.result(30) == "well"
+            third = await again.restart(from_step="fragile", fail=False)
+            assert await third.result(30) == "well"
+            last = await third.restart(from_beginning=True, step_params={"fragile": {"fail": True}})
+            with pytest.raises(RunFailed, match="as it was told"):
+                await last.result(30)
+
+    finish(work())
+
+
+def test_a_restart_from_a_step_changes_no_other_step() -> None:
+    async def work() -> None:
+        async with Engine("memory") as engine:
+            run = await engine.submit(partly)
+            await run.wait(30)
+            steps = {"say": {"word": "x"}}
+            with pytest.raises(InvalidRequest, match="of that step alone, not of `say`"):
+                await run.restart(from_step="broken", step_params=steps)
+
+    finish(work())
+
+
 def test_a_step_is_skipped() -> None:
     async def work() -> None:
         async with Engine("memory") as engine:

@@ -147,7 +147,7 @@ class Pages:
     async def all_runs(self, cut: Any, _wanted: Any) -> Slice[RunRow]:
         return self._page(None if cut.below is None else cut.below[1].instance_id)
 
-    async def instances(self, _workflow_id: str, cut: Any) -> Slice[RunRow]:
+    async def instances(self, _workflow_id: str, cut: Any, _statuses: Any) -> Slice[RunRow]:
         return self._page(cut.below)
 
 
@@ -366,7 +366,8 @@ def test_a_run_that_was_set_aside_goes_on_when_it_is_asked_for(url: str, way: st
             database.commit()
         async with Engine(url, recover="manual") as engine:
             run = await engine.get("talk", 1)
-            assert (await engine._opened().row(run.key)).quarantined is not None
+            assert (await run.look()).quarantined == "owners died"
+            assert "is quarantined: owners died" in (await run.why()).sentence
             GATES["gate"].set()
             if way == "submit":
                 run = await engine.submit(talk, request_id="once")

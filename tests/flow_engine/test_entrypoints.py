@@ -90,7 +90,7 @@ def test_the_traceback_is_in_the_log(tmp_path: Path) -> None:
     config = {"runtimes.logs": str(tmp_path)}
     found = results({"w": named("fails")}, config=config)
     assert "awkward.py" in found["w"].steps["s"].artifacts["python"]["traceback"]
-    (file,) = tmp_path.rglob("*.log")
+    (file,) = tmp_path.rglob("*.pack")
     assert "Traceback" in file.read_text()
     assert "ValueError: no such table" in file.read_text()
 
@@ -102,8 +102,8 @@ def test_a_function_sees_its_step(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (step.status, step.value) == ("SUCCEEDED", "s 4 hello 1")
     assert step.artifacts["progress"]["text"] == "half"
     assert "noted" in [line.text for line in step.timeline]
-    (file,) = tmp_path.rglob("*.log")
-    lines = [line.split(" ", 3) for line in file.read_text().splitlines()]
+    (file,) = tmp_path.rglob("*.pack")
+    lines = [line.split(" ", 3) for line in file.read_text().splitlines() if not line.startswith("#")]
     assert sorted((stream, text) for _, stream, _, text in lines) == [
         ("log", "INFO logged hello"),
         ("stdout", "printed hello"),

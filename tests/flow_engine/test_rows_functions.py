@@ -98,7 +98,7 @@ def test_row_42_functions_are_found_again_and_a_missing_one_fails_its_step_alone
             await seen("begin gate")
             opens_when_paused(engine)
             before = {each.name: each.source_hash for each in await engine.functions()}
-        async with Engine(url, recover="manual") as engine:
+        async with Engine(url, recover="manual", config={"engine.function_within": "0s"}) as engine:
             engine.register(rewritten())
             with caplog.at_level(logging.INFO):
                 await engine.stop()
@@ -110,7 +110,9 @@ def test_row_42_functions_are_found_again_and_a_missing_one_fails_its_step_alone
             assert result.steps["kept"].status is StepStatus.SUCCEEDED
             assert result.steps["kept"].value == "rewritten"
             assert result.steps["removed"].status is StepStatus.FATALLY_FAILED
-            assert "there is no function `removed` in this program" in (result.steps["removed"].error or "")
+            assert "no running process knows the function `removed`. Deploy" in (
+                result.steps["removed"].error or ""
+            )
             after = {each.name: each.source_hash for each in await engine.functions()}
             assert after["kept"] != before["kept"]
             assert after["removed"] == before["removed"]

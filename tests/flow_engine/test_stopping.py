@@ -8,6 +8,7 @@ from time import monotonic
 import pytest
 from tests.flow_engine.flows import BLOCKS, CALLS, GATES, finish, opens_when_paused, seen, talk, threaded
 
+from stretto.app import App
 from stretto.flow.engine import Engine, stopping
 from stretto.flow.engine.starting import paused_by_stop
 from stretto.flow.workflow import workflow
@@ -268,6 +269,7 @@ def test_a_node_that_fails_is_told_to_all_who_wait(monkeypatch: pytest.MonkeyPat
 
             host = engine._host
             assert host is not None
+            assert isinstance(host.app, App)
             monkeypatch.setattr(host.app._node, "wake", fail)
             with pytest.raises(Internal, match="the node of the engine has failed: RuntimeError: out"):
                 await run.result(30)

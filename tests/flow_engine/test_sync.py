@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.flow_engine.flows import CALLS, GATES, Counts, etl, failing, opens_when_paused, talk
+from tests.flow_engine.rude import arguments
 from tests.flow_engine.test_acting import WAITING
 from tests.flow_engine.test_stopping import row_of
 
@@ -77,6 +78,10 @@ def test_a_run_is_acted_on() -> None:
             bad.result(30)
         again = bad.restart()
         assert again.id == "failing/1/2"
+        with pytest.raises(RunFailed, match="no such table"):
+            again.result(30)
+        steps = list(again.steps())
+        assert again.restart(from_step=steps[0]).id == "failing/1/3"
         for name in ("terminate", "kill"):
             GATES.clear()
             CALLS.clear()
@@ -158,3 +163,32 @@ def test_a_blocking_call_in_the_loop_of_the_engine_is_refused() -> None:
     with Engine("memory").sync() as engine:
         engines.append(engine)
         assert "this is its own event loop" in engine.run(nesting)
+
+
+def test_an_engine_is_used_and_closed_where_another_loop_runs() -> None:
+    async def notebook() -> str:
+        with Engine("memory").sync() as engine:
+            found = engine.run(etl, day="monday")
+            for _ in engine.submit(etl, day="tuesday").events():
+                break
+        engine = Engine("memory").sync()
+        engine.start()
+        engine.stop()
+        return str(found)
+
+    assert "read=3" in asyncio.run(notebook())
+
+
+@pytest.mark.parametrize(
+    ("given", "seen"),
+    [
+        (["/shop/orders.py", "--day", "monday"], ["/shop/orders.py", "--day", "monday"]),
+        (["/bin/stretto", "run", "--database", "postgresql://ann:secret@db/x"], ["/bin/stretto"]),
+    ],
+)
+def test_a_worker_has_the_arguments_of_the_program(
+    given: list[str], seen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", given)
+    with Engine("memory").sync() as engine:
+        assert engine.run(arguments) == seen

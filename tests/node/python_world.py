@@ -65,7 +65,9 @@ class PythonWorld:
         if definition.properties is None:
             definition = msgspec.structs.replace(definition, properties=Properties(owner=ANN.user))
         await publish(self.store, ANN, definition, limits=limits)
-        request = StartRequest(initiator=ManualInitiator(), run_params=run_params)
+        request = StartRequest(
+            initiator=ManualInitiator(), run_params=run_params, step_run_params=dict(step_params or {})
+        )
         workflow_id = definition.workflow.id
         made = await start(
             self.store,
@@ -73,7 +75,6 @@ class PythonWorld:
             workflow_id,
             "latest",
             request,
-            step_run_params=step_params or {},
             hints=self.hints,
         )
         return RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
@@ -129,7 +130,7 @@ async def world(
     runtime = PythonRuntime(Registry(*functions), now=clock.now, store=store, **options)
     runtimes: dict[str, StepRuntime] = {"Python": runtime, **(others or {})}
     performer = Performer(store, hints, runtimes, InProcess(), settings=QUICK)
-    node = Node(QUICK, clock.steady, lambda: NodeId(uuid4().hex), performer.outside, ())
+    node = Node(QUICK, clock.steady, lambda: NodeId(uuid4().hex), performer.outside, (), performer.lacks)
     driver = Driver(node, performer, clock, hints)
     task = asyncio.create_task(driver.run())
     made = PythonWorld(store, clock, runtime, driver)

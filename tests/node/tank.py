@@ -100,8 +100,15 @@ class Seen(Observer):
 class Fish:
     """One node, with its performer."""
 
-    def __init__(self, tank: "Tank", number: int, settings: NodeSettings, store: Store) -> None:
-        self.runtime = Scripted()
+    def __init__(
+        self,
+        tank: "Tank",
+        number: int,
+        settings: NodeSettings,
+        store: Store,
+        runtime: Scripted | None = None,
+    ) -> None:
+        self.runtime = runtime or Scripted()
         self.far = Scripted(outside=True)
         self.seen = Seen()
         self.held: Callable[[Ask], bool] = lambda _ask: False  # asks that are not answered for now
@@ -115,6 +122,7 @@ class Fish:
             lambda: NodeId(f"n{number}.{next(ids)}"),
             self.performer.outside,
             (self.seen,),
+            self.performer.lacks,
         )
         self.performer.report_to(self.node.reported)
         self.alive = True

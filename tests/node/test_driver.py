@@ -10,6 +10,7 @@ from stretto.actions.publish import publish
 from stretto.actions.start import start
 from stretto.definition.parse import Options, load
 from stretto.engine.records import RunKey
+from stretto.engine.settings import EngineSettings
 from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest
 from stretto.model.step import AnyStep
@@ -26,7 +27,14 @@ from stretto.ports.runtime import Continue, Done, Injected, StepContext, StepRes
 from stretto.store.memory import Database, MemoryStore
 from stretto.store.memory.hints import MemoryHints
 
-QUICK = NodeSettings(beat_every=20, watch_longer=200, claim_every=100, fetch_soon=20, fetch_late=50)
+QUICK = NodeSettings(
+    beat_every=20,
+    watch_longer=200,
+    claim_every=100,
+    fetch_soon=20,
+    fetch_late=50,
+    engine=EngineSettings(function_within=0),
+)
 
 
 class Background:

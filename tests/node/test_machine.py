@@ -11,7 +11,7 @@ from stretto.engine.events import RunActed, RunAction, StepActed
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.actions import StepAction
 from stretto.model.errors import Unavailable
-from stretto.node.asks import Ask, Commit, FetchMail, LoadRuns
+from stretto.node.asks import Commit, FetchMail, LoadRuns
 from stretto.node.group import GroupState
 from stretto.ports.failures import OutcomeUnknown, Poison, Stale
 from stretto.ports.messages import Kind, Letter, Log
@@ -386,9 +386,9 @@ def test_all_groups_are_read_and_swept_at_once() -> None:
     looking: Any = fish.performer._looking
     look = looking.sweep
 
-    async def counted(groups: Any) -> None:
+    async def counted(groups: Any, now: int) -> Any:
         swept.append(len(groups))
-        await look(groups)
+        return await look(groups, now)
 
     looking.sweep = counted
     tank.settle()
@@ -494,72 +494,6 @@ def test_a_run_that_can_not_be_loaded_is_set_aside(faulty: tuple[Tank, Faults, F
 
 
 # --------------------------------------------------------------------------------------------- quarantine
-def test_what_kills_its_owners_is_set_aside() -> None:
-    """Three owners died; the next ones note what they touch. At the third of those, the run is set aside."""
-    tank = Tank()
-    first = tank.fish()
-    bad = tank.settle().start(
-        flow("{id: nap, type: Sleep, params: {sleep_seconds: {value: 60, type: LONG}}}")
-    )
-    tank.settle()
-    tank.crash(first)
-
-    def deadly(ask: Ask) -> bool:
-        return isinstance(ask, LoadRuns) and bad in ask.runs
-
-    for _ in range(5):
-        assert tank.row(bad).quarantined is None
-        victim = tank.fish()
-        victim.held = deadly
-        for _ in range(100):
-            tank.advance(2_000)
-            if victim.holding:
-                break
-        assert victim.holding
-        tank.crash(victim)
-    last = tank.fish()
-    tank.advance(60_000)
-    good = tank.start_again("flow")
-    tank.advance(120_000)
-    assert tank.status(good) == "SUCCEEDED"
-    assert tank.row(bad).quarantined is not None
-    assert tank.do(tank.store.release_run(bad))
-    tank.advance(120_000)
-    assert tank.status(bad) == "SUCCEEDED"
-    assert len(last.node.groups) == GROUPS
-    assert not tank.group_of(last, bad).careful
-
-
-def test_what_does_no_harm_for_a_while_is_not_set_aside() -> None:
-    """Owners are killed from outside, again and again; the run was touched, and nothing came of it."""
-    tank = Tank()
-    first = tank.fish()
-    run = tank.settle().start(
-        flow("{id: nap, type: Sleep, params: {sleep_seconds: {value: 600, type: LONG}}}")
-    )
-    tank.settle()
-    tank.crash(first)
-    for number in range(5):
-        victim = tank.fish()
-        tank.advance(20_000)
-        assert tank.group_of(victim, run).careful is (number >= 2)
-        tank.do(
-            tank.store.send(
-                Letter(
-                    ref=f"look {number}",
-                    to_group=tank.row(run).group,
-                    body=Log(run=run, status=tank.row(run).record.status, at=1),
-                )
-            )
-        )
-        tank.advance(5_000)
-        tank.crash(victim)
-    tank.fish()
-    tank.advance(700_000)
-    assert tank.row(run).quarantined is None
-    assert tank.status(run) == "SUCCEEDED"
-
-
 def test_a_run_that_is_let_out_while_it_is_read() -> None:
     """What was read still says that it is set aside; it goes on all the same, with what came for it."""
     tank = Tank(park_after=1_000)

@@ -115,7 +115,7 @@ def test_a_function_that_is_gone_fails_only_its_step(url: str) -> None:
             run, status = await at.run(text)
             assert status == "FAILED"
             assert await at.steps(run) == {"a": "FATALLY_FAILED", "b": "SUCCEEDED"}
-            assert "there is no function `gone`" in str((await at.step(run, "a")).reason)
+            assert "no running process knows the function `gone`" in str((await at.step(run, "a")).reason)
             assert await at.result(run, "b") == 3
 
     asyncio.run(body())

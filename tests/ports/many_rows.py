@@ -98,6 +98,7 @@ VALUES: dict[str, Any] = {
     "workflow_end": "wf-7z",
     "workflow_id": "wf-7",
     "workflow_ids": [f"wf-{number}" for number in range(10)],
+    "nodes": ["node-1"],
     "named": [(f"wf-{number}",) for number in range(10)],
     **{f"workflow_{number}": f"wf-{number}" for number in range(16)},
 }

@@ -59,6 +59,7 @@ INSERT INTO work (workflow_id, instance_id, run_id, step_id, attempt_no, launch,
   SELECT CONCAT('wf-', seq % 100), 1 + seq DIV 100, 1, 'step-1', 1, 1, CONCAT('pool-', seq % 3), seq % 128,
     <epoch> + seq DIV 100, 1, IF(seq % 2 = 0, CONCAT('node-', seq % 4), NULL) FROM <few>;
 INSERT INTO tag (tag, is_limited, max_allowed, doc) SELECT CONCAT('tag-', seq), 1, 5, '{}' FROM <few>;
+INSERT INTO tag_rate (tag, rate, grants) SELECT CONCAT('tag-', seq), '10/minute', '[]' FROM <few>;
 INSERT INTO permit (workflow_id, instance_id, run_id, step_id, attempt_no, tag, group_id, home_group, granted, place,
     since)
   SELECT CONCAT('wf-', seq % 100), 1 + seq DIV 100, 1, 'step-1', 1, CONCAT('tag-', seq DIV 10), seq % 128,
@@ -85,6 +86,7 @@ INSERT INTO change_log (group_id, seq, logged_at, doc)
 INSERT INTO sink (sink, group_id, seq) SELECT CONCAT('sink-', seq DIV 128), seq % 128, 1 FROM <sinks>;
 INSERT INTO node (node_id, state, joined_at) SELECT CONCAT('node-', seq), 'ALIVE', <epoch> FROM <nodes>;
 INSERT INTO beat (node_id, n, expires_at) SELECT CONCAT('node-', seq), 1, <epoch> FROM <nodes>;
+INSERT INTO advertisement (node_id, version, doc) SELECT CONCAT('node-', seq), 1, '[]' FROM <nodes>;
 UPDATE flow_group SET owner = CONCAT('node-', group_id % 4);
 INSERT INTO job_function (name, doc) SELECT CONCAT('function-', seq), '{}' FROM <few>;
 INSERT INTO kept_result (result_key, doc, kept_until)

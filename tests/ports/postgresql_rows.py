@@ -72,6 +72,7 @@ OVERRIDES = {
         "attempt_no": "1",
     },
     "tag": {"tag": "'tag-' || i"},
+    "tag_rate": {"tag": "'tag-' || i", "rate": "'10/minute'", "grants": "'[]'"},
     "node": {"node_id": "'node-' || i", "state": "'ALIVE'", "buried_at": "NULL"},
     "attempt": {
         "workflow_id": "'wf-' || i / 10 % 100",
@@ -86,7 +87,7 @@ COLUMNS = """
 SELECT table_name, column_name, data_type, is_nullable = 'YES' FROM information_schema.columns
 WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position
 """
-FEW = {"node": 4, "beat": 4, "work": 10_000}
+FEW = {"node": 4, "beat": 4, "advertisement": 4, "work": 10_000}
 LEFT_OUT = {"flow_group", "stretto_version"}
 
 

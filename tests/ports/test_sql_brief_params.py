@@ -19,7 +19,7 @@ from stretto.model.workflow import Workflow
 from stretto.params import workflow_params
 from stretto.ports.default_params import DEFAULT_PARAMS
 from stretto.store.sql.codec import ATTEMPT, EVALUATED, OWN_PARAMS, PARAMS
-from stretto.store.sql.params import KnownParams, joined
+from stretto.store.sql.params import KnownParams
 
 NOW = 1_763_280_000_000
 KEY = RunKey("wf", 1, 1)
@@ -145,9 +145,8 @@ def test_what_an_iteration_has_of_its_own_stands_over_its_base() -> None:
     record = iteration({"i": OWN, "RUN_DATE": later})
     found = KnownParams().written(record, iteration=True)
     assert found.base is not None
-    text = joined(found.own, found.base.text)
-    assert text is not None
-    assert PARAMS.read(text) == dict(record.params)
+    assert found.own is not None
+    assert {**PARAMS.read(found.base.text), **OWN_PARAMS.read(found.own)} == dict(record.params)
 
 
 def test_an_iteration_whose_own_parameter_is_called_as_the_mark_is() -> None:

@@ -24,7 +24,7 @@ from stretto.ports.signals import NewSignal, SignalWait
 from stretto.ports.work import Work
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql import run_lists
-from stretto.store.sql.params import Recent, joined
+from stretto.store.sql.params import Recent
 from stretto.testing.store_suite.owner import Owner
 from stretto.testing.store_suite.workflows import gone
 from stretto.testing.store_suite.world import World, attempt_record, ended, refusal, run_record
@@ -284,15 +284,6 @@ def test_only_so_much_is_remembered() -> None:
     for number in (1, 2, 1, 3):
         recent.note(number, "x")
     assert list(recent) == [1, 3]
-
-
-def test_texts_of_parameters_are_joined() -> None:
-    assert joined(None, None) is None
-    assert joined('{"a":1}', None) == '{"a":1}'
-    assert joined('{"a":1}', "{}") == '{"a":1}'
-    assert joined("{}", '{"b":2}') == '{"b":2}'
-    assert joined(None, '{"b":2}') == '{"b":2}'
-    assert joined('{"a":1}', '{"b":2}') == '{"b":2,"a":1}'
 
 
 # ------------------------------------------------------------------------------------------------ retention

@@ -18,7 +18,7 @@ from stretto.store.sqlite import dialect
 from stretto.store.sqlite.transaction import POST
 
 # 128, and as many as there are processes and functions in a program
-FEW_ROWS = {"flow_group", "node", "beat", "job_function"}
+FEW_ROWS = {"flow_group", "node", "beat", "advertisement", "job_function"}
 SCHEMA = Path(dialect.__file__).with_name("schema.sql")
 ALIASES = {"named", "new", "place", "other"}  # of values that were bound
 ALIASES |= {"admitted", "to_groups", "to_nodes", "lost", "unread", "seen"}  # of rows that were found
@@ -92,6 +92,7 @@ def filtered_lists() -> Iterator[tuple[str, Any]]:
 
 PARTS = dict([*constants(), *filtered_lists(), ("sqlite.post", POST)])
 SORTED = {
+    "admitting.SOME_RUNNING.0",  # of two phases: no more run at once than the concurrency allows
     "outbox.WAITING.0",  # of several groups; what waits is little
     "triggers.DUE.0",
     *(f"views.LONGEST.{place}" for place in range(6)),  # of one loop, and not of many iterations

@@ -104,7 +104,7 @@ def test_a_missing_driver_names_what_to_install(monkeypatch: pytest.MonkeyPatch)
     error = refused("postgresql+no_such_driver://host/name")
     assert isinstance(error, PreconditionFailed)
     assert "no_such_driver" in error.message
-    assert error.hint == "pip install 'stretto[postgresql]'"
+    assert error.hint == "install Stretto with it, from a clone: pip install './stretto[postgresql]'"
 
 
 # ---------------------------------------------------------------------------------------------------- places

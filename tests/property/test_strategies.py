@@ -17,11 +17,11 @@ from tests.unit.strategies.world import World
 
 from stretto.model.errors import PreconditionFailed
 from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.model.response import Hold
 from stretto.strategies import (
     Accepted,
     Admission,
     Duplicate,
-    Hold,
     Refused,
     Request,
     Restart,

@@ -3,49 +3,42 @@
 A plant is a context manager. It replaces as little as possible, and puts it back.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from itertools import count
 from typing import Any
 
 import msgspec
+from tests.simulation.plant import Plant, replaced
+from tests.simulation.planted_permits import (
+    granted_after_reload,
+    lost_grant,
+    room_not_checked,
+    starts_forgotten_early,
+)
 
 from stretto.engine import decide as deciding_core
-from stretto.engine.events import Granted, Reported
+from stretto.engine.compensation import undo_ids
+from stretto.engine.earlier import UndoPage
+from stretto.engine.events import ChildEnded, Reported
 from stretto.engine.machine import finish
 from stretto.engine.turn import Turn
-from stretto.model.status import StepStatus
-from stretto.node import loading
+from stretto.model.status import RunStatus, StepStatus
 from stretto.node.deciding import Deciding
 from stretto.node.driver import Driver
-from stretto.node.entry import Item
 from stretto.node.membership import Membership
+from stretto.node.perform import earlier, signals
+from stretto.node.perform.children import Children
+from stretto.node.perform.earlier import Earlier
 from stretto.node.perform.loading import GroupLoading
 from stretto.node.performer import Performer
+from stretto.ports.fence import Fence
 from stretto.ports.messages import Kind
 from stretto.store.memory import commits, retention
 from stretto.store.memory import runs as workflow_transactions
 from stretto.store.memory.runs import MemoryRuns
 from stretto.store.memory.signals import MemorySignals
 from stretto.strategies.rule import Rule
-
-Plant = Callable[[], AbstractContextManager[None]]
-
-
-@contextmanager
-def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
-    """Something of the product is another thing for a while; `make` gets what it was."""
-    is_map = isinstance(owner, dict)
-    before = owner[name] if is_map else getattr(owner, name)
-    put: Callable[[Any], None] = (
-        (lambda value: owner.__setitem__(name, value))
-        if is_map
-        else (lambda value: setattr(owner, name, value))
-    )
-    put(make(before))
-    try:
-        yield
-    finally:
-        put(before)
 
 
 def no_generation_check() -> AbstractContextManager[None]:
@@ -80,22 +73,6 @@ def no_count_down() -> AbstractContextManager[None]:
         return freed
 
     return replaced(finish, "free_successors", make)
-
-
-def granted_after_reload() -> AbstractContextManager[None]:
-    """Who waits for permits when its run is loaded is taken to hold them."""
-
-    def make(recover: Any) -> Any:
-        def recovered(self: Any, group: Any, entry: Any, loaded: Any) -> None:
-            recover(self, group, entry, loaded)
-            for flow in loaded.flow.tree.live.values():
-                for record in flow.attempts:
-                    if record is not None and record.status is StepStatus.WAITING_FOR_PERMITS:
-                        entry.inbox.append(Item(Granted(attempt=record.key)))
-
-        return recovered
-
-    return replaced(loading.Loading, "_recover", make)
 
 
 def any_result_counts() -> AbstractContextManager[None]:
@@ -157,23 +134,6 @@ def lost_letter() -> AbstractContextManager[None]:
         return posted
 
     return replaced(commits, "post", make)
-
-
-def lost_grant() -> AbstractContextManager[None]:
-    """A message is consumed by a commit that does nothing about it."""
-
-    def make(granted: Any) -> Any:
-        calls = [0]
-
-        def heard(turn: Any, flow: Any, event: Granted) -> None:
-            calls[0] += 1
-            if calls[0] % 10:
-                granted(turn, flow, event)
-
-        return heard
-
-    handlers: Any = deciding_core.HANDLERS
-    return replaced(handlers, Granted, make)  # type: ignore[arg-type]
 
 
 @contextmanager
@@ -312,6 +272,59 @@ def deaf_driver() -> AbstractContextManager[None]:
     return replaced(Driver, "_answer", make)
 
 
+def iterations_left_alone() -> AbstractContextManager[None]:
+    """Whoever undoes a loop is told that none of its iterations can be undone."""
+
+    def make(_page: Any) -> Any:
+        async def nothing(_self: Any, _around: Any, _inline_id: str, _below: int) -> UndoPage:
+            return UndoPage()
+
+        return nothing
+
+    return replaced(Earlier, "undo_page", make)
+
+
+def children_left_alone() -> AbstractContextManager[None]:
+    """The step that undoes a child is told that nothing in it can be undone."""
+
+    def make(_before: Any) -> Any:
+        async def nothing(_self: Any, effect: Any, child: Any, _sender: Any, _request_id: str) -> Any:
+            return (ChildEnded(attempt=effect.attempt, child=child, status=RunStatus.SUCCEEDED),)
+
+        return nothing
+
+    return replaced(Children, "_undo", make)
+
+
+def undone_twice() -> AbstractContextManager[None]:
+    """An iteration that has undone itself is undone once more with the run around it."""
+
+    def make(told: Any) -> Any:
+        def forgetful(self: Any) -> Any:
+            found = told(self)
+            steps = {step.id: step for step in self._workflow.steps}
+            newest = {key: record for key, (_, record) in self._newest.items() if key in steps}
+            ids = [each for key, record in newest.items() for each in undo_ids(steps[key], record)]
+            return msgspec.structs.replace(found, compensation=None, undo=tuple(ids))
+
+        return forgetful
+
+    return replaced(earlier._Told, "sum_up", make)
+
+
+def begun_without_trust() -> AbstractContextManager[None]:
+    """A launch that has waited inside of a runtime begins, also if its node has lost its leases meanwhile."""
+    return replaced(Fence, "is_open", lambda _before: property(lambda _self: True))
+
+
+def signal_of_each_attempt() -> AbstractContextManager[None]:
+    """The same signal is stored again whenever somebody announces it."""
+    unique = count()
+    return replaced(
+        signals, "instance_id_of", lambda before: lambda name, _params: before(name, {"n": next(unique)})
+    )
+
+
 PLANTS: Mapping[str, Plant] = {
     plant.__name__: plant
     for plant in (
@@ -335,5 +348,12 @@ PLANTS: Mapping[str, Plant] = {
         forgotten_too_soon,
         request_kept,
         deaf_driver,
+        iterations_left_alone,
+        children_left_alone,
+        undone_twice,
+        begun_without_trust,
+        signal_of_each_attempt,
+        room_not_checked,
+        starts_forgotten_early,
     )
 }

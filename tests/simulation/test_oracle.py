@@ -6,7 +6,7 @@ from stretto.model.properties import Properties, RunStrategy, RunStrategyRule
 from stretto.model.retry import RetryPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep, FailureMode, TemplateStep, TypedStep
-from stretto.model.workflow import Definition
+from stretto.model.workflow import Definition, Semantics
 from stretto.testing.shapes import (
     computed,
     foreach,
@@ -18,7 +18,7 @@ from stretto.testing.shapes import (
     while_,
     workflow,
 )
-from stretto.testing.simulation.authors import UNKNOWN
+from stretto.testing.simulation.authors import BROKEN, UNKNOWN
 from stretto.testing.simulation.oracle import ANYTHING, Allowed, Oracle
 from stretto.testing.simulation.plays import Play, Row, Says, Script
 
@@ -37,10 +37,13 @@ def allowed(
     has_parent: bool = False,
     approved: bool = True,
     timeout: int | None = None,
+    semantics: Semantics | None = None,
     **rows: Row | tuple[Row, ...],
 ) -> Allowed:
     properties = Properties(run_strategy=RunStrategy(rule=rule, workflow_concurrency=1))
-    definition = Definition(workflow=workflow(*steps, timeout=timeout), properties=properties)
+    definition = Definition(
+        workflow=workflow(*steps, timeout=timeout, semantics=semantics), properties=properties
+    )
     plays = {name: row if isinstance(row[0], tuple) else (row,) for name, row in rows.items()}
     script = Script(plays, {"p": approved})
     return Oracle((definition, *more), script).run("w", has_parent=has_parent)
@@ -148,3 +151,41 @@ def test_people_and_nobody() -> None:
 def test_it_knows_its_limits() -> None:
     found = allowed(work("a", "b"), work("b"), b=(Play(redirect="a"), Play()))
     assert found.steps == {"a": ANYTHING, "b": ANYTHING}
+
+
+# ------------------------------------------------------------------------------------------------- semantics
+IGNORED = {"failure_mode": FailureMode.IGNORE_FAILURE}
+
+
+def test_a_step_that_times_out_has_failed_outside_of_maestro() -> None:
+    late = work("a", timeout=3)
+    assert allowed(late, a=says("NEVER")).runs == {R.TIMED_OUT}
+    found = allowed(late, semantics=Semantics.STRETTO, a=says("NEVER"))
+    assert found.steps["a"] == {S.TIMED_OUT}
+    assert found.runs == {R.FAILED}
+    ignored = allowed(work("a", timeout=3, **IGNORED), semantics=Semantics.STRETTO, a=says("NEVER"))
+    assert ignored.steps["a"] == {S.COMPLETED_WITH_ERROR}
+    assert ignored.runs == {R.SUCCEEDED}
+    assert allowed(work("a", timeout=3, **IGNORED), a=says("NEVER")).runs == {R.TIMED_OUT}
+
+
+def test_a_timeout_of_the_run_is_no_failure() -> None:
+    found = allowed(work("a"), timeout=5, semantics=Semantics.STRETTO)
+    assert found.runs == {R.SUCCEEDED, R.TIMED_OUT}
+    stopped = allowed(work("a", timeout=5), has_parent=True, semantics=Semantics.STRETTO)
+    assert stopped.runs == {R.SUCCEEDED, R.STOPPED, R.FAILED}
+
+
+def test_a_step_without_values_has_failed_outside_of_maestro() -> None:
+    broken = {"p": BROKEN, "n": number(1)}
+    plain, choosing = noop("a", "b", params=broken, **IGNORED), noop("a", ("b", "n > 2"), params=broken)
+    for each, ends in [(plain, {S.COMPLETED_WITH_ERROR}), (choosing, {S.INTERNALLY_FAILED})]:
+        assert allowed(each, noop("b"), semantics=Semantics.STRETTO).steps["a"] == ends
+        assert allowed(each, noop("b")).steps["a"] == {S.INTERNALLY_FAILED}
+
+
+def test_a_timeout_that_fails_at_once_stops_the_others_outside_of_maestro() -> None:
+    steps = (work("a", timeout=3, failure_mode=FailureMode.FAIL_IMMEDIATELY), work("b"))
+    assert allowed(*steps, a=says("NEVER")).steps["b"] == {S.SUCCEEDED}
+    found = allowed(*steps, semantics=Semantics.STRETTO, a=says("NEVER"))
+    assert found.steps["b"] == {S.SUCCEEDED, S.STOPPED, S.NOT_CREATED}

@@ -1,10 +1,12 @@
 """The simulator finds bugs: each of these is planted into the shipped code, and found within its bound."""
 
 import pytest
-from tests.simulation.planted import PLANTS
+from tests.simulation.planted import PLANTS as OTHER_PLANTS
+from tests.simulation.planted_pauses import PAUSE_PLANTS
 
 from stretto.testing.simulation.campaign import first_failure
 
+PLANTS = {**OTHER_PLANTS, **PAUSE_PLANTS}
 BOUND = 1_000
 FAR = {"reloaded_without_claim": 4_000}  # the commit must be lost, carried out late, and meet one that is not
 SOON = 400
@@ -14,7 +16,7 @@ SIGNS = {
     "effect_before_commit": ("I3:",),
     "no_count_down": ("I2:", "I8:", "order:", "oracle:"),
     "granted_after_reload": ("I10:",),
-    "any_result_counts": ("heeded a ghost", "a decision", "I5:", "I4:", "oracle:"),
+    "any_result_counts": ("heeded a ghost", "a decision", "I2:", "I5:", "I4:", "oracle:"),
     "result_applied_twice": ("a decision", "I2:", "I4:", "oracle:"),
     "lost_letter": ("I9:",),
     "lost_row": ("I8:", "I9:", "I10:", "I12:", "I14:"),
@@ -23,18 +25,26 @@ SIGNS = {
     "journal_not_undone": ("I2:",),
     "early_step": ("order:", "I2:", "a decision"),
     "reloaded_without_claim": ("I1:", "I8:", "I2:", "I4:", "I13:", "I14:", "a decision"),
-    "relaunched_where_it_is": ("I5:",),
+    "relaunched_where_it_is": ("I5:", "I8:"),
     "slots_ignored": ("I7:",),
     "log_with_a_gap": ("I14:",),
     "signals_passed_over": ("I12:",),
     "forgotten_too_soon": ("I15:",),
     "request_kept": ("I15:",),
     "deaf_driver": ("process ", "I8:"),
+    "iterations_left_alone": ("I16:",),
+    "children_left_alone": ("I16:",),
+    "undone_twice": ("I16:",),
+    "begun_without_trust": ("I19:", "I5:"),
+    "signal_of_each_attempt": ("I17:",),
+    "pause_not_told": ("I18:", "I8:"),
+    "room_not_checked": ("I10:",),
+    "starts_forgotten_early": ("I10:",),
 }
 # Where each was found when it was looked for from seed 0 on. Another version of the code is another run of
 # the same seeds: so this says only where it is quick to look first.
 FOUND_AT = {
-    "no_generation_check": 214,
+    "no_generation_check": 914,
     "effect_before_commit": 1,
     "no_count_down": 7,
     "granted_after_reload": 91,
@@ -46,7 +56,7 @@ FOUND_AT = {
     "dequeued_twice": 11,
     "journal_not_undone": 86,
     "early_step": 7,
-    "reloaded_without_claim": 47,
+    "reloaded_without_claim": 1338,
     "relaunched_where_it_is": 78,
     "slots_ignored": 2,
     "log_with_a_gap": 0,
@@ -54,6 +64,14 @@ FOUND_AT = {
     "forgotten_too_soon": 9,
     "request_kept": 6,
     "deaf_driver": 31,
+    "iterations_left_alone": 132,
+    "children_left_alone": 165,
+    "undone_twice": 509,
+    "begun_without_trust": 4,
+    "signal_of_each_attempt": 0,
+    "pause_not_told": 358,
+    "room_not_checked": 10,
+    "starts_forgotten_early": 64,
 }
 
 

@@ -107,7 +107,7 @@ async def _act(
     patience, hints = sending
     letter = act_on(row.group, event)
     await ask_owner(store, letter, patience, lasting=action in LASTING, hints=hints)
-    return answer_of(state_of(row), caller, action, await store.now(), info)
+    return answer_of(state_of(row), await store.now(), info)
 
 
 async def _steps_of(store: Store, row: RunRow, chosen: Chosen) -> tuple[str, ...]:

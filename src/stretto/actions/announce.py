@@ -1,7 +1,5 @@
 """Announce a signal, and look one up."""
 
-from uuid import NAMESPACE_OID, uuid5
-
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import check_role
 from stretto.actions.parts.naming import check_label
@@ -10,10 +8,9 @@ from stretto.actions.parts.repeat import repeated
 from stretto.model.errors import Conflict, InvalidRequest
 from stretto.model.request import SignalRequest
 from stretto.model.signal_instance import SignalInstance
-from stretto.model.wire import to_json
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.places import group_of_signal
-from stretto.ports.signals import NewSignal
+from stretto.ports.signals import NewSignal, instance_id_of
 from stretto.ports.store import Store
 
 
@@ -23,10 +20,11 @@ async def announce(
     """Store a signal; whoever waits for it is told. The same announcement again is refused."""
     check_role(caller, Role.RUNNER, "announce signals")
     check_label(request.name, "a signal's name")
+    params = request.params or {}
     signal = NewSignal(
         name=request.name,
-        instance_id=instance_id_of(request),
-        params=request.params or {},
+        instance_id=request.request_id or instance_id_of(request.name, params),
+        params=params,
         payload=request.payload,
         request_time=await store.now() if request.request_time is None else request.request_time,
     )
@@ -38,14 +36,6 @@ async def announce(
             f" [{done.signal.seq_id}]"
         )
     return done.signal
-
-
-def instance_id_of(request: SignalRequest) -> str:
-    """What makes two announcements the same one: the request id, else the name with its parameters."""
-    if request.request_id:
-        return request.request_id
-    params = to_json(sorted((request.params or {}).items())).decode()
-    return str(uuid5(NAMESPACE_OID, f"{request.name}\0{params}"))
 
 
 async def get_signal(store: Store, caller: Caller, name: str, seq: str) -> SignalInstance | None:

@@ -68,6 +68,7 @@ class BulkRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     request_id: str | None = None
     dry_run: bool = False
+    all: bool = False  # that a filter without conditions means every run
 
 
 class BulkView(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +133,11 @@ def _check(request: BulkRequest) -> None:
             raise InvalidRequest("Only runs can be unblocked: name no step_id")
     if request.action is BulkAction.SKIP and request.filter is not None:
         raise InvalidRequest("A filter finds runs, and only steps can be skipped", hint="name them in `ids`")
+    if request.filter == BulkFilter() and not request.all:
+        raise InvalidRequest(
+            "The filter has no condition, so that every run would be acted on",
+            hint="name a condition, such as `status` or `workflow`; `all: true` means every run",
+        )
 
 
 async def _found(store: Store, request: BulkRequest) -> AsyncIterator[BulkTarget]:

@@ -8,8 +8,9 @@ import msgspec
 from stretto.actions.caller import Caller, Role
 from stretto.actions.job_templates import list_job_templates
 from stretto.actions.parts.access import check_role
-from stretto.actions.parts.dry_run import merged_steps, try_params
+from stretto.actions.parts.dry_run import try_params, try_steps
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
+from stretto.actions.parts.offload import CHARACTERS, offload
 from stretto.actions.parts.templates_in import templates_of
 from stretto.actions.publish import DEFAULT_LIMITS
 from stretto.actions.reading.graph_view import GraphView, graph_of
@@ -84,17 +85,18 @@ async def check_text(
     """Everything that a push and a start would check, with all problems at once."""
     check_role(caller, Role.AUTHOR, "check definitions")
     options = await _options(store, caller, request, limits)
-    checked = _one(check(request.text, options))
+    size = len(request.text) // CHARACTERS
+    checked = _one(await offload(size, check, request.text, options))
     problems, tried = checked.problems, Tried()
     definition = checked.definitions[0] if len(checked.definitions) == 1 else None
     if definition is not None and not problems:
         tried = await _try(store, caller, definition, request.run_params or {}, (limits, params, evaluate))
-        problems = _placed(request.text, options, tried.problems)
+        problems = await offload(size, _placed, request.text, options, tried.problems)
     return TextCheck(
         valid=not problems,
         problems=tuple(_in_order(request.text, problems, checked.warnings)),
         definition=None if problems else definition,
-        graph=None if definition is None else graph_of(definition),
+        graph=None if definition is None else await offload(size, graph_of, definition),
         params=None if problems else tried.params,
         step_params=None if problems else tried.step_params,
     )
@@ -107,7 +109,8 @@ async def _options(store: Store, caller: Caller, request: CheckRequest, limits: 
     options = Options(form=request.format, limits=limits, templates=templates, rules=False)
     given = frozenset(request.run_params or {})
     first = False
-    for definition in check(request.text, options).definitions[:1]:
+    read = await offload(len(request.text) // CHARACTERS, check, request.text, options)
+    for definition in read.definitions[:1]:
         named = await templates_of(store, definition.workflow)
         templates |= {name: name for name in named if name not in templates}
         first = await store.workflow(definition.workflow.id) is None
@@ -153,16 +156,12 @@ async def _try(
         trial.check_timeout()
     except StrettoError as error:
         found.append(_problem(error, "workflow.timeout", Code.BAD_DURATION))
-    steps: dict[str, Params] = {}
-    for number, step in enumerate(workflow.steps):
-        alone = msgspec.structs.replace(workflow, steps=(step,))
-        try:
-            steps |= await merged_steps(store, alone, trial.params, limits.step_types)
-        except StrettoError as error:
-            kind = str(type(step).__struct_config__.tag)
-            keys = error.param.split(".") if isinstance(error, ParamError) else []
-            place = ["workflow", "steps", number, kind, *(["params", *_in_map(keys)] if keys else [])]
-            found.append(_problem(error, render(place)))
+    steps, failed = await try_steps(store, workflow, trial.params, limits.step_types)
+    for number, failure in failed.items():
+        kind = str(type(workflow.steps[number]).__struct_config__.tag)
+        keys = failure.param.split(".") if isinstance(failure, ParamError) else []
+        place = ["workflow", "steps", number, kind, *(["params", *_in_map(keys)] if keys else [])]
+        found.append(_problem(failure, render(place)))
     return Tried(tuple(found), trial.params, steps)
 
 
@@ -193,6 +192,9 @@ def _in_map(keys: Sequence[str]) -> list[str | int]:
 def _in_order(text: str, problems: Sequence[Problem], warnings: Sequence[Problem]) -> list[Finding]:
     """As they stand in the text; of two at one place what forbids comes first."""
     lines = lines_of(text) if problems or warnings else []
+    wrong = tuple(each.path for each in problems if each.path)
+    unknown = Code.UNKNOWN_PARAM  # an evaluation that failed for it says so already
+    warnings = [each for each in warnings if each.code != unknown or not each.path.startswith(wrong)]
     found = [*_findings(lines, problems, Severity.ERROR), *_findings(lines, warnings, Severity.WARNING)]
     return sorted(found, key=lambda each: (each.line or 0, each.column or 0))
 

@@ -10,7 +10,7 @@ from stretto.actions.resume_breakpoint import resume_held
 from stretto.engine.breakpoints import Where, no_such_breakpoint
 from stretto.model.breakpoint import StepBreakpoint
 from stretto.model.response import BreakpointDeleteResponse
-from stretto.model.timeline import ActionEvent
+from stretto.model.timeline import LogEvent
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 
@@ -37,7 +37,5 @@ async def delete_breakpoint(
     if not gone and not resumed:
         raise no_such_breakpoint(workflow_id, step_id, Where())
     message = f"User [{caller.name}] removed the breakpoint, and resumed [{resumed}] step attempts"
-    event = ActionEvent(
-        timestamp=await store.now(), action="RESUME", author=caller.user, message=message, info=resumed
-    )
+    event = LogEvent(timestamp=await store.now(), message=message)
     return BreakpointDeleteResponse(workflow_id=workflow_id, step_id=step_id, timeline_event=event)

@@ -28,6 +28,6 @@ async def dequeue(store: Store, workflow_id: str, *, hints: Hints = SILENT) -> i
 
 def decide_dequeue(standing: Standing) -> Verdict[int]:
     counts = standing.counts
-    queue = [place_of(run) for run in standing.queue]
-    admission = admit(standing.strategy, queue, counts.running, counts.failed)
+    queue, paused = ([place_of(run) for run in runs] for runs in (standing.queue, standing.paused))
+    admission = admit(standing.strategy, queue, counts.running, counts.failed, paused=paused)
     return verdict_of(standing, admission, len(admission.admitted))

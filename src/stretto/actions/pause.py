@@ -2,7 +2,7 @@
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.latest_run import Ruling, Target, act_on_latest, answer_of, is_held, is_queued
+from stretto.actions.parts.latest_run import Ruling, Target, act_on_latest, answer_of, is_queued
 from stretto.engine.events import RunActed, RunAction
 from stretto.model.errors import WrongState
 from stretto.model.response import InstanceActionResponse
@@ -23,8 +23,9 @@ async def pause(
     steps: tuple[str, ...] = (),
     hints: Hints = SILENT,
 ) -> InstanceActionResponse:
-    """Nothing new begins; what runs goes on to its end. A queued run keeps its place and starts paused. With
-    `steps` only these do not begin, such as those of a stage.
+    """Nothing new begins, in the run, its iterations and its subworkflows; what runs goes on to its end. A
+    queued run is PAUSED and passed over, unless the run strategy keeps the order. With `steps` only these do
+    not begin, such as those of a stage.
     """
     target = Target(workflow_id, instance_id, run_id)
     return await _hold(store, caller, target, RunAction.PAUSE, steps, hints)
@@ -40,7 +41,9 @@ async def resume(
     steps: tuple[str, ...] = (),
     hints: Hints = SILENT,
 ) -> InstanceActionResponse:
-    """What was held begins; what has ended is not repeated. With `steps` only these are let go."""
+    """What was held begins; what has ended is not repeated. A queued run has its place in the queue again.
+    With `steps` only these are let go.
+    """
     target = Target(workflow_id, instance_id, run_id)
     return await _hold(store, caller, target, RunAction.RESUME, steps, hints)
 
@@ -65,13 +68,22 @@ def decide_hold(
         raise WrongState(f"Cannot {verb} run {state.key}: it has ended {state.status}")
     if steps and is_queued(state):
         raise WrongState(f"Cannot {verb} steps of run {state.key}: it has not begun")
-    if not steps and is_held(state) is (action is RunAction.PAUSE):
-        raise WrongState(f"Cannot {verb} run {state.key}: it is {state.status}")
+    wanted = action is RunAction.PAUSE
+    if not steps and state.paused is wanted:
+        raise WrongState(f"Cannot {verb} run {state.key}: {_why_not(state)}")
     what = f"steps [{', '.join(steps)}] of run" if steps else "run"
     info = f"User [{caller.name}] asked to {verb} {what} {state.key}{caller.because}"
     if is_queued(state):
         event = LogEvent(timestamp=now, message=info)
-        held = QueuedPause(run=state.key, paused=action is RunAction.PAUSE, event=event)
-        return Ruling(answer=answer_of(state, caller, action, now, info, state.status), pause=held)
+        held = QueuedPause(run=state.key, paused=wanted, held=state.held, event=event)
+        return Ruling(answer=answer_of(state, now, info, held.status), pause=held)
     ask = RunActed(run=state.key, action=action, user=caller.name, reason=info, steps=steps)
-    return Ruling(answer=answer_of(state, caller, action, now, info), ask=ask)
+    return Ruling(answer=answer_of(state, now, info), ask=ask)
+
+
+def _why_not(state: RunState) -> str:
+    """Why a run can not be paused, or not be resumed."""
+    if not state.held or state.paused:
+        return f"it is {state.status}"
+    above = "the run that it belongs to" if state.parent is None else f"run {state.parent.attempt.run}"
+    return f"{above} is paused, and holds it; resume that one"

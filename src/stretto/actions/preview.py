@@ -11,7 +11,7 @@ from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.lines import AttemptRef, attempt_ref
 from stretto.engine.events import CalledBack, RunActed, RunAction, StepActed
 from stretto.engine.inline_ids import is_inline
-from stretto.engine.opening import plan_of_run
+from stretto.engine.opening import dag_of_run
 from stretto.engine.records import RunKey, RunRecord
 from stretto.model.param import Parameter
 from stretto.model.properties import RunStrategy
@@ -169,7 +169,7 @@ async def _covered(store: Store, record: RunRecord) -> tuple[str, ...]:
     before = None if record.policy.is_fresh else await store.newest_run(workflow_id, instance_id)
     state = None if before is None else await aggregate(store, version.workflow, before)
     statuses = None if state is None else state.statuses
-    return tuple(plan_of_run(version.workflow, record.policy, statuses, record.restart).numbers)
+    return tuple(dag_of_run(version.workflow, record.policy, statuses, record.restart))
 
 
 async def _below(store: Store, ending: list[RunKey]) -> Below:

@@ -10,11 +10,13 @@ from stretto.actions.parts.access import Right, check_may, check_role
 from stretto.actions.parts.changed import changed
 from stretto.actions.parts.dry_run import dry_run
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
+from stretto.actions.parts.offload import offload, size_of
 from stretto.actions.parts.property_rules import check_owner, check_strategy, pushed, snapshot_of
 from stretto.actions.parts.templates_in import templates_of
 from stretto.actions.parts.trigger_rows import signal_trigger_rows, time_trigger_rows
 from stretto.actions.reading.version_view import version_view
 from stretto.definition import Limits, validate
+from stretto.definition.doubts.warn import warn
 from stretto.model.errors import Conflict, InvalidDefinition, InvalidRequest
 from stretto.model.event import DefinitionChanged, VersionChanged
 from stretto.model.properties import Properties, PropertiesSnapshot
@@ -72,8 +74,15 @@ async def check_definition(
     """Everything that a push checks, and nothing stored (Maestro's VALIDATE)."""
     check_role(caller, Role.AUTHOR, "check definitions")
     now = await _check(store, caller, definition, limits, evaluate)
-    message = f"Workflow [{definition.workflow.id}] is valid"
+    doubts = await warnings_about(definition, limits)
+    message = "; ".join((f"Workflow [{definition.workflow.id}] is valid", *doubts))
     return ActionEvent(timestamp=now, action="VALIDATE", author=caller.user, message=message)
+
+
+async def warnings_about(definition: Definition, limits: Limits = DEFAULT_LIMITS) -> tuple[str, ...]:
+    """What the author of a definition should look at again."""
+    found = await offload(size_of(definition), warn, definition, limits)
+    return tuple(f"warning: {each}" for each in found)
 
 
 async def _check(
@@ -82,8 +91,9 @@ async def _check(
     """Raise what is wrong with a definition; returns the time at which nothing was."""
     workflow = definition.workflow
     first = await store.workflow(workflow.id) is None
-    problems = validate(
-        definition, limits, templates=await templates_of(store, workflow), first_version=first
+    templates = await templates_of(store, workflow)
+    problems = await offload(
+        size_of(definition), validate, definition, limits, templates=templates, first_version=first
     )
     if problems:
         raise InvalidDefinition(problems)

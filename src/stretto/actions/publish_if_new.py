@@ -7,11 +7,11 @@ import msgspec
 
 from stretto.actions.activate import activate
 from stretto.actions.caller import Caller
-from stretto.actions.parts.property_rules import pushed
+from stretto.actions.parts.property_rules import RESET_BY_PUSH, pushed
 from stretto.actions.publish import Outdated, publish
 from stretto.definition import Limits
-from stretto.model.properties import Properties, PropertiesSnapshot
-from stretto.model.workflow import Definition
+from stretto.model.properties import AT_ONCE, Properties, PropertiesSnapshot
+from stretto.model.workflow import Definition, Workflow, WorkflowVersion
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
@@ -32,11 +32,15 @@ async def publish_if_new(
     at the same time one makes it, and the others find it.
 
     A version with triggers is switched on only if `triggers` says so: whoever runs a workflow once did not
-    ask for more runs later. A workflow that nobody owns yet becomes the caller's.
+    ask for more runs later. A workflow that nobody owns yet becomes the caller's. What an operator has set
+    since the newest version came stays, unless the definition names something else (see `_with_operators`).
     """
     given, workflow = definition, definition.workflow
     row = await store.workflow(workflow.id)
-    if row is not None and await _is_there(store, row, definition):
+    found = None if row is None else await store.version(workflow.id, row.latest_version)
+    if row is not None and found is not None:
+        definition = _with_operators(row, found, definition)
+    if row is not None and _is_there(row, found, definition):
         if triggers and row.active_version != row.latest_version:
             await activate(store, caller, workflow.id, str(row.latest_version), hints=hints)
         return row.latest_version
@@ -56,13 +60,34 @@ async def publish_if_new(
     return metadata.workflow_version_id
 
 
-async def _is_there(store: Store, row: WorkflowRow, definition: Definition) -> bool:
+def _with_operators(row: WorkflowRow, found: WorkflowVersion, definition: Definition) -> Definition:
+    """The definition, with properties that were set after its newest version was published in the place of
+    those that it leaves open: a program that starts again does not undo what an operator did meanwhile. That
+    runs go on at once is what workflows in Python leave open; it yields to a strategy that somebody has set.
+    """
+    before, given = row.properties, definition.properties
+    metadata = found.metadata
+    if given is None or given.run_strategy != AT_ONCE or metadata is None:
+        return definition
+    if before.create_time == metadata.create_time:  # they came with that version
+        return definition
+    open_ones = {name: getattr(before, name) for name in RESET_BY_PUSH if getattr(before, name) is not None}
+    given = msgspec.structs.replace(given, **open_ones)
+    same = _values(pushed(before, given)) == _values(before)
+    return msgspec.structs.replace(definition, properties=None if same else given)
+
+
+def _is_there(row: WorkflowRow, found: WorkflowVersion | None, definition: Definition) -> bool:
     """Whether the newest version is what the definition says, and its properties stand."""
-    found = await store.version(row.workflow_id, row.latest_version)
-    if found is None or found.workflow != definition.workflow:
-        return False
+    return found is not None and is_unchanged(found.workflow, row.properties, definition)
+
+
+def is_unchanged(workflow: Workflow, properties: PropertiesSnapshot, definition: Definition) -> bool:
+    """Whether a push of the definition would make the same workflow again, with the same properties."""
     given = definition.properties
-    return given is None or _values(pushed(row.properties, given)) == _values(row.properties)
+    if workflow != definition.workflow:
+        return False
+    return given is None or _values(pushed(properties, given)) == _values(properties)
 
 
 def _values(properties: Properties | PropertiesSnapshot) -> Mapping[str, object]:

@@ -4,6 +4,7 @@ from functools import partial
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import Right, check_access, check_role
+from stretto.actions.parts.finding import find_run
 from stretto.actions.parts.repeat import repeated
 from stretto.engine.records import RunKey
 from stretto.model.errors import NotFound
@@ -17,9 +18,11 @@ from stretto.ports.store import Store
 async def release_run(store: Store, caller: Caller, run: RunKey, *, hints: Hints = SILENT) -> None:
     """Its owner loads the run again, and goes on with it."""
     check_role(caller, Role.ADMIN, "release runs")
-    row = await store.run(run)
-    if row is None or not await repeated(lambda: store.release_run(run)):
-        raise NotFound(f"Run {run} is not in quarantine")
+    row = await find_run(store, run.workflow_id, run.instance_id, str(run.run_id))
+    if not await repeated(lambda: store.release_run(run)):
+        raise NotFound(
+            f"Run {run} is not in quarantine", hint="`stretto quarantine list` lists those that are"
+        )
     hints.hint([row.group])
 
 

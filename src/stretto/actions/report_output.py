@@ -12,6 +12,7 @@ from stretto.model.errors import InvalidRequest, WrongState
 from stretto.model.output_data import OutputDataRequest
 from stretto.model.wire import encode, to_json
 from stretto.params import ParamLimits
+from stretto.params.sizes import SETTING
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.messages import Letter, Output
 from stretto.ports.store import Store
@@ -42,7 +43,9 @@ async def report_output(
     text = to_json(encode(request))
     if len(text) > limits.size:
         raise InvalidRequest(
-            f"The output data of step attempt {attempt} has {len(text):,} bytes, the limit is {limits.size:,}"
+            f"The output data of step attempt {attempt} has {len(text):,} bytes, "
+            f"the limit is {limits.size:,}",
+            hint=f"write it elsewhere and report where it is, or raise the setting `{SETTING}`",
         )
     ref = f"{attempt} {uuid5(NAMESPACE_OID, text.decode())}"
     body = Output(attempt=attempt, params=request.params or {}, artifacts=request.artifacts or {})

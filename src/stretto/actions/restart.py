@@ -9,8 +9,8 @@ from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.messages import Patience
 from stretto.actions.parts.restart_above import restart_step_above
-from stretto.actions.parts.restarting import Again, climb_up, next_run, with_results
-from stretto.actions.start import response_of
+from stretto.actions.parts.restarting import Again, checked, climb_up, next_run
+from stretto.actions.parts.start_response import look_at_held, response_of
 from stretto.model.errors import InvalidRequest, WrongState
 from stretto.model.request import InstanceRestartRequest
 from stretto.model.response import StartResponse, StartStatus
@@ -49,7 +49,7 @@ async def restart(  # noqa: PLR0913 - four that name the instance, and how to wa
         hints=hints,
         evaluate=evaluate,
     )
-    again = await climb_up(store, await with_results(store, again))
+    again = await climb_up(store, await checked(store, again))
     version_id = again.row.record.version_id
     if again.goes_on:
         attempt, event = await restart_step_above(store, again, patience)
@@ -63,8 +63,9 @@ async def restart(  # noqa: PLR0913 - four that name the instance, and how to wa
             timeline_event=event,
         )
     done = await next_run(store, again)
-    own_id = request.request_id is None
-    return response_of(done, again.row.key.workflow_id, version_id, own_id=own_id)
+    own_id, restarted_id = request.request_id is None, again.row.key.workflow_id
+    held = await look_at_held(store, restarted_id, done)
+    return response_of(done, restarted_id, version_id, held, own_id=own_id)
 
 
 def config_of(row: RunRow, request: InstanceRestartRequest) -> RestartConfig:
@@ -86,5 +87,6 @@ def config_of(row: RunRow, request: InstanceRestartRequest) -> RestartConfig:
         restart_path=(node,),
         restart_policy=policy,
         downstream_policy=policy,
-        restart_params=request.run_params,
+        restart_params=request.run_params or {},
+        step_restart_params=request.step_run_params or None,
     )

@@ -10,10 +10,10 @@ from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.messages import Patience
 from stretto.actions.parts.restart_above import restart_step_above
-from stretto.actions.parts.restarting import Again, climb_up, next_run
+from stretto.actions.parts.restarting import Again, checked, climb_up, next_run
+from stretto.actions.parts.start_response import look_at_held, response_of
 from stretto.actions.parts.step_attempt import newest_attempt_of, status_of
 from stretto.actions.restart import POLICIES
-from stretto.actions.start import response_of
 from stretto.engine.restart_path import from_inline_root
 from stretto.model.actions import STEP_ACTIONS, StepAction
 from stretto.model.errors import InvalidRequest, WrongState
@@ -62,6 +62,7 @@ async def restart_step(  # noqa: PLR0913 - five that name the step, and how to w
         check_restartable_now(again, step_id, status)
     elif StepAction.RESTART not in STEP_ACTIONS.get(status, ()):
         raise WrongState(f"Cannot restart step [{workflow_id}][{instance_id}][{step_id}]: it is {status}")
+    again = await checked(store, again)
     return await restarted(store, again, patience, own_id=request.request_id is None)
 
 
@@ -83,7 +84,10 @@ async def restarted(
             status=StartStatus.CREATED,
             timeline_event=event,
         )
-    done = response_of(await next_run(store, again), again.row.key.workflow_id, version_id, own_id=own_id)
+    workflow_id = again.row.key.workflow_id
+    admitted = await next_run(store, again)
+    held = await look_at_held(store, workflow_id, admitted)
+    done = response_of(admitted, workflow_id, version_id, held, own_id=own_id)
     return StepRestartResponse(
         workflow_id=done.workflow_id,
         workflow_version_id=done.workflow_version_id,
@@ -91,6 +95,8 @@ async def restarted(
         workflow_run_id=done.workflow_run_id,
         step_id=again.config.restart_path[-1].step_id,
         status=done.status,
+        detail=done.detail,
+        queued=done.queued,
         timeline_event=done.timeline_event,
     )
 
@@ -105,14 +111,14 @@ def config_of(
             f"Cannot restart step [{key.workflow_id}][{key.instance_id}][{step_id}] with policy [{policy}]",
             hint=f"one of {', '.join(POLICIES)}",
         )
-    params = request.step_run_params
-    check_request(params or {})
+    check_request(request.run_params or {})
     node = RestartNode(workflow_id=key.workflow_id, instance_id=key.instance_id, step_id=step_id)
     return RestartConfig(
         restart_path=(node,),
         restart_policy=RunPolicy.RESTART_FROM_SPECIFIC,
         downstream_policy=policy,
-        step_restart_params=None if params is None else {step_id: params},
+        restart_params=request.run_params,
+        step_restart_params={step_id: request.step_run_params or {}},
         skip_steps=skip,
     )
 

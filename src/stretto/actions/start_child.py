@@ -6,10 +6,11 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.new_run import Sender
 from stretto.actions.parts.restarting import Again, next_run
+from stretto.actions.parts.start_response import response_of
 from stretto.actions.parts.verdicts import SYSTEM
-from stretto.actions.reading.aggregation import aggregate
-from stretto.actions.reading.definitions import definition_of
-from stretto.actions.start import response_of, start
+from stretto.actions.reading.aggregation import aggregate_runs
+from stretto.actions.reading.definitions import instance_definition
+from stretto.actions.start import start
 from stretto.definition.graph import Graph
 from stretto.definition.restart import incomplete_steps
 from stretto.engine.effects import ChildRestart, StartChild
@@ -97,8 +98,8 @@ async def _policy(store: Store, row: RunRow, again: ChildRestart) -> RunPolicy:
     """That of the restart. Where nothing is incomplete the whole child runs again: its step was restarted."""
     if again.policy is not P.RESTART_FROM_INCOMPLETE:
         return again.policy
-    workflow = await definition_of(store, row)
-    state = await aggregate(store, workflow, row)
+    workflow = await instance_definition(store, row)
+    state = await aggregate_runs(store, workflow, row)
     incomplete = incomplete_steps(Graph.of(workflow.steps), state.statuses)
     return again.policy if incomplete else P.RESTART_FROM_BEGINNING
 

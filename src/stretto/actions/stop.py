@@ -65,7 +65,7 @@ def decide_end(state: RunState, now: int, caller: Caller, action: RunAction, why
     status = ENDS_IN[action]
     if state.status is status:
         info = f"Run {state.key} has ended {status} already"
-        return Ruling(answer=answer_of(state, caller, action, now, info, status))
+        return Ruling(answer=answer_of(state, now, info, status))
     if state.status.is_terminal:
         raise WrongState(
             f"Cannot terminate a workflow instance {state.key.workflow_id} from status [{state.status}]"
@@ -75,6 +75,6 @@ def decide_end(state: RunState, now: int, caller: Caller, action: RunAction, why
     reason = f"User [{caller.name}] asked to {action.value.lower()} run {state.key}{because}"
     if is_queued(state):
         end = QueuedEnd(run=state.key, status=status, event=LogEvent(timestamp=now, message=reason))
-        return Ruling(answer=answer_of(state, caller, action, now, reason, status), end=end)
+        return Ruling(answer=answer_of(state, now, reason, status), end=end)
     ask = RunActed(run=state.key, action=action, user=caller.name, reason=reason)
-    return Ruling(answer=answer_of(state, caller, action, now, reason), ask=ask)
+    return Ruling(answer=answer_of(state, now, reason), ask=ask)

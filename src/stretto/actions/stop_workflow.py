@@ -38,7 +38,7 @@ async def _end_all(
     await check_access(store, caller, Right.RUN, workflow_id)
     verb = action.value.lower()
     reason = f"User [{caller.name}] asked to {verb} all runs of workflow [{workflow_id}]{caller.because}"
-    question = Question(reading=lambda _strategy: Reading(queue=BATCH))
+    question = Question(reading=lambda _strategy: Reading(queue=BATCH, paused=BATCH))
     queued = 0
     while True:
         done = await repeated(
@@ -65,7 +65,8 @@ async def _end_all(
 
 def end_queued(standing: Standing, action: RunAction, reason: str) -> Verdict[int]:
     event = LogEvent(timestamp=standing.now, message=reason)
-    ended = tuple(QueuedEnd(run=run, status=ENDS_IN[action], event=event) for run in standing.queue)
+    waiting = sorted((*standing.queue, *standing.paused))[:BATCH]
+    ended = tuple(QueuedEnd(run=run, status=ENDS_IN[action], event=event) for run in waiting)
     return Verdict(answer=len(ended), ended=ended)
 
 

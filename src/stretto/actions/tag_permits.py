@@ -6,7 +6,7 @@ from stretto.actions.parts.naming import check_extra, check_label
 from stretto.actions.parts.repeat import repeated
 from stretto.engine.permits import granted, with_limit
 from stretto.model.errors import InvalidRequest, NotFound
-from stretto.model.permit import TagPermit, TagPermitRequest
+from stretto.model.permit import RATE_HINT, TagPermit, TagPermitRequest, parse_rate
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 
@@ -18,8 +18,12 @@ async def set_tag_permit(
     check_role(caller, Role.AUTHOR, "change limits of tags")
     check_label(request.tag, "a tag's name")
     check_extra(request.extra, TagPermit)
-    if request.max_allowed < 0:
+    if request.max_allowed is None and request.rate is None:
+        raise InvalidRequest(f"Tag [{request.tag}] needs `max_allowed`, a `rate`, or both")
+    if request.max_allowed is not None and request.max_allowed < 0:
         raise InvalidRequest(f"The limit of tag [{request.tag}] can not be negative: {request.max_allowed}")
+    if request.rate is not None and parse_rate(request.rate) is None:
+        raise InvalidRequest(f"The rate of tag [{request.tag}] can not be [{request.rate}]", hint=RATE_HINT)
     now = await store.now()
     changed = await repeated(
         lambda: store.change_tag(request.tag, lambda before: with_limit(before, request, caller.user, now))
@@ -46,6 +50,5 @@ async def delete_tag_permit(store: Store, caller: Caller, tag: str, *, hints: Hi
 
 async def _grant(store: Store, tag: str, hints: Hints) -> None:
     """Whoever goes is told by a message to its run's group."""
-    while attempts := await repeated(lambda: store.grant([tag], granted)):
-        runs = [await store.run(run) for run in dict.fromkeys(attempt.run for attempt in attempts)]
-        hints.hint({row.group for row in runs if row is not None})
+    while (found := await repeated(lambda: store.grant([tag], granted))).attempts:
+        hints.hint(found.groups)

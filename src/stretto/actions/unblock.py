@@ -5,7 +5,6 @@ from stretto.actions.dequeue import dequeue
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.latest_run import state_of
-from stretto.actions.parts.noting import note
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.parts.verdicts import place_of, reading, verdict_of
 from stretto.engine.inline_ids import is_inline
@@ -31,19 +30,17 @@ async def unblock(
     *,
     hints: Hints = SILENT,
 ) -> InstanceActionResponse:
-    """The failure of the newest run blocks nobody any more; the run stays FAILED. The workflow's timeline
-    says who did it, and why.
+    """The failure of the newest run blocks nobody any more; the run stays FAILED. Its timeline says who did
+    it, and why.
     """
     await check_access(store, caller, Right.RUN, workflow_id)
     row = await find_newest_run(store, workflow_id, instance_id)
     _check(state_of(row), run_id)
     unblocked = 0
     if not is_inline(workflow_id):  # iterations block nobody
-        unblocked = await _unblock(store, workflow_id, row.key, hints)
+        unblocked = await _unblock(store, caller, workflow_id, row.key, hints)
     info = f"Unblocked run {row.key}" if unblocked else f"Run {row.key} does not block anything"
-    if unblocked:
-        await note(store, caller, workflow_id, info)
-    event = _event(caller, await store.now(), info)
+    event = _event(caller, await store.now(), info, f"Unblock run {row.key}")
     return InstanceActionResponse(
         workflow_id=workflow_id,
         workflow_instance_id=instance_id,
@@ -58,18 +55,20 @@ async def unblock(
 async def unblock_workflow(
     store: Store, caller: Caller, workflow_id: str, *, hints: Hints = SILENT
 ) -> ActionEvent:
-    """No failure of the workflow blocks its queue any more."""
+    """No failure of the workflow blocks its queue any more. The timelines of the failed runs say who did it,
+    and why.
+    """
     await check_access(store, caller, Right.RUN, workflow_id)
-    unblocked = await _unblock(store, workflow_id, None, hints)
+    unblocked = await _unblock(store, caller, workflow_id, None, hints)
     message = f"Unblocked [{unblocked}] failed runs of workflow [{workflow_id}]"
-    if unblocked:
-        await note(store, caller, workflow_id, message)
-    return _event(caller, await store.now(), message)
+    return _event(caller, await store.now(), message, f"Unblock workflow [{workflow_id}]")
 
 
-def _event(caller: Caller, now: int, message: str) -> ActionEvent:
-    reason = caller.reason or None
-    return ActionEvent(timestamp=now, action="UNBLOCK", author=caller.user, message=message, reason=reason)
+def _event(caller: Caller, now: int, message: str, what: str) -> ActionEvent:
+    """`what` was asked for; it is the reason, if the caller gives none."""
+    return ActionEvent(
+        timestamp=now, action="UNBLOCK", author=caller.user, message=message, reason=caller.reason or what
+    )
 
 
 def _check(state: RunState, run_id: int | None) -> None:
@@ -82,10 +81,10 @@ def _check(state: RunState, run_id: int | None) -> None:
         raise WrongState(f"Cannot unblock run {state.key}: it is {state.status}, not FAILED")
 
 
-async def _unblock(store: Store, workflow_id: str, run: RunKey | None, hints: Hints) -> int:
+async def _unblock(store: Store, caller: Caller, workflow_id: str, run: RunKey | None, hints: Hints) -> int:
     question = Question(reading=_reading)
     done = await repeated(
-        lambda: store.transact(workflow_id, question, lambda standing: decide_unblock(standing, run))
+        lambda: store.transact(workflow_id, question, lambda standing: decide_unblock(standing, run, caller))
     )
     hints.hint(done.hints)
     await dequeue(store, workflow_id, hints=hints)
@@ -96,13 +95,18 @@ def _reading(strategy: RunStrategy) -> Reading:
     return reading(strategy)._replace(failed=True)
 
 
-def decide_unblock(standing: Standing, run: RunKey | None) -> Verdict[int]:
+def decide_unblock(standing: Standing, run: RunKey | None, caller: Caller) -> Verdict[int]:
     """Marks instead of standing failures, and whoever may start for it."""
+    what = f"Unblock workflow [{standing.workflow_id}]" if run is None else f"Unblock run {run}"
     unblocked = ask_strategy(
         standing.strategy,
         [place_of(each) for each in standing.queue],
         standing.counts.running,
         [place_of(each) for each in standing.failed],
         None if run is None else place_of(run),
+        [place_of(each) for each in standing.paused],
     )
-    return verdict_of(standing, unblocked.admission, len(unblocked.marks), marks=unblocked.marks)
+    event = _event(caller, standing.now, f"User [{caller.name}] unblocked the run", what)
+    return verdict_of(
+        standing, unblocked.admission, len(unblocked.marks), marks=unblocked.marks, mark_event=event
+    )

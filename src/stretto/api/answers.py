@@ -1,12 +1,17 @@
 """Records as answers: written by the wire codec of the type that a route says it returns."""
 
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final, get_args, get_origin
 
 from litestar import Request, Response
 from litestar.response.base import ASGIResponse
+from litestar.types import Receive, Scope, Send
 
+from stretto.actions.parts.offload import MANY, offload
 from stretto.actions.preview import Preview
-from stretto.model.wire import codec_of, to_json
+from stretto.model.wire import codec_of, json_slices, to_json, weight
+
+LARGE: Final = 5_000  # values in an answer from which on a thread writes it
 
 
 class Wire(Response[Any]):
@@ -16,7 +21,7 @@ class Wire(Response[Any]):
 
     def to_asgi_response(  # type: ignore[override]  # the rest of the arguments is handed on as it comes
         self, app: None, request: Request[Any, Any, Any], **rest: Any
-    ) -> ASGIResponse:
+    ) -> "ASGIResponse | LargeAnswer":
         if self.content is None:
             self.content, self.media_type = "", self.texts
         elif isinstance(self.content, str):
@@ -24,5 +29,46 @@ class Wire(Response[Any]):
         else:
             told = request.route_handler.parsed_fn_signature.return_type.annotation
             tp = Preview if isinstance(self.content, Preview) else told
+            if weight(self.content, LARGE) > LARGE:
+                return LargeAnswer(self, tp, request, rest)
             self.content = to_json(codec_of(tp).encode(self.content))
         return super().to_asgi_response(app, request, **rest)
+
+
+class LargeAnswer:
+    """An answer that is written in a thread, in slices, before it is sent."""
+
+    def __init__(self, answer: Wire, tp: Any, request: Request[Any, Any, Any], rest: dict[str, Any]) -> None:
+        self._answer = answer
+        self._tp = tp
+        self._request = request
+        self._rest = rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await offload(MANY, json_of, self._answer.content, self._tp)
+        made = Response.to_asgi_response(
+            Response(body, media_type=self._answer.media_type, status_code=self._answer.status_code),
+            None,
+            self._request,
+            **self._rest,
+        )
+        await made(scope, receive, send)
+
+
+def json_of(record: Any, tp: Any) -> bytes:
+    """JSON text of a record of any size, for a thread."""
+    return b"".join(_slices(record, tp))
+
+
+def _slices(record: Any, tp: Any) -> Iterator[bytes]:
+    """A list is written element by element, so that the values of all elements need not be there at once."""
+    if get_origin(tp) is not list:
+        yield from json_slices(codec_of(tp).encode(record))
+        return
+    (inner,) = get_args(tp)
+    encode = codec_of(inner).encode
+    yield b"["
+    for number, each in enumerate(record):
+        yield b"," if number else b""
+        yield from json_slices(encode(each))
+    yield b"]"

@@ -9,16 +9,26 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.once import once
 from stretto.actions.preview import Preview, preview
 from stretto.api.desk import Call
+from stretto.api.words import words_in
 from stretto.model.errors import InvalidRequest
+from stretto.model.response import StartResponse, StepRestartResponse
+from stretto.model.words import Word
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 
 T = TypeVar("T")
+Started = TypeVar("Started", bound=StartResponse | StepRestartResponse)
 
 LONGEST_REASON: Final = 1_000  # characters
 LONGEST_ID: Final = 200
 
 Work = Callable[[Store, Caller, Hints], Awaitable[T]]
+
+
+class StartExtra(Word):
+    """What a start or restart answers with beyond Maestro's fields, if the request asks for it."""
+
+    QUEUED = "queued"
 
 
 class Asking(NamedTuple):
@@ -56,3 +66,13 @@ async def carried_out(
         return await work(call.store, caller, call.hints)
     who = (caller.name, call.path, asking.request_id)
     return await once(call.store, who, repeats, lambda: work(call.store, caller, call.hints), call.desk.clock)
+
+
+def start_extras(include: str | None) -> tuple[StartExtra, ...]:
+    """What the query parameter `include` of a start names."""
+    return words_in(StartExtra, include, "include")
+
+
+def with_extras(done: Started, extras: tuple[StartExtra, ...]) -> Started:
+    """The answer to a start, without what the request has not asked for."""
+    return done if StartExtra.QUEUED in extras else msgspec.structs.replace(done, queued=None)

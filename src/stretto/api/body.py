@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar, overload
 
+import msgspec
 from litestar.exceptions import HTTPException
 
 from stretto.actions.job_templates import list_job_templates
+from stretto.actions.parts.offload import CHARACTERS, offload
 from stretto.api.desk import Call
 from stretto.definition import Limits, parse
 from stretto.definition.parse import Options
@@ -54,6 +56,8 @@ def read_yaml(tp: Any, text: bytes, limits: Limits) -> Any:
 
 
 def _record(tp: Any, text: bytes, limits: Limits, form: Format) -> Any:
+    """Its size is the server's affair, which has taken it: `limits.text` is for definitions."""
+    limits = msgspec.structs.replace(limits, text_bytes=max(limits.text_bytes, len(text)))
     try:
         documents = Source(text, limits, form).documents
     except Unreadable as unreadable:
@@ -81,6 +85,6 @@ async def read_definition(call: Call, text: bytes, form: Format) -> Definition:
         templates = {each.definition.job_type: each.definition.step_type for each in known}
     options = Options(form=form, limits=call.desk.limits, templates=templates)
     try:
-        return parse(text, options)
+        return await offload(len(text) // CHARACTERS, parse, text, options)
     except InvalidDefinition as invalid:
         raise refused(invalid.problems) from None

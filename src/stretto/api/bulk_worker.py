@@ -8,7 +8,7 @@ from typing import Final
 
 from stretto.model.errors import StrettoError
 
-LOOK_EVERY: Final = 5.0  # seconds: what another process left behind is found by looking
+LOOK_EVERY: Final = 15.0  # seconds: what another process left behind is found by looking
 
 logger = logging.getLogger("stretto.api")
 

@@ -1,16 +1,19 @@
 """What routes work with: the parts that the server was given, and who calls."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.evaluation import Evaluator
 from stretto.actions.parts.messages import Patience
 from stretto.actions.parts.submitting import Submitting
+from stretto.actions.reading.log_pages import StepLogs
 from stretto.api.bulk_worker import BulkWorker
 from stretto.api.feed import Feed
+from stretto.api.settings import ServerSettings
 from stretto.definition.limits import Limits
-from stretto.definition.step_types import Described
+from stretto.definition.step_types import Described, Standing
+from stretto.engine.settings import EngineSettings
 from stretto.model.errors import InvalidRequest
 from stretto.model.user import User
 from stretto.params import ParamLimits
@@ -33,10 +36,15 @@ class Desk(NamedTuple):
     submitting: Submitting
     action_within: int  # milliseconds
     trouble: Callable[[], Awaitable[str | None]]  # why no request should come here now, if so
+    stopping: Callable[[], bool]  # whether the server is about to end
     feed: Feed
     bulk: BulkWorker
+    logs: StepLogs
     types: Callable[[], Mapping[str, Described]]  # step types that can be used here, with their parameters
+    standings: Callable[[], Sequence[Standing]]  # of all step types: whether they can be used, and why not
+    early_answers: int = EngineSettings().early_answers  # that a run keeps for steps that do not ask yet
     since: int = 0  # when the server began to listen
+    cluster_name: str = ServerSettings().cluster_name
 
 
 class Call(NamedTuple):

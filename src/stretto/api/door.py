@@ -1,4 +1,4 @@
-"""What every request passes first: is it let in, what is its id, has its body come in time."""
+"""What every request passes first: is it let in, is there room for it, what is its id."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,19 +7,21 @@ from typing import Any, Final
 
 from litestar.types import ASGIApp, Message, Receive, Send
 
+from stretto.api.body_limits import Bodies
 from stretto.api.cursors import cursor_text
 from stretto.api.encodings import decoded, without_refused
-from stretto.api.errors import PROBLEM, problem_body
+from stretto.api.errors import PROBLEM, RETRY_AFTER, problem_body
 from stretto.api.feed import Feed
 from stretto.api.origins import why_not
 from stretto.api.request_ids import HEADER, mark
 from stretto.api.settings import ServerSettings
 from stretto.api.slashes import unquoted
-from stretto.model.errors import TimedOut
 from stretto.ports.clock import Clock
 
 CURSOR: Final = b"stretto-cursor"  # every change that is not in the answer comes behind it
 PREFIX: Final = "/api/v3/"
+STOPPING: Final = "The server is stopping; another one may take the request"
+PART: Final = 64 * 1024  # bytes of an answer that are handed to a connection at once
 FIXED: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -34,22 +36,46 @@ class Door:
         self._app = app
         self._clock = clock
         self._feed = feed
-        self._body_within = settings.body_within / 1_000
+        self._bodies = Bodies(settings)
+        self._most = settings.connections  # requests under way: a client may leave before its answer is made
+        self._under_way = 0
         self._date = (0, b"")
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         request_id = mark(scope)
         headers = [*FIXED, (HEADER, request_id), (b"date", self._now())]
 
+        started = False
+
         async def answer(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 message["headers"] = _merged(message.get("headers", ()), headers)
-            await send(message)
+                await send(message)
+            else:
+                await _send_parts(message, send)
 
         refusal = why_not(scope["method"], scope["headers"])
         if refusal is not None:
-            await _refuse(answer, problem_body(403, refusal, scope["path"], request_id.decode()))
+            await _refuse(answer, 403, problem_body(403, refusal, scope["path"], request_id.decode()))
             return
+        if self._under_way >= self._most:
+            reason = f"The server works on {self._most} requests, which is its limit (server.connections)"
+            await _refuse(answer, 503, problem_body(503, reason, scope["path"], request_id.decode()))
+            return
+        self._under_way += 1
+        try:
+            await self._admit(scope, receive, answer, headers)
+        except asyncio.CancelledError:  # only a server that stops cancels requests
+            if not started:
+                await _refuse(answer, 503, problem_body(503, STOPPING, scope["path"], request_id.decode()))
+        finally:
+            self._under_way -= 1
+
+    async def _admit(
+        self, scope: Any, receive: Receive, answer: Send, headers: list[tuple[bytes, bytes]]
+    ) -> None:
         if scope["method"] == "GET" and scope["path"].startswith(PREFIX):
             place = await self._feed.end_text(cursor_text)  # before anything is read
             headers += [] if place is None else [(CURSOR, place.encode())]
@@ -57,30 +83,8 @@ class Door:
         if b"%2f" in raw.lower():
             scope["path"] = unquoted(raw.decode("ascii"))
         scope["headers"] = without_refused(scope["headers"])
-        await self._app(scope, decoded(scope, self._timed(receive)), answer)
-
-    def _timed(self, receive: Receive) -> Receive:
-        """The body must have come when its time is up, however slowly it began."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._body_within
-        complete = False
-
-        async def next_part() -> Any:
-            nonlocal complete
-            if complete:  # now only the end of the connection can come
-                return await receive()
-            try:
-                async with asyncio.timeout_at(end):
-                    message = await receive()
-            except TimeoutError:
-                complete = True
-                raise TimedOut(
-                    f"The body of the request did not come within {self._body_within:g} s"
-                ) from None
-            complete = not message.get("more_body", False)
-            return message
-
-        return next_part
+        with self._bodies.limited(receive) as body:
+            await self._app(scope, body.counted(decoded(scope, body.receive)), answer)
 
     def _now(self) -> bytes:
         """The time as HTTP writes it; it is written once a second."""
@@ -96,11 +100,26 @@ def _merged(own: Any, ours: list[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
     return [*own, *(each for each in ours if each[0] not in named)]
 
 
-async def _refuse(send: Send, body: bytes) -> None:
+async def _send_parts(message: Any, send: Send) -> None:
+    """A client that reads slowly has one part waiting in the connection, not the whole answer."""
+    body = message.get("body", b"")
+    if len(body) > PART:
+        view = memoryview(body)
+        last = (len(body) - 1) // PART * PART
+        for begin in range(0, last, PART):
+            part = bytes(view[begin : begin + PART])
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        message["body"] = bytes(view[last:])
+    await send(message)
+
+
+async def _refuse(send: Send, status: int, body: bytes) -> None:
+    retry = [(name.encode(), value.encode()) for name, value in RETRY_AFTER.items() if status == 503]
     headers = [
+        *retry,
         (b"content-type", PROBLEM.encode()),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,11 +1,13 @@
-"""Bodies that come compressed, and answers that must not be."""
+"""Bodies that come compressed, answers that are compressed in parts, and answers that must not be."""
 
+import asyncio
 import zlib
 from collections.abc import Iterable
 from typing import Any, Final
 
 from litestar.exceptions import HTTPException
-from litestar.types import Receive
+from litestar.middleware.compression import CompressionMiddleware
+from litestar.types import Message, Receive, Send
 
 from stretto.model.errors import InvalidRequest
 
@@ -42,6 +44,27 @@ def _refusing(encoding: str) -> Receive:
     return refuse
 
 
+class PartedCompression(CompressionMiddleware):
+    """Compresses an answer part by part: others have their turn in between."""
+
+    def create_compression_send_wrapper(self, send: Send, *args: Any, **named: Any) -> Send:
+        return _parted(super().create_compression_send_wrapper(send, *args, **named))
+
+
+def _parted(send: Send) -> Send:
+    async def send_parts(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            body = memoryview(message["body"])
+            while len(body) > PART:
+                await send({"type": "http.response.body", "body": bytes(body[:PART]), "more_body": True})
+                body = body[PART:]
+                await asyncio.sleep(0)
+            message["body"] = bytes(body)
+        await send(message)
+
+    return send_parts
+
+
 class _Unpacking:
     """Hands a body on in parts of a limited size, however small it came."""
 
@@ -76,6 +99,8 @@ class _Unpacking:
             raise InvalidRequest(
                 "The body is not gzip", hint="compress it, or leave the header `content-encoding` out"
             ) from None
+        if self._zipped.unused_data:  # zlib would keep whatever follows
+            raise InvalidRequest("The body goes on behind the end of what gzip has made")
         self._left = self._zipped.unconsumed_tail
         return part
 

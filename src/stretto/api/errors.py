@@ -10,7 +10,14 @@ from litestar.exceptions import HTTPException
 from stretto.api.request_ids import id_of
 from stretto.api.slashes import slashed
 from stretto.model.details import Details, ErrorStatus
-from stretto.model.errors import InvalidDefinition, StrettoError, TimedOut, Unavailable
+from stretto.model.errors import (
+    InvalidDefinition,
+    InvalidRequest,
+    StrettoError,
+    TimedOut,
+    Unavailable,
+    WrongState,
+)
 from stretto.model.wire import encode, to_json
 
 PROBLEM: Final = "application/problem+json"
@@ -35,12 +42,20 @@ def on_refusal(_request: AnyRequest, error: StrettoError) -> Response[bytes]:
     details = Details(
         status=ErrorStatus(error.maestro_status),
         message=slashed(message if error.hint is None else f"{message} ({error.hint})"),
-        errors=tuple(map(slashed, error.details)),
+        errors=tuple(map(slashed, error.details or _only_problem(error))),
         retryable=error.retryable,
     )
     return Response(
         to_json(encode(details)), status_code=error.status, media_type=MediaType.JSON, headers=beside(error)
     )
+
+
+def _only_problem(error: StrettoError) -> tuple[str, ...]:
+    """Whoever looks for problems of a request in `errors` finds a single one there, too. That something is
+    not possible now is no problem of the request.
+    """
+    is_problem = isinstance(error, InvalidRequest) and not isinstance(error, WrongState)
+    return (error.message,) if is_problem else ()
 
 
 def beside(error: StrettoError) -> dict[str, str]:

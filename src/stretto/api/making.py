@@ -13,14 +13,15 @@ from litestar.types import ASGIApp
 
 from stretto.api.answers import Wire
 from stretto.api.desk import Call, Desk
-from stretto.api.door import Door
+from stretto.api.door import STOPPING, Door
+from stretto.api.encodings import PartedCompression
 from stretto.api.errors import on_fault, on_problem, on_refusal
 from stretto.api.methods import Methods
 from stretto.api.queries import check_query
 from stretto.api.routing import check_dry_run
 from stretto.api.settings import ServerSettings
 from stretto.api.v1.routing import PREFIX, not_taken
-from stretto.model.errors import InvalidRequest, StrettoError
+from stretto.model.errors import InvalidRequest, StrettoError, Unavailable
 
 USER = "user"  # the header
 UNCOMPRESSED = ["/events$", "/content$"]  # what must not wait, and what has numbered bytes
@@ -35,15 +36,23 @@ def make_app(desk: Desk, settings: ServerSettings, routes: Sequence[HTTPRouteHan
         name = request.headers.get(USER, "").strip()
         return Call(desk, name or None, request.scope["path"], partial(_gone, request))
 
+    def fault(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+        """Parts that requests rely on end one after the other when the server stops."""
+        return on_refusal(request, Unavailable(STOPPING)) if desk.stopping() else on_fault(request, error)
+
     app = Litestar(
         list(routes),
         dependencies={"call": Provide(call, sync_to_thread=False)},
-        exception_handlers={StrettoError: on_refusal, HTTPException: _problem, Exception: on_fault},
+        exception_handlers={StrettoError: on_refusal, HTTPException: _problem, Exception: fault},
         guards=[check_dry_run, check_query],
         response_class=Wire,
         request_max_body_size=settings.body,
         compression_config=CompressionConfig(
-            backend="gzip", minimum_size=settings.compress_from, gzip_compress_level=4, exclude=UNCOMPRESSED
+            backend="gzip",
+            minimum_size=settings.compress_from,
+            gzip_compress_level=4,
+            exclude=UNCOMPRESSED,
+            middleware_class=PartedCompression,
         ),
         openapi_config=None,
         logging_config=None,

@@ -4,18 +4,20 @@ A page anywhere can make a browser on this machine send requests to 127.0.0.1. I
 that the browser sends, nor leave out the `Origin`: so both must be the server's own.
 """
 
+import re
 from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/?#\s]+)(?::[0-9]{1,5})?")
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 OTHER_SITES: Final = frozenset({b"cross-site", b"same-site"})  # `same-site` is another port of this machine
 
 
 def is_loopback(host: str) -> bool:
     """Whether a name or an address means this machine and nothing else."""
-    name = host.strip("[]").lower()
+    name = (host[1:-1] if host.startswith("[") and host.endswith("]") else host).lower()
     if name == "localhost":
         return True
     try:
@@ -39,9 +41,9 @@ def why_not(method: str, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
 
 
 def _name(host: str) -> str:
-    """`[::1]:8080` -> `[::1]`, `localhost:8080` -> `localhost`."""
-    end = host.rfind("]")
-    return host[: end + 1] if end >= 0 else host.partition(":")[0]
+    """`[::1]:8080` -> `[::1]`, `localhost:8080` -> `localhost`; nothing if it is no host with a port."""
+    found = _HOST.fullmatch(host)
+    return found[1] if found else ""
 
 
 def _place(origin: bytes) -> str:

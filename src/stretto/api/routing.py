@@ -25,6 +25,7 @@ from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, PathParameter, QueryParameter, SkipValidation
 from litestar.types import Guard
 
+from stretto.actions.parts.offload import CHARACTERS, offload
 from stretto.api.asking import Asking, asking_of
 from stretto.api.body import JSON, YAML, check_media_type, read_definition, read_json, read_yaml
 from stretto.api.desk import Call
@@ -188,6 +189,6 @@ def _reader(tp: Any, form: Format) -> Reader:
         text = await request.body()
         if tp is Definition:
             return await read_definition(call, text, form)
-        return read(tp, text, call.desk.limits)
+        return await offload(len(text) // CHARACTERS, read, tp, text, call.desk.limits)
 
     return given

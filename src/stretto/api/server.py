@@ -1,5 +1,6 @@
 """The server: sockets, connections, and a graceful stop. It runs in the event loop of whoever starts it."""
 
+import asyncio
 import errno
 import socket
 from collections.abc import Sequence
@@ -9,11 +10,12 @@ import uvicorn
 from litestar.types import ASGIApp
 
 from stretto.api.origins import is_loopback
-from stretto.api.protocol import patient
+from stretto.api.protocol import limited
 from stretto.api.settings import ServerSettings
 from stretto.model.errors import InvalidRequest, PreconditionFailed
 
 BACKLOG: Final = 1_024
+LAST_WORD: Final = 1.0  # seconds for requests that were cancelled to say so
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
@@ -49,6 +51,7 @@ def _bound(family: int, address: tuple[str, int]) -> socket.socket:
         if family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         made.bind(address)
+        made.listen(BACKLOG)  # now, and not once the database is open: only this tells that the port is taken
         made.setblocking(False)
     except OSError:
         made.close()
@@ -75,7 +78,7 @@ class Server:
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         config = uvicorn.Config(
             app,
-            http=patient(settings),
+            http=limited(settings),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -84,7 +87,6 @@ class Server:
             server_header=False,
             proxy_headers=False,
             backlog=BACKLOG,
-            limit_concurrency=settings.connections,
             timeout_keep_alive=max(1, settings.idle_within // 1_000),
             timeout_graceful_shutdown=max(1, settings.stop_within // 1_000),
         )
@@ -99,6 +101,11 @@ class Server:
     async def stop(self) -> None:
         """Take no new ones, and let requests that are under way end; not for ever."""
         await self._server.shutdown()
+        tasks = list(self._server.server_state.tasks)
+        if tasks:  # they were cancelled, and say so to their clients
+            await asyncio.wait(tasks, timeout=LAST_WORD)
+        for connection in list(self._server.server_state.connections):
+            connection.transport.abort()
 
 
 def url_of(sockets: Sequence[socket.socket]) -> str:

@@ -14,7 +14,12 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str = "127.0.0.1"
     port: int = 8080  # 0: any that is free
-    body: int = 8 * MB  # of a request
+    cluster_name: str = "stretto"  # that events carry
+    body: int = 8 * MB  # of a request, as it comes and unpacked
+    bodies: int = 64 * MB  # of all requests that are under way
+    headers: int = 64 * KB  # of a request with its first line; also of the trailers behind its body
+    header_fields: int = 100  # of a request
+    pipelined: int = 16  # requests of one connection that wait for the answer to an earlier one
     headers_within: int = 10 * SECOND  # for the first line and the headers, from the first byte on
     body_within: int = 30 * SECOND  # for a whole body to come
     read_within: int = 30 * SECOND  # for a client to take what is waiting for it

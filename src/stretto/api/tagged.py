@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 from litestar import MediaType, Response
 from litestar.params import HeaderParameter
 
-from stretto.model.wire import codec_of, to_json
+from stretto.actions.parts.offload import offload, size_of
+from stretto.api.answers import json_of
 
 T = TypeVar("T")
 
@@ -21,14 +22,19 @@ class Tagged(Response[Any], Generic[T]):
     """A record with its tag, or nothing for somebody who has it."""
 
 
-def tagged(record: Any, tp: Any, known: str | None) -> Tagged[Any]:
+async def tagged(record: Any, tp: Any, known: str | None) -> Tagged[Any]:
     """The answer to somebody who has what is `known`: tags as `If-None-Match` has them."""
-    body = to_json(codec_of(tp).encode(record))
-    tag = f'W/"{sha256(body).hexdigest()[:32]}"'  # weak: the body may be sent compressed, too
+    body, digest = await offload(size_of(record), _digested, record, tp)
+    tag = f'W/"{digest}"'  # weak: the body may be sent compressed, too
     headers = {"etag": tag, "cache-control": KEEP}
     if known is not None and _holds(known, tag):
         return Tagged(b"", status_code=NOT_MODIFIED, headers=headers, media_type=MediaType.JSON)
     return Tagged(body, headers=headers, media_type=MediaType.JSON)
+
+
+def _digested(record: Any, tp: Any) -> tuple[bytes, str]:
+    body = json_of(record, tp)
+    return body, sha256(body).hexdigest()[:32]
 
 
 def _holds(known: str, tag: str) -> bool:

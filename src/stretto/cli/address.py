@@ -6,10 +6,10 @@ from typing import Final
 import click
 
 from stretto.actions.parts.addresses import HINT, LATEST, Address, address_in
-from stretto.actions.parts.run_text import run_text
 from stretto.engine.records import RunKey
+from stretto.engine.run_text import run_text
 
-__all__ = ["ADDRESS", "LATEST", "Address", "AddressType", "readable", "run_text"]
+__all__ = ["ADDRESS", "HINT", "LATEST", "Address", "AddressType", "readable", "run_text"]
 
 RAW: Final = re.compile(  # how messages write a run, a step and an attempt of it
     r"\[([^\s\[\]]+)\]\[([0-9]+)\](?:\[([0-9]+)\])?(?:\[([^\s\[\]]+)\](?:\[([0-9]+)\])?)?"

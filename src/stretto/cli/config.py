@@ -6,6 +6,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from stretto.cli import style
 from stretto.cli.config_options import config_options, loaded_config
 from stretto.cli.files import shown
 from stretto.config import InvalidConfig, Loaded, SettingProblem, Source
@@ -85,7 +86,7 @@ def _print(settings: Iterable[Setting], loaded: Loaded) -> None:
     ]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     for name, value, origin in rows:
-        click.echo(f"{name:{widths[0]}}  {value:{min(widths[1], WIDEST)}}  {origin}")
+        click.echo(style.row(f"{name:{widths[0]}}  {value:{min(widths[1], WIDEST)}}  {origin}"))
 
 
 def _as_json(setting: Setting, loaded: Loaded) -> dict[str, Any]:

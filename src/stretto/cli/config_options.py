@@ -1,4 +1,4 @@
-"""`--config`, `--set`, `--database` and `--server`, for commands that need settings."""
+"""`--config`, `--set`, `--database`, `--server` and `--context`, for commands that need settings."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,6 +11,7 @@ from stretto.config.given import SET
 
 DATABASE = "--database"
 SERVER = "--server"
+CONTEXT = "--context"
 
 
 def _once(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
@@ -48,7 +49,17 @@ _SERVER = click.option(
     metavar="URL",
     help="The server to talk to; the same as `--set client.server=URL`.",
 )
-_USER = click.option("--user", metavar="NAME", help="Who calls; else the user of this machine.")
+_CONTEXT = click.option(
+    CONTEXT,
+    "context",
+    multiple=True,
+    callback=_once,
+    metavar="NAME",
+    help="The context to work in; else STRETTO_CONTEXT, else the one in use (`stretto context`).",
+)
+_USER = click.option(
+    "--user", metavar="NAME", help="Who calls; else the user of the context, or of this machine."
+)
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,12 +69,12 @@ def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def looking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The same for what can be read from a database, and from a server."""
-    return _SERVER(config_options(command))
+    return _SERVER(_CONTEXT(config_options(command)))
 
 
 def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """For commands that talk to a server, and to nothing else."""
-    return _SERVER(_USER(_FILE(_SET(command))))
+    return _SERVER(_CONTEXT(_USER(_FILE(_SET(command)))))
 
 
 def loaded_config(

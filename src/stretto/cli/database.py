@@ -17,7 +17,10 @@ from stretto.actions.caller import Caller
 from stretto.cli.address import readable
 from stretto.cli.config_options import loaded_config
 from stretto.config import Config, InvalidConfig, Loaded, Source
+from stretto.config.catalogue import SETTINGS
 from stretto.config.database_url import masked
+from stretto.config.folders import server_database, surroundings
+from stretto.config.settings import with_values
 from stretto.model.errors import StrettoError
 from stretto.model.user import User
 from stretto.ports.store import Store
@@ -30,6 +33,7 @@ FOLDER: Final = ".stretto"
 LOCAL: Final = f"sqlite:///{FOLDER}/stretto.db"
 MEMORY: Final = "memory://"
 SQLITE: Final = "sqlite:"
+FUNCTION_WITHIN: Final = "engine.function_within"
 
 
 class Place(NamedTuple):
@@ -43,6 +47,11 @@ class Place(NamedTuple):
     def shown(self) -> str:
         """For people: a file by its name, a server without its password."""
         return str(_relative(path_of(self.url))) if self.url.startswith(SQLITE) else masked(self.url)
+
+    @property
+    def shown_url(self) -> str:
+        """As one would type it, without a password."""
+        return masked(self.url)
 
     @property
     def is_missing(self) -> bool:
@@ -70,7 +79,7 @@ def place_of(
     or, not `local`, that of the user. Bad settings end the command.
     """
     assignments = tuple(assignments)
-    given = MEMORY if database == "memory:" else database
+    given = url_given(database)
     loaded = settings_of(config_file, assignments, given)
     options = options_of(config_file, assignments)
     if given is not None:
@@ -78,7 +87,16 @@ def place_of(
     url = loaded.config.database.url
     if url is None or (local and loaded.origins["database.url"].source is Source.DEFAULT):
         url = LOCAL
-    return Place(url, loaded.config, tuple(options))
+    config = loaded.config
+    if local and loaded.origins[FUNCTION_WITHIN].source is Source.DEFAULT:
+        # Who runs something in this process sees at once that its function is nowhere.
+        config = with_values(config, {SETTINGS[FUNCTION_WITHIN].path: 0})
+    return Place(url, config, tuple(options))
+
+
+def url_given(database: str | None) -> str | None:
+    """What `--db` says; `memory:` is enough for a database in memory."""
+    return MEMORY if database == "memory:" else database
 
 
 def settings_of(
@@ -105,18 +123,28 @@ def options_of(config_file: str | None, assignments: Iterable[str]) -> list[str]
 
 
 def prepare(place: Place) -> None:
-    """Make the folder of our own database, which no version control should take for a part of the project."""
-    if place.url != LOCAL:
+    """Make the folder of a database that nobody named: that of the current folder, or that of the user."""
+    if place.url == LOCAL:
+        folder, shown = Path(FOLDER), f"{FOLDER} for the database can not be made here"
+    elif place.url == server_database(surroundings()):
+        folder = path_of(place.url).parent
+        shown = f"{folder} for the database can not be made"
+    else:
         return
-    folder = Path(FOLDER)
     try:
-        folder.mkdir(exist_ok=True)
-        ignore = folder / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
+        if place.url == LOCAL:
+            _leave_out(folder)
     except OSError as error:
-        message = f"the folder {FOLDER} for the database can not be made here: {error.strerror or error}"
+        message = f"the folder {shown}: {error.strerror or error}"
         raise Refused(message, "name a database elsewhere: --db sqlite:///PATH, or --db memory:") from None
+
+
+def _leave_out(folder: Path) -> None:
+    """No version control should take it for a part of the project."""
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
 
 
 class Refused(click.ClickException):

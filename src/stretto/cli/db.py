@@ -21,8 +21,9 @@ def command() -> None:
 def upgrade(*, config_file: str | None, assignments: tuple[str, ...], database: str | None) -> None:
     """Make the tables, or bring them up to date with this version of Stretto.
 
-    A SQLite file is brought up to date by whoever opens it; on servers this is done once, before the first
-    process of a new version starts.
+    A SQLite file is brought up to date by whoever opens it, and an empty database on a server gets its tables
+    from the first process. A database of an older version on a server is brought up to date here, once,
+    before the first process of the new version starts.
 
     \b
     Examples:

@@ -1,6 +1,9 @@
 """`stretto`: the entry point. Commands are imported only when they are called, so `--help` is quick."""
 
 import gc
+import os
+import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Final
 
@@ -8,14 +11,19 @@ import click
 
 import stretto
 
+READER_GONE: Final = 141  # as if SIGPIPE had ended it
+
 # name -> (module with a click command called `command`, what `stretto --help` says of it)
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "answer": ("stretto.cli.answer", "Answer for a step that waits for somebody, on a server."),
     "config": ("stretto.cli.config", "Show the settings, and where each came from."),
+    "context": ("stretto.cli.context", "Choose the server or the database that commands work on."),
     "convert": ("stretto.cli.convert", "Write a definition as JSON or YAML, whatever form it has."),
     "db": ("stretto.cli.db", "Upgrade, check or vacuum a database."),
     "dev": ("stretto.cli.dev", "Check, draw and run a workflow whenever its file changes."),
     "graph": ("stretto.cli.graph", "Draw a workflow's steps: a tree, Mermaid, DOT, SVG or JSON."),
     "logs": ("stretto.cli.logs", "Show what the steps of a run have printed, and print."),
+    "quarantine": ("stretto.cli.quarantine", "List runs that were set aside, and let them go on."),
     "push": ("stretto.cli.push", "Publish definitions on a server."),
     "restart": ("stretto.cli.restart", "Restart a run on a server, as a whole or from a step on."),
     "run": ("stretto.cli.run", "Run a workflow in this process, and show how it goes."),
@@ -66,6 +74,26 @@ def collect_rarely() -> None:
 
 
 def main() -> None:
-    """Run the command line. Bad input ends with exit code 2 and a message, never with a traceback."""
+    """Run the command line. Bad input ends with exit code 2 and a message, never with a traceback. If the
+    reader of the output goes away, the exit code is 141, as a shell says it of other commands.
+    """
     collect_rarely()
-    cli(prog_name="stretto")
+    out = sys.stdout
+    try:
+        cli(prog_name="stretto")
+    except BrokenPipeError:  # of a message about an error
+        _hush()
+        sys.exit(READER_GONE)
+    except SystemExit:
+        if sys.stdout is out:
+            raise
+        _hush()  # click has put something else in its place, for the same reason, and ends with 1
+        sys.exit(READER_GONE)
+
+
+def _hush() -> None:
+    """Nobody reads: what is still in buffers must not be complained of at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.__stdout__, sys.__stderr__):
+        with suppress(OSError, ValueError, AttributeError):  # it is closed, or there is none
+            os.dup2(nowhere, stream.fileno())  # type: ignore[union-attr]

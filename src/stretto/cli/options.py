@@ -46,3 +46,9 @@ def made_options(
         known[name] = kind
     chosen = MAESTRO_LIMITS if maestro_limits else limits
     return Options(form=form, limits=with_installed(chosen), templates=known)
+
+
+def app_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--app`."""
+    text = "Python code for steps: a module, a file or a folder. Repeatable."
+    return click.option("--app", "apps", multiple=True, metavar="MODULE", help=text)(command)

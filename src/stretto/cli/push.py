@@ -5,16 +5,19 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from stretto.actions.publish_if_new import is_unchanged
 from stretto.cli.config_options import server_options
 from stretto.cli.options import made_options, reading_options
-from stretto.cli.remote.server import Remote, remote_of, talking
+from stretto.cli.remote.server import Remote, talking
 from stretto.cli.results import valid_definitions
+from stretto.cli.target import Given, server_of
 from stretto.definition.parse import Options
 from stretto.model.errors import NotFound
 from stretto.model.properties import Properties
+from stretto.model.response import WorkflowOverviewResponse
 from stretto.model.user import User
 from stretto.model.wire import to_json
-from stretto.model.workflow import Definition, WorkflowVersion
+from stretto.model.workflow import Definition
 from stretto.runtimes.types import InstalledTypes
 
 if TYPE_CHECKING:
@@ -30,14 +33,24 @@ class TypesElsewhere(InstalledTypes):
 
 @click.command(name="push")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--force", is_flag=True, help="Make a new version also of what has not changed.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object.")
+@click.option(
+    "--allow-unknown-functions",
+    "allow",
+    is_flag=True,
+    help="Also push steps whose function no running process knows.",
+)
 @server_options
 @reading_options
 def command(  # noqa: PLR0913 - one for each option
     files: tuple[str, ...],
     *,
+    force: bool,
     as_json: bool,
+    allow: bool,
     server: str | None,
+    context: str | None,
     user: str | None,
     config_file: str | None,
     assignments: tuple[str, ...],
@@ -47,50 +60,87 @@ def command(  # noqa: PLR0913 - one for each option
     """Publish the workflows of files on a server, each as a new version; `-` reads standard input.
 
     FILE is a definition in YAML or JSON, or a workflow in Python: flows.py:etl, or package.module:etl.
-    Everything is checked here first, and nothing is sent if something is wrong. A new workflow that says
-    nothing of an owner becomes the user's.
+    Everything is checked here first, and nothing is sent if something is wrong. A workflow that is the same
+    as the newest version on the server, with the same properties, is not sent, unless --force says so. Jobs
+    may name the job templates of the server. A new workflow that says nothing of an owner becomes the user's.
+
+    A push brings no code along: a running process must know the functions that the steps call, such as a
+    server that was started with `--app`.
 
     \b
     Examples:
       stretto push etl.yaml
       stretto push flows/*.yaml --server http://127.0.0.1:8080
     """
-    remote = remote_of(config_file, assignments, server, user)
+    remote = server_of(Given(config_file, assignments, server, context=context, user=user))
     options = made_options(templates, maestro_limits=maestro_limits, limits=remote.config.limits)
-    definitions = [each for file in files for each in valid_definitions(file, _anywhere(options), None)]
-    pushed: list[WorkflowVersion] = []
-    try:
-        with talking(remote) as client:
+    with talking(remote) as client:
+        options = msgspec.structs.replace(_as_there(client, options), warnings=True)
+        definitions = [each for file in files for each in valid_definitions(file, options, None)]
+        pushes: list[Pushed] = []
+        try:
             for each in definitions:
-                pushed.append(client.push(_owned(client, remote, each)))
+                pushes.append(_pushed(client, remote, each, force=force, allow=allow))
                 if not as_json:
-                    click.echo(f"{each.workflow.id}: version {_number(pushed[-1])}")
-    finally:
-        if as_json:  # also of those before a refusal
-            click.echo(to_json({"pushed": [_as_json(each) for each in pushed]}))
+                    click.echo(f"{each.workflow.id}: {pushes[-1]}")
+        finally:
+            if as_json:  # also of those before a refusal
+                click.echo(to_json(_as_json(pushes)))
 
 
-def _anywhere(options: Options) -> Options:
+class Pushed(msgspec.Struct, frozen=True):
+    """What became of a definition."""
+
+    workflow_id: str
+    version: int | None
+    is_new: bool = True
+
+    def __str__(self) -> str:
+        return f"version {self.version}" + ("" if self.is_new else ", unchanged")
+
+
+def _as_there(client: "Client", options: Options) -> Options:
+    """With the step types and the job templates of the server; templates of the command line count more."""
+    there = {each.definition.job_type: each.definition.step_type for each in client.job_templates()}
     limits = msgspec.structs.replace(options.limits, step_types=TypesElsewhere())
-    return msgspec.structs.replace(options, limits=limits)
+    return msgspec.structs.replace(options, limits=limits, templates={**there, **options.templates})
 
 
-def _owned(client: "Client", remote: Remote, definition: Definition) -> Definition:
-    """With an owner, where the server would want to know one."""
+def _pushed(client: "Client", remote: Remote, definition: Definition, *, force: bool, allow: bool) -> Pushed:
+    """A new version, if there is something new in it."""
+    workflow_id = definition.workflow.id
+    try:
+        there = client.overview(workflow_id)
+    except NotFound:
+        definition = _owned(remote, definition)
+    else:
+        if not force and _is_there(client, there, definition):
+            return Pushed(workflow_id, there.latest_version_id, is_new=False)
+    made = client.push(definition, allow_unknown_functions=allow or None)
+    return Pushed(workflow_id, None if made.metadata is None else made.metadata.workflow_version_id)
+
+
+def _is_there(client: "Client", there: WorkflowOverviewResponse, definition: Definition) -> bool:
+    """Whether the newest version on the server is the same, and would be switched on."""
+    name, version = there.workflow_id, there.latest_version_id
+    if version is None or (definition.is_active and there.active_version_id != version):
+        return False
+    found = client.version(name, version).workflow
+    return is_unchanged(found, client.properties(name), definition)  # the overview fills in defaults
+
+
+def _owned(remote: Remote, definition: Definition) -> Definition:
+    """With an owner, which the server wants to know of a new workflow."""
     properties = definition.properties or Properties()
     if properties.owner is not None:
         return definition
-    try:
-        client.overview(definition.workflow.id)
-    except NotFound:
-        owned = msgspec.structs.replace(properties, owner=User(name=remote.user))
-        return msgspec.structs.replace(definition, properties=owned)
-    return definition
+    owned = msgspec.structs.replace(properties, owner=User(name=remote.user))
+    return msgspec.structs.replace(definition, properties=owned)
 
 
-def _number(version: WorkflowVersion) -> int | None:
-    return None if version.metadata is None else version.metadata.workflow_version_id
-
-
-def _as_json(version: WorkflowVersion) -> dict[str, Any]:
-    return {"workflow_id": version.workflow.id, "workflow_version_id": _number(version)}
+def _as_json(pushes: list[Pushed]) -> dict[str, Any]:
+    rows: dict[str, list[dict[str, Any]]] = {"pushed": [], "unchanged": []}
+    for each in pushes:
+        row = {"workflow_id": each.workflow_id, "workflow_version_id": each.version}
+        rows["pushed" if each.is_new else "unchanged"].append(row)
+    return rows

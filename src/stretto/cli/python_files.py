@@ -39,8 +39,8 @@ def flows_of(name: str) -> Flows:
     found = PYTHON.fullmatch(name)
     assert found is not None  # noqa: S101 - or nobody would ask here
     try:
-        module = _of_file(found["file"]) if found["file"] else _of_module(found["module"])
-    except _Unusable as error:
+        module = of_file(found["file"]) if found["file"] else of_module(found["module"])
+    except Unusable as error:
         return Flows((), error.problem)
     known = _known_in(module)
     wanted = found["flow"] or found["name"]
@@ -108,7 +108,7 @@ def _json(text: str) -> Any:
 
 
 # ----------------------------------------------------------------------------------------------- import
-class _Unusable(Exception):
+class Unusable(Exception):
     """A file or module that can not be imported."""
 
     def __init__(self, message: str, line: int | None = None, hint: str | None = None) -> None:
@@ -119,14 +119,17 @@ class _Unusable(Exception):
         )
 
 
-def _of_file(name: str) -> ModuleType:
+def of_file(name: str) -> ModuleType:
     """A file as the module that it would be for its neighbours: its functions have the same names then,
-    however it is run.
+    however it is run. It is imported once, however often it is named.
     """
     path = Path(name).resolve()
     if not path.is_file():
-        raise _Unusable("there is no such file")
+        raise Unusable("there is no such file")
     add_path(path.parent)
+    known = sys.modules.get(path.stem)
+    if known is not None and getattr(known, "__file__", None) == str(path):
+        return known
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None  # noqa: S101 - of a name that ends with .py there is one
     assert spec.loader is not None  # noqa: S101 - see above
@@ -136,8 +139,9 @@ def _of_file(name: str) -> ModuleType:
     return module
 
 
-def _of_module(name: str) -> ModuleType:
-    add_path(Path.cwd())
+def of_module(name: str, folder: Path | None = None) -> ModuleType:
+    """A module that is installed, or lies in a folder; by default in the current one."""
+    add_path(folder or Path.cwd())
     module: ModuleType = _imported(lambda: importlib.import_module(name), name)
     return module
 
@@ -146,12 +150,12 @@ def _imported(load: Any, name: str) -> Any:
     try:
         return load()
     except StrettoError as error:
-        raise _Unusable(str(error), _line_in(error, name), error.hint) from None
+        raise Unusable(str(error), _line_in(error, name), error.hint) from None
     except SyntaxError as error:
-        raise _Unusable(f"{type(error).__name__}: {error.msg}", error.lineno) from None
+        raise Unusable(f"{type(error).__name__}: {error.msg}", error.lineno) from None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a module may do anything
         text = f"it can not be imported: {type(error).__name__}: {error}"
-        raise _Unusable(text, _line_in(error, name)) from None
+        raise Unusable(text, _line_in(error, name)) from None
 
 
 def _line_in(error: BaseException, name: str) -> int | None:

@@ -8,6 +8,7 @@ import click
 
 from stretto.cli.definitions import checked
 from stretto.cli.files import shown
+from stretto.cli.validate import print_problem
 from stretto.definition.parse import Options
 from stretto.model.workflow import Definition
 
@@ -22,13 +23,18 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def valid_definitions(file: str, options: Options, wanted: str | None) -> tuple[Definition, ...]:
-    """The definitions of a file, or one of them; with problems the command ends here."""
-    definitions, problems, _ = checked(file, options)
+    """The definitions of a file, or one of them; with problems the command ends here. Warnings are said, if
+    the options ask for them.
+    """
+    definitions, problems, warnings = checked(file, options)
+    for warning in warnings:
+        print_problem(shown(file), warning, "warning: ")
     if problems:
         for problem in problems:
             place = ":" if problem.line is not None else ": "  # what has no place begins with the message
             click.echo(f"{shown(file)}{place}{problem}", err=True)
-        click.echo(f"{shown(file)}: nothing is made of it; `stretto validate` shows more", err=True)
+        count = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
+        click.echo(f"{shown(file)}: {count}; `stretto validate` shows more", err=True)
         raise SystemExit(2)
     if wanted is None:
         return definitions

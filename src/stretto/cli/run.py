@@ -5,15 +5,17 @@ import shlex
 import sys
 
 import click
+import msgspec
 
 from stretto.cli.config_options import config_options
 from stretto.cli.database import Place, caller, finished, place_of, prepare
-from stretto.cli.options import made_options, reading_options
+from stretto.cli.options import app_option, made_options, reading_options
 from stretto.cli.running.log import Log
 from stretto.cli.running.machine import Lines, Result
 from stretto.cli.running.screen import Screen
 from stretto.cli.running.session import Order, session
-from stretto.cli.running.wanted import read_wanted
+from stretto.cli.running.wanted import STEP_PARAM, read_wanted, step_params_of
+from stretto.cli.target import pinned
 from stretto.node.clock import SystemClock
 
 
@@ -27,20 +29,30 @@ from stretto.node.clock import SystemClock
     metavar="NAME=VALUE",
     help="A parameter of the workflow, of the type that it declares. Repeatable.",
 )
+@click.option(
+    STEP_PARAM,
+    "step_given",
+    multiple=True,
+    metavar="STEP:NAME=VALUE",
+    help="A parameter of one step, instead of what the workflow says. Repeatable.",
+)
 @click.option("--workflow", "workflow_id", metavar="ID", help="Which workflow; else the first of the file.")
 @click.option("--resume", is_flag=True, help="Go on with the newest unfinished run instead of a new one.")
 @click.option("--json", "form", flag_value="json", help="Write one JSON object at the end, and nothing else.")
 @click.option("--json-lines", "form", flag_value="lines", help="Write each change as a line of JSON.")
 @click.option("--plain", "form", flag_value="plain", help="Write lines, also on a terminal.")
+@app_option
 @config_options
 @reading_options
 def command(  # noqa: PLR0913 - one for each option
     file: str,
     *,
     params: tuple[str, ...],
+    step_given: tuple[str, ...],
     workflow_id: str | None,
     resume: bool,
     form: str | None,
+    apps: tuple[str, ...],
     config_file: str | None,
     assignments: tuple[str, ...],
     database: str | None,
@@ -49,7 +61,9 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Run a workflow in this process and show how it goes; `-` reads the definition from standard input.
 
-    FILE is a definition in YAML or JSON, or a workflow in Python: flows.py:etl, or package.module:etl.
+    FILE is a definition in YAML or JSON, or a workflow in Python: flows.py:etl, or package.module:etl. Steps
+    may call functions of `--app`, and of the Python file beside it that has the same name: etl.py for
+    etl.yaml.
 
     Everything is kept in a database, by default .stretto/stretto.db in the current folder, so nothing is lost
     if the machine or the process dies: --resume goes on. `--db memory:` keeps nothing. All workflows of the
@@ -62,17 +76,17 @@ def command(  # noqa: PLR0913 - one for each option
     Examples:
       stretto run etl.yaml
       stretto run etl.yaml -p table=orders -p 'days=1,2,3'
+      stretto run etl.yaml --step-param load:batch=500
       stretto run flows.py:etl -p day=2026-11-15
       stretto run etl.yaml --resume
       stretto run etl.yaml --db memory: --json | jq .status
     """
-    if resume and params:
-        raise click.UsageError("a run that goes on has its parameters already: leave --param or --resume out")
-    place = place_of(config_file, assignments, database)
-    if resume and place.in_memory:
-        raise click.UsageError("a database in memory has no earlier runs: --resume needs one that is kept")
+    place = pinned(place_of(config_file, assignments, database))
+    if resume:
+        _check_resume(place, "--param" if params else STEP_PARAM if step_given else None)
     options = made_options(templates, maestro_limits=maestro_limits, limits=place.config.limits)
-    wanted = read_wanted(file, options, workflow_id, params, anew=not resume)
+    wanted = read_wanted(file, options, workflow_id, params, anew=not resume, apps=apps)
+    wanted = msgspec.structs.replace(wanted, step_params=step_params_of(wanted.chosen.workflow, step_given))
     prepare(place)
     order = Order(
         wanted=wanted,
@@ -87,6 +101,16 @@ def command(  # noqa: PLR0913 - one for each option
     finally:
         view.close()
     sys.exit(code)
+
+
+def _check_resume(place: Place, given: str | None) -> None:
+    """`given`: an option with parameters, which a run that goes on has already."""
+    if given is not None:
+        raise click.UsageError(
+            f"a run that goes on has its parameters already: leave {given} or --resume out"
+        )
+    if place.in_memory:
+        raise click.UsageError("a database in memory has no earlier runs: --resume needs one that is kept")
 
 
 def _again(file: str, workflow_id: str | None, place: Place) -> str:

@@ -1,6 +1,6 @@
 """`stretto runs`: the runs in a database, or on a server, newest first."""
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -10,14 +10,17 @@ from stretto.actions.reading.paging import MOST_ON_A_PAGE
 from stretto.cli import style
 from stretto.cli.address import run_text
 from stretto.cli.config_options import looking_options
-from stretto.cli.database import Place, caller, finished, opened, place_of
-from stretto.cli.remote.server import Remote, remote_if_any, talking
+from stretto.cli.database import Place, caller, finished, opened
+from stretto.cli.remote.server import Remote, talking
+from stretto.cli.target import Given, target_of
 from stretto.engine.records import RunKey
 from stretto.model.request import PageRequest
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.wire import to_json
 from stretto.node.clock import SystemClock
 from stretto.ports.history import RunFilter
+
+WIDEST: Final = 70  # characters of an error in a file or a pipe
 
 
 @click.command(name="runs")
@@ -49,6 +52,7 @@ def command(  # noqa: PLR0913 - one for each option
     assignments: tuple[str, ...],
     database: str | None,
     server: str | None,
+    context: str | None,
 ) -> None:
     """List the runs that a database holds, or a server, the newest first.
 
@@ -61,17 +65,15 @@ def command(  # noqa: PLR0913 - one for each option
       stretto runs --limit 100 --json | jq '.runs[].status'
       stretto runs --server http://127.0.0.1:8080
     """
-    remote = remote_if_any(config_file, assignments, database, server)
+    target = target_of(Given(config_file, assignments, server, database, context))
     wanted = RunFilter(workflow_id=workflow_id, statuses=tuple(map(RunStatus, statuses)))
     lines, more, where = (
-        _local(place_of(config_file, assignments, database), wanted, limit)
-        if remote is None
-        else _asked(remote, wanted, limit)
+        _local(target, wanted, limit) if isinstance(target, Place) else _asked(target, wanted, limit)
     )
     if as_json:
-        click.echo(to_json({"runs": [_as_json(line) for line in lines], "more": more}))
+        click.echo(to_json({"runs": [line_json(line) for line in lines], "more": more}))
     elif lines:
-        _print(lines)
+        print_lines(lines)
         if more:
             click.echo(f"{style.plain('…')} there are older ones; --limit shows more")
     else:
@@ -97,19 +99,22 @@ async def _read(place: Place, wanted: RunFilter, limit: int) -> tuple[tuple[RunL
         return page.elements, page.page_info.has_next_page
 
 
-def _print(lines: tuple[RunLine, ...]) -> None:
+def print_lines(lines: tuple[RunLine, ...]) -> None:
+    """For people, one line for each run."""
     now = SystemClock().now()
     names = [run_text(_key(line)) for line in lines]
-    longest = max(8, *(len(name) for name in names))
+    longest = max(8, *map(style.width_of, names))
     for name, line in zip(names, lines, strict=True):
         sign, colour = style.mark(line.status)
         began = line.start_time
         took = "" if began is None else style.duration((line.end_time or now) - began)
         error = line.first_error if line.status is not RunStatus.SUCCEEDED else None
         note = "" if error is None else f"  {error.step_id}: {style.one_line(error.text or error.status)}"
-        left = style.paint(f"{sign} {name:{longest}}  {line.status:11}", colour)
-        rest = f"{style.date_time(line.create_time)}  {took:>6}  {counts_text(line)}{style.cut(note, 70)}"
-        click.echo(f"{left}  {rest}".rstrip())
+        note = f"  quarantined: {line.quarantined}{note}" if line.quarantined else note
+        left = f"{sign} {style.padded(name, longest)}  {line.status:11}"
+        note = note if style.columns() else style.cut(note, WIDEST)
+        rest = f"  {style.date_time(line.create_time)}  {took:>6}  {counts_text(line)}{note}"
+        click.echo(style.row(left, rest, colour))
 
 
 def counts_text(line: RunLine) -> str:
@@ -131,7 +136,8 @@ def _key(line: RunLine) -> RunKey:
     return RunKey(line.workflow_id, line.workflow_instance_id, line.workflow_run_id)
 
 
-def _as_json(line: RunLine) -> dict[str, Any]:
+def line_json(line: RunLine) -> dict[str, Any]:
+    """For programs."""
     error = line.first_error
     found = {
         "run": "/".join(map(str, _key(line))),
@@ -140,6 +146,7 @@ def _as_json(line: RunLine) -> dict[str, Any]:
         "workflow_run_id": line.workflow_run_id,
         "workflow_version_id": line.workflow_version_id,
         "status": line.status,
+        "quarantined": line.quarantined,
         "create_time": line.create_time,
         "start_time": line.start_time,
         "end_time": line.end_time,

@@ -9,7 +9,8 @@ import click
 
 from stretto.cli.config_options import config_options
 from stretto.cli.database import Refused, caller, finished, place_of, prepare
-from stretto.cli.options import made_options
+from stretto.cli.definitions import is_python
+from stretto.cli.options import app_option, made_options
 from stretto.cli.results import valid_definitions
 from stretto.cli.serving.roles import ROLES, roles_in
 
@@ -30,13 +31,15 @@ T = TypeVar("T")
 @click.option(
     "--load", "files", multiple=True, metavar="FILE", help="Publish its workflows, where they are new."
 )
+@app_option
 @config_options
-def command(
+def command(  # noqa: PLR0913 - one for each option
     *,
     host: str | None,
     port: str | None,
     roles: str,
     files: tuple[str, ...],
+    apps: tuple[str, ...],
     config_file: str | None,
     assignments: tuple[str, ...],
     database: str | None,
@@ -50,6 +53,9 @@ def command(
     share one on PostgreSQL or MariaDB: some with `--role api`, others with `--role engine,scheduler`. One
     without the role api answers to /health and /ready alone.
 
+    Steps in Python call functions of the code that `--app` names: an importable module, a file or a folder.
+    What `--load` publishes from a Python file brings its code along.
+
     Ctrl-C or SIGTERM: requests that are under way end, work is handed over, and the exit code is 0. A second
     one ends everything now.
 
@@ -57,9 +63,12 @@ def command(
     Examples:
       stretto serve
       stretto serve --port 9000 --db sqlite:///work.db --load etl.yaml
+      stretto serve --app app.flows --load flows.py:week
       stretto serve --role api --db postgresql://ann@db/stretto
     """
-    from stretto.cli.serving.session import Order, serve  # noqa: PLC0415 - the help need not wait for it
+    from stretto.cli.applications import load_apps  # noqa: PLC0415 - the help need not wait for these
+    from stretto.cli.python_files import flows_of  # noqa: PLC0415
+    from stretto.cli.serving.session import Order, serve  # noqa: PLC0415
 
     chosen = roles_in(roles)
     flags = [
@@ -70,8 +79,19 @@ def command(
     definitions = [each for name in files for each in valid_definitions(name, options, None)]
     if place.in_memory and "engine" not in chosen:
         raise Refused("a database in memory is for one process: nobody would run what is asked for here")
+    if apps and "engine" not in chosen:
+        raise click.UsageError("--app is for processes that run steps: add the role engine, or leave it out")
+    app = load_apps(apps)
+    app.add_flows(flow for name in files if is_python(name) for flow in flows_of(name).flows)
     prepare(place)
-    order = Order(place=place, roles=chosen, caller=caller(), definitions=tuple(definitions))
+    order = Order(
+        place=place,
+        roles=chosen,
+        caller=caller(),
+        definitions=tuple(definitions),
+        flows=tuple(app.flows.values()),
+        functions=tuple(app.functions),
+    )
     sys.exit(finished(serve(order), _run))
 
 

@@ -10,12 +10,14 @@ from stretto.actions.reading.nesting import resolve_path
 from stretto.actions.reading.steps import get_attempt, list_attempts, list_steps
 from stretto.cli.address import ADDRESS, Address
 from stretto.cli.config_options import looking_options
-from stretto.cli.database import Place, caller, finished, place_of
+from stretto.cli.database import Place, caller, finished
 from stretto.cli.finding import reading
 from stretto.cli.remote.reading import read_sight
-from stretto.cli.remote.server import remote_if_any, talking
-from stretto.cli.showing.run import RunSight, loops_of, run_lines
+from stretto.cli.remote.server import talking
+from stretto.cli.showing.loops import read_loops
+from stretto.cli.showing.run import RunSight, run_lines
 from stretto.cli.showing.step import StepSight, step_lines
+from stretto.cli.target import Given, target_of
 from stretto.engine.records import RunKey
 from stretto.model.wire import encode, to_json
 from stretto.ports.store import Store
@@ -26,7 +28,7 @@ from stretto.ports.store import Store
 @click.option("--timeline", is_flag=True, help="Of a step, also when it came into each status.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, in the form of the API.")
 @looking_options
-def command(
+def command(  # noqa: PLR0913 - one for each option
     address: Address,
     *,
     timeline: bool,
@@ -35,6 +37,7 @@ def command(
     assignments: tuple[str, ...],
     database: str | None,
     server: str | None,
+    context: str | None,
 ) -> None:
     """Show a run with its steps, or a step with its parameters, attempts and outputs.
 
@@ -51,11 +54,11 @@ def command(
       stretto show 'etl/12:each_day[3].clean'
       stretto show etl/12 --server http://127.0.0.1:8080
     """
-    remote = remote_if_any(config_file, assignments, database, server)
-    if remote is None:
-        sight = finished(_read(place_of(config_file, assignments, database), address))
+    target = target_of(Given(config_file, assignments, server, database, context))
+    if isinstance(target, Place):
+        sight = finished(_read(target, address))
     else:
-        with talking(remote) as client:
+        with talking(target) as client:
             sight = read_sight(client, address)
     if as_json:
         click.echo(to_json(_as_json(sight)))
@@ -79,13 +82,9 @@ async def _read(place: Place, address: Address) -> RunSight | StepSight:
 
 async def _run(store: Store, key: RunKey, name: str | None = None) -> RunSight:
     run = str(key.run_id)
-    return RunSight(
-        key=key,
-        name=name,
-        run=await get_run(store, caller(), *key[:2], run),
-        steps=await list_steps(store, caller(), *key[:2], run),
-        loops=await loops_of(store, key),
-    )
+    made = await get_run(store, caller(), *key[:2], run)
+    steps = await list_steps(store, caller(), *key[:2], run)
+    return RunSight(key=key, name=name, run=made, steps=steps, loops=await read_loops(store, steps))
 
 
 async def _step(store: Store, key: RunKey, step_id: str, attempt: str, name: str) -> StepSight:

@@ -5,9 +5,10 @@ import sys
 import click
 
 from stretto.cli.config_options import server_options
-from stretto.cli.remote.server import remote_of, talking
+from stretto.cli.remote.server import talking
 from stretto.cli.remote.watching import Wish, watch
-from stretto.cli.running.wanted import params_of, taken_apart
+from stretto.cli.running.wanted import STEP_PARAM, params_of, step_params_of, taken_apart
+from stretto.cli.target import Given, server_of
 
 
 @click.command(name="start")
@@ -21,6 +22,13 @@ from stretto.cli.running.wanted import params_of, taken_apart
     help="A parameter of the workflow, of the type that it declares. Repeatable.",
 )
 @click.option(
+    STEP_PARAM,
+    "step_given",
+    multiple=True,
+    metavar="STEP:NAME=VALUE",
+    help="A parameter of one step, instead of what the workflow says. Repeatable.",
+)
+@click.option(
     "--version", default="latest", show_default=True, help="A number, or `active`, `latest` or `default`."
 )
 @click.option("--request-id", metavar="ID", help="The same one never starts two runs.")
@@ -32,12 +40,14 @@ def command(  # noqa: PLR0913 - one for each option
     workflow_id: str,
     *,
     given: tuple[str, ...],
+    step_given: tuple[str, ...],
     version: str,
     request_id: str | None,
     wait: bool,
     follow: bool,
     as_json: bool,
     server: str | None,
+    context: str | None,
     user: str | None,
     config_file: str | None,
     assignments: tuple[str, ...],
@@ -51,13 +61,19 @@ def command(  # noqa: PLR0913 - one for each option
     Examples:
       stretto start etl
       stretto start etl -p table=orders -p 'days=1,2,3' --follow
+      stretto start etl --step-param load:table=orders_new
       stretto start etl --wait --json --server http://127.0.0.1:8080 | jq .status
     """
-    remote = remote_of(config_file, assignments, server, user)
+    remote = server_of(Given(config_file, assignments, server, context=context, user=user))
     with talking(remote) as client:
         pairs = [taken_apart(each) for each in given]
-        params = params_of(client.version(workflow_id, version).workflow, pairs) if pairs else None
+        params, step_params = None, None
+        if pairs or step_given:
+            workflow = client.version(workflow_id, version).workflow
+            params, step_params = params_of(workflow, pairs), step_params_of(workflow, step_given)
         cursor = client.cursor() if follow else None
-        made = client.start(workflow_id, version, params=params, request_id=request_id)
+        made = client.start(
+            workflow_id, version, params=params, step_params=step_params, request_id=request_id
+        )
         code = watch(client, remote, made, Wish(wait=wait, follow=follow, as_json=as_json, cursor=cursor))
     sys.exit(code)

@@ -7,7 +7,8 @@ import click
 from stretto.cli.address import ADDRESS, Address, readable
 from stretto.cli.config_options import server_options
 from stretto.cli.remote.reading import name_of
-from stretto.cli.remote.server import remote_of, talking
+from stretto.cli.remote.server import talking
+from stretto.cli.target import Given, server_of
 from stretto.model.response import InstanceActionResponse, StepActionResponse
 from stretto.model.wire import encode, to_json
 
@@ -28,6 +29,7 @@ def command(  # noqa: PLR0913 - one for each option
     reason: str,
     as_json: bool,
     server: str | None,
+    context: str | None,
     user: str | None,
     config_file: str | None,
     assignments: tuple[str, ...],
@@ -42,7 +44,7 @@ def command(  # noqa: PLR0913 - one for each option
       stretto stop etl/12
       stretto stop etl/12:load --kill --reason 'the table is locked'
     """
-    remote = remote_of(config_file, assignments, server, user)
+    remote = server_of(Given(config_file, assignments, server, context=context, user=user))
     with talking(remote) as client:
         made = _stopped(client, address, reason, kill=kill)
     if as_json:

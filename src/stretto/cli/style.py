@@ -1,6 +1,7 @@
 """How things look in a terminal: marks, colours, times."""
 
 import os
+import shutil
 import sys
 import time
 import unicodedata
@@ -14,6 +15,7 @@ from stretto.model.status import RunStatus, StepStatus
 S, R = StepStatus, RunStatus
 
 GOOD, BAD, BUSY, HELD, CALM = "green", "red", "cyan", "yellow", "bright_black"
+NARROWEST: Final = 20  # cells: a terminal with fewer breaks lines by itself
 _ASCII: Final = {
     "✓": "+",
     "✗": "x",
@@ -104,6 +106,29 @@ def printable(line: str) -> str:
 def width_of(text: str) -> int:
     """Cells that a text without colours takes."""
     return sum(_cells(character) for character in text)
+
+
+def columns() -> int | None:
+    """Cells of a line: COLUMNS, else those of the terminal; None for a file or a pipe, which have no end."""
+    said = os.environ.get("COLUMNS", "")
+    if not (said.isdecimal() and int(said)) and not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def padded(text: str, width: int) -> str:
+    """A text that takes so many cells, or more."""
+    return text + " " * (width - width_of(text))
+
+
+def row(left: str, rest: str = "", colour: str | None = None) -> str:
+    """A line of a table, coloured up to the rest of it: as much as the terminal has room for."""
+    room = columns()
+    if room is not None:
+        room = max(NARROWEST, room)
+        left = cut(left, room)
+        rest = cut(rest, max(0, room - width_of(left))) if width_of(left) < room else ""
+    return f"{paint(left, colour)}{rest}".rstrip() if colour is not None else f"{left}{rest}".rstrip()
 
 
 def cut(text: str, width: int) -> str:

@@ -71,18 +71,19 @@ def _print(name: str, found: Checked) -> None:
     else:
         print_problems(name, found.problems)
     for warning in found.warnings:
-        _print_one(name, warning, "warning: ")
+        print_problem(name, warning, "warning: ")
 
 
 def print_problems(name: str, problems: Sequence[Problem]) -> None:
     """Each with its place and the way out, on the error stream."""
     for problem in problems:
-        _print_one(name, problem)
+        print_problem(name, problem)
     count = len(problems)
     click.echo(f"{name}: {count} problem{'' if count == 1 else 's'}", err=True)
 
 
-def _print_one(name: str, problem: Problem, kind: str = "") -> None:
+def print_problem(name: str, problem: Problem, kind: str = "") -> None:
+    """One of them; `kind`: what is said before it."""
     where = f":{problem.line}:{problem.column}" if problem.line is not None else ""
     path = f"{problem.path}: " if problem.path else ""
     click.echo(f"{name}{where}: {kind}{path}{problem.message} [{problem.code}]", err=True)

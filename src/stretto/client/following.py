@@ -9,19 +9,15 @@ from collections.abc import Callable
 from typing import Final
 
 from stretto.client.names import Place, RunName, place_of
-from stretto.client.refusals import no_answer, refusal
-from stretto.client.retries import BUSY, TOO_MANY
-from stretto.client.steps import Answer, Broken, Hear, Listen, Pause, Reply, Request, Send, Talk, Telling
+from stretto.client.steps import Answer, Hear, Listen, Pause, Request, Send, Talk, Telling
 from stretto.client.stream import Changed, Happening, Moved, Resync, Stream
-from stretto.client.talking import API, Ask, Talking
+from stretto.client.talking import API, RECONNECTS, SILENCE, Ask, Talking
 from stretto.model.errors import TimedOut
 from stretto.model.event import InstanceStatusChanged
 from stretto.model.instance import WorkflowInstance
 
 CURSOR: Final = "stretto-cursor"
-SILENCE: Final = 45.0  # seconds: the server gives a sign of life every 15
 SHORTEST: Final = 0.05  # seconds that are listened at all
-RECONNECTS: Final = 30  # in a row: a server that was there is waited for about two minutes
 NOTHING: Final = Answer()
 
 Patience = Callable[[], float]  # seconds that are left
@@ -135,14 +131,6 @@ class ListeningCalls(Talking):
             headers={} if cursor is None else {"last-event-id": cursor},
             within=within,
         )
-
-    def _check_hope(self, request: Request, reply: Reply, tried: int, most: int) -> None:
-        """Raise what is no passing trouble, or has lasted for too long."""
-        if isinstance(reply, Broken):
-            if tried >= most:
-                raise no_answer(self.server, request, reply, safe=True)
-        elif tried >= most or reply.status not in {*BUSY, TOO_MANY}:
-            raise refusal(self.server, reply)
 
 
 def _ends(item: Heard, *, over: bool) -> bool:

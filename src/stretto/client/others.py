@@ -11,6 +11,7 @@ from stretto.client.retries import Again
 from stretto.client.steps import Talk
 from stretto.client.talking import API, Ask, Talking
 from stretto.model.errors import Conflict
+from stretto.model.job_template import JobTemplate
 from stretto.model.page import Page
 from stretto.model.request import SignalRequest
 from stretto.model.signal_instance import SignalInstance
@@ -33,6 +34,10 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
 class OtherCalls(Talking):
     """See `conversation`."""
+
+    def job_templates(self) -> Talk[list[JobTemplate]]:
+        """The default version of each job template that the server has."""
+        return self._get(list[JobTemplate], "/job-templates")
 
     def announce(
         self,

@@ -10,7 +10,7 @@ from stretto.actions.reading.why import WhyStep
 from stretto.client.names import LATEST, RunName, place_of, quoted
 from stretto.client.retries import Again
 from stretto.client.steps import Talk
-from stretto.client.talking import Talking
+from stretto.client.talking import QUEUED, Talking
 from stretto.model.request import StepRestartRequest
 from stretto.model.response import StepActionResponse, StepRestartResponse
 from stretto.model.run_config import RunPolicy
@@ -62,15 +62,24 @@ class StepCalls(Talking):
         *,
         policy: RunPolicy = RunPolicy.RESTART_FROM_INCOMPLETE,
         params: Mapping[str, Any] | None = None,
+        run_params: Mapping[str, Any] | None = None,
         reason: str = "",
         request_id: str | None = None,
     ) -> Talk[StepRestartResponse]:
-        """Start a new attempt of a step, or a new run that begins there; the policy is of what follows."""
+        """Start a new attempt of a step, or a new run that begins there; the policy is of what follows.
+
+        `params` are the step's. `run_params` are those of the new run; refused while the run goes on.
+        """
         request = StepRestartRequest(
-            restart_policy=policy, step_run_params=params_of(params), request_id=request_id or str(uuid4())
+            restart_policy=policy,
+            step_run_params=params_of(params),
+            run_params=params_of(run_params),
+            request_id=request_id or str(uuid4()),
         )
         path = f"{_path(run, step_id)}/actions/restart"
-        return self._act(StepRestartResponse, path, request, again=Again.SAFE, reason=reason or None)
+        return self._act(
+            StepRestartResponse, path, request, again=Again.SAFE, reason=reason or None, include=QUEUED
+        )
 
 
 def _path(run: RunName, step_id: str) -> str:

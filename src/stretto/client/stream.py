@@ -40,26 +40,43 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[ChangeEvent, ...] = ()
 
 
-class Stream:
-    """Takes bytes as they come, and gives whole messages. What is cut off in the middle never was."""
+class Messages:
+    """Takes bytes as they come, and gives the fields of whole messages. What is cut off in the middle never
+    was.
+    """
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest: list[bytes] = []
         self._fields: dict[str, str] = {}
 
-    def feed(self, part: bytes) -> list[Changed | Resync | Moved]:
-        *lines, self._rest = (self._rest + part).split(b"\n")
-        made: list[Changed | Resync | Moved] = []
+    def feed(self, part: bytes) -> list[dict[str, str]]:
+        first, *others = part.split(b"\n")
+        self._rest.append(first)
+        if not others:
+            return []
+        lines = [b"".join(self._rest), *others[:-1]]
+        self._rest = [others[-1]]
+        made: list[dict[str, str]] = []
         for line in lines:
             text = line.rstrip(b"\r").decode("utf-8", "replace")
             if text:
                 name, _, value = text.partition(":")
                 self._fields[name] = value.removeprefix(" ")
             elif self._fields:
-                message = _message(self._fields)
+                made.append(self._fields)
                 self._fields = {}
-                made += [] if message is None else [message]
         return made
+
+
+class Stream:
+    """The same for the events of runs."""
+
+    def __init__(self) -> None:
+        self._messages = Messages()
+
+    def feed(self, part: bytes) -> list[Changed | Resync | Moved]:
+        found = map(_message, self._messages.feed(part))
+        return [each for each in found if each is not None]
 
 
 def _message(fields: dict[str, str]) -> Changed | Resync | Moved | None:
@@ -71,16 +88,17 @@ def _message(fields: dict[str, str]) -> Changed | Resync | Moved | None:
         case None:
             return Moved(cursor=cursor, quiet=True)
         case "changes":
-            body: _Body = _read(_Body, fields)
+            body: _Body = body_of(_Body, fields)
             return Changed(cursor=cursor, at=body.at, events=body.events)
         case "resync":
-            reason = _read(dict[str, Any], fields).get("reason", "")
+            reason = body_of(dict[str, Any], fields).get("reason", "")
             return Resync(cursor=cursor, reason=str(reason))
         case _:
             return Moved(cursor=cursor)
 
 
-def _read(tp: Any, fields: dict[str, str]) -> Any:
+def body_of(tp: Any, fields: dict[str, str]) -> Any:
+    """What the data of a message say."""
     try:
         record, problems = decode(tp, loads(fields.get("data", "")))
     except ValueError:

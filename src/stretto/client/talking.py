@@ -6,7 +6,7 @@ from uuid import uuid4
 import msgspec
 
 from stretto.client.refusals import no_answer, not_understood, refusal
-from stretto.client.retries import Again, Retries
+from stretto.client.retries import BUSY, TOO_MANY, Again, Retries
 from stretto.client.steps import JSON, Answer, Broken, Pause, Reply, Request, Send, Talk
 from stretto.model.problem import Code
 from stretto.model.wire import decode, encode, loads, to_json
@@ -14,6 +14,9 @@ from stretto.model.wire import decode, encode, loads, to_json
 T = TypeVar("T")
 
 API: Final = "/api/v3"
+QUEUED: Final = "queued"  # what a start and a restart ask for beyond Maestro's fields
+SILENCE: Final = 45.0  # seconds: on a stream the server gives a sign of life every 15
+RECONNECTS: Final = 30  # in a row: a server that was there is waited for about two minutes
 Value = str | int | bool | None
 
 
@@ -92,6 +95,14 @@ class Talking:
         if reply.status >= 300 and reply.status not in ask.accepts:
             raise refusal(self.server, reply)
         return reply
+
+    def _check_hope(self, request: Request, reply: Reply, tried: int, most: int) -> None:
+        """Of a stream that ended: raise what is no passing trouble, or has lasted for too long."""
+        if isinstance(reply, Broken):
+            if tried >= most:
+                raise no_answer(self.server, request, reply, safe=True)
+        elif tried >= most or reply.status not in {*BUSY, TOO_MANY}:
+            raise refusal(self.server, reply)
 
     def _read(self, ask: Ask[Any], answer: Answer) -> Any:
         """Fields that a newer server has and this client does not know are left out."""

@@ -8,7 +8,7 @@ from stretto.actions.reading.lines import WorkflowLine
 from stretto.client.names import LATEST, quoted
 from stretto.client.retries import Again
 from stretto.client.steps import Talk
-from stretto.client.talking import API, Ask, Talking, Value
+from stretto.client.talking import API, QUEUED, Ask, Talking, Value
 from stretto.model.errors import InvalidRequest
 from stretto.model.initiator import ManualInitiator
 from stretto.model.page import Page
@@ -23,7 +23,7 @@ from stretto.model.response import (
 from stretto.model.tag import Tag
 from stretto.model.timeline import TimelineEvent
 from stretto.model.workflow import Definition, WorkflowVersion
-from stretto.params.plain import params_of
+from stretto.params.plain import params_of, step_params_of
 
 SOME: Final = 50  # of a list
 YAML: Final = "application/yaml"
@@ -33,12 +33,23 @@ class WorkflowCalls(Talking):
     """See `conversation`."""
 
     def push(
-        self, definition: Definition | Mapping[str, Any], *, if_latest: int | None = None
+        self,
+        definition: Definition | Mapping[str, Any],
+        *,
+        if_latest: int | None = None,
+        allow_unknown_functions: bool | None = None,
     ) -> Talk[WorkflowVersion]:
         """Publish a new version of a workflow: a record, or what JSON makes of a definition. With
-        `if_latest` only on top of that version (0: as the first one); else it is a `Conflict`.
+        `if_latest` only on top of that version (0: as the first one); else it is a `Conflict`. Functions that
+        no running process knows are refused, unless they are allowed.
         """
-        made = yield from self._act(WorkflowCreateResponse, "/workflows", definition, if_latest=if_latest)
+        made = yield from self._act(
+            WorkflowCreateResponse,
+            "/workflows",
+            definition,
+            if_latest=if_latest,
+            allow_unknown_functions=allow_unknown_functions,
+        )
         return made.workflow_definition
 
     def push_yaml(self, text: str | bytes, *, if_latest: int | None = None) -> Talk[WorkflowVersion]:
@@ -115,11 +126,13 @@ class WorkflowCalls(Talking):
         version: str | int = LATEST,
         *,
         params: Mapping[str, Any] | None = None,
+        step_params: Mapping[str, Mapping[str, Any]] | None = None,
         tags: tuple[str, ...] = (),
         request_id: str | None = None,
     ) -> Talk[StartResponse]:
         """Start an instance, as far as the run strategy lets it. The same `request_id` never starts two; who
         gives none gets one of its own, so that the request can be sent again when its answer is lost.
+        `step_params`: parameters of single steps, by step id.
         """
         if request_id == "":  # a variable that nobody has set: it must not start one run more each time
             raise InvalidRequest("the request id is empty", hint="leave it out to get one of its own")
@@ -128,9 +141,10 @@ class WorkflowCalls(Talking):
             request_id=request_id or str(uuid4()),
             runtime_tags=tuple(Tag(name=each) for each in tags) or None,
             run_params=params_of(params),
+            step_run_params=step_params_of(step_params),
         )
         path = f"{_version_path(workflow_id, version)}/actions/start"
-        return self._act(StartResponse, path, request, again=Again.SAFE)
+        return self._act(StartResponse, path, request, again=Again.SAFE, include=QUEUED)
 
 
 def _version_path(workflow_id: str, version: str | int) -> str:

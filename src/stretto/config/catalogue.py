@@ -10,15 +10,15 @@ from typing import Any, Final
 import msgspec
 
 from stretto.config.database_url import DatabaseUrl
-from stretto.config.kinds import Choice, Count, Folder, Host, Kind, Modules, OrNone, Switch
+from stretto.config.kinds import Choice, Count, Folder, Host, Kind, Modules, Name, OrNone, Switch
 from stretto.config.server_url import ServerUrl
 from stretto.config.settings import Config, FieldPath, value_at
 from stretto.config.units import DAY, HOUR, KB, MB, SECOND, Duration, Size
 from stretto.params import ParamLimits
+from stretto.params.requests import MOST_SIZE
 from stretto.runtimes.settings import Isolation
 from stretto.sel import Limits as ExpressionLimits
 from stretto.store.settings import Synchronous
-from stretto.store.sql.codec.document import MOST_CHARACTERS
 from stretto.store.sql.lengths import ID_LENGTH, NAME_LENGTH
 
 DEFAULTS: Final = Config()
@@ -85,7 +85,7 @@ _DATABASE: Final[_Rows] = {
     "connection_idle": (_DURATION, "an unused connection is closed after so long"),
     "connection_lifetime": (_DURATION, "any connection is replaced after so long"),
     "blob_from": (
-        Size(least=KB, most=MOST_CHARACTERS),
+        Size(least=KB, most=8 * MB),
         "a document of so many characters leaves its row for the blob table",
     ),
 }
@@ -114,7 +114,10 @@ _NODE: Final[_Rows] = {
     "park_after": (_DURATION, "a run that only waits leaves memory after so long"),
     "most_active": (_COUNT, "runs in memory; those that wait longest leave first"),
     "rollup_every": (_DURATION, "between two rollups that are written for one run"),
-    "stop_within": (_DURATION, "how long a graceful stop may take"),
+    "stop_within": (
+        _DURATION,
+        "how long a stop may take; a server has ended then, and what goes on is ended after three quarters",
+    ),
 }
 _ENGINE: Final[_Rows] = {
     "depth": (_COUNT, "loops and subworkflows inside each other"),
@@ -123,6 +126,7 @@ _ENGINE: Final[_Rows] = {
     "loop_concurrency": (_COUNT, "iterations of a foreach at once, where its author says nothing"),
     "records_per_decision": (_COUNT, "new records after which a loop lets the commit happen first"),
     "redirects": (_COUNT, "attempts of one step that redirects may make"),
+    "early_answers": (_COUNT, "answers that a run keeps for steps that do not ask yet; more are refused"),
     "default_sleep": (
         Duration(least=0, unit=SECOND),
         "how long a Sleep step sleeps, where its author says nothing",
@@ -132,6 +136,10 @@ _ENGINE: Final[_Rows] = {
         _DURATION,
         "how long a run or a step may take, where its author says nothing",
         "default_timeout_millis",
+    ),
+    "function_within": (
+        Duration(least=0),
+        "how long a step waits for a process that knows its function, before it fails; 0: it fails at once",
     ),
     "step_concurrency": (OrNone(_COUNT), "steps of a workflow at once, where its properties say nothing"),
     "workflow_permits": (
@@ -167,7 +175,10 @@ _LIMITS: Final[_Rows] = {
 }
 _PARAMS: Final[_Rows] = {
     "entries": (_COUNT, "parameters of one request"),
-    "size": (Size(least=KB), "the JSON of all evaluated parameters of a run or of a step attempt"),
+    "size": (
+        Size(least=KB, most=MOST_SIZE),
+        "the JSON of all evaluated parameters of a run or of a step attempt, also of what functions return",
+    ),
 }
 _EXPRESSIONS: Final[_Rows] = {
     "workers": (Count(most=1_000), "processes in which long expressions are evaluated"),
@@ -183,7 +194,10 @@ _EXPRESSIONS: Final[_Rows] = {
 _RETENTION: Final[_Rows] = {
     "runs": (OrNone(Duration(least=DAY)), "instances with all their runs, from the end of the last one"),
     "log": (OrNone(Duration(least=HOUR)), "the change log, from which events are read"),
-    "signals": (OrNone(Duration(least=DAY)), "announced signals; a dependency matches those that are kept"),
+    "signals": (
+        OrNone(Duration(least=DAY)),
+        "announced signals; dependencies and duplicates are found among those that are kept",
+    ),
     "nodes": (OrNone(Duration(least=HOUR)), "nodes that were buried"),
     "outcomes": (OrNone(Duration(least=HOUR)), "hourly counters of how runs ended"),
     "every": (_DURATION, "between two looks for what may be deleted"),
@@ -214,7 +228,15 @@ _RUNTIMES: Final[_Rows] = {
 _SERVER: Final[_Rows] = {
     "host": (Host(), "where it listens; without authentication only this machine can be named"),
     "port": (Count(least=0, most=65_535), "and at which port; 0: any that is free"),
-    "body": (Size(least=KB), "the body of a request"),
+    "cluster_name": (Name(), "`cluster_name` of the events that it sends"),
+    "body": (Size(least=KB), "the body of a request, as it comes and unpacked; larger ones are answered 413"),
+    "bodies": (Size(least=KB), "the bodies of all requests under way together; more are answered 503"),
+    "headers": (Size(least=KB), "the headers of a request, and its trailers; larger ones are answered 431"),
+    "header_fields": (Count(most=10_000), "header fields of a request; more are answered 431"),
+    "pipelined": (
+        Count(most=1_000),
+        "requests of one connection that wait for an earlier answer; with more the connection is closed",
+    ),
     "headers_within": (_DURATION, "how long the first line and the headers of a request may take to come"),
     "body_within": (_DURATION, "how long a body may take to come"),
     "read_within": (_DURATION, "how long a client may take to read what is waiting for it"),

@@ -6,6 +6,7 @@ from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from stretto.config.catalogue import PREFIX, SECTIONS, SETTINGS, VARIABLES, Setting
+from stretto.config.contexts import VARIABLE as CONTEXT_VARIABLE
 from stretto.config.file import VARIABLE as CONFIG_VARIABLE
 from stretto.config.file import Read
 from stretto.config.interpolation import filled_in, has_variables
@@ -89,7 +90,11 @@ def _unknown(read: Read, unknown: Iterator[Keys]) -> Iterator[SettingProblem]:
 def given_by_environment(environ: Mapping[str, str]) -> Iterator[Found]:
     """The values of all variables that are ours."""
     for name in sorted(environ):
-        if not name.startswith(PREFIX) or name == CONFIG_VARIABLE or _is_service(name, environ[name]):
+        if (
+            not name.startswith(PREFIX)
+            or name in {CONFIG_VARIABLE, CONTEXT_VARIABLE}
+            or _is_service(name, environ[name])
+        ):
             continue
         if name in TOLD:  # we are called by a step
             continue
@@ -104,7 +109,7 @@ def given_by_environment(environ: Mapping[str, str]) -> Iterator[Found]:
 
 def _meant(name: str) -> str:
     """The prefix is left out of the comparison: with it, all names would be alike."""
-    known = (each.removeprefix(PREFIX) for each in (CONFIG_VARIABLE, *VARIABLES))
+    known = (each.removeprefix(PREFIX) for each in (CONFIG_VARIABLE, CONTEXT_VARIABLE, *VARIABLES))
     hint = did_you_mean(shortened(name.removeprefix(PREFIX)), known)
     return hint.replace("`", f"`{PREFIX}", 1) if hint else "unset the variable"
 

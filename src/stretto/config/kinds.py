@@ -21,6 +21,8 @@ NONE: Final = "none"
 _MODULES_HINT: Final = 'write ["shop.jobs", "shop.reports"], or shop.jobs,shop.reports'
 _WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")
 _HOST: Final = re.compile(r"[0-9A-Za-z.:_-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_NAME_HINT: Final = "1 to 64 letters, digits, `.`, `_` or `-`"
 
 
 class Kind(Protocol):
@@ -192,6 +194,25 @@ class Host(msgspec.Struct, frozen=True):
     def parse(self, text: str) -> str:
         if not _HOST.fullmatch(text):
             raise BadValue(Code.WRONG_TYPE, f"{shown(text)} is not the name or the address of a host")
+        return text
+
+    def show(self, value: str) -> str:
+        return value
+
+
+class Name(msgspec.Struct, frozen=True):
+    """A name that other systems read: letters, digits, `.`, `_` and `-`."""
+
+    name: str = "name"
+
+    def read(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise BadValue(Code.WRONG_TYPE, f"{shown(value)} is not a name", _NAME_HINT)
+        return self.parse(value)
+
+    def parse(self, text: str) -> str:
+        if not _NAME.fullmatch(text):
+            raise BadValue(Code.WRONG_TYPE, f"{shown(text)} is not a name", _NAME_HINT)
         return text
 
     def show(self, value: str) -> str:

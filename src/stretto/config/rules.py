@@ -54,6 +54,18 @@ RULES: Final = (
         may_equal=True,
     ),
     Rule(
+        "limits.text",
+        "server.body",
+        "a definition would be accepted from a file that can not be sent to a server",
+        may_equal=True,
+    ),
+    Rule(
+        "server.body",
+        "server.bodies",
+        "no body of the largest size could ever be taken",
+        may_equal=True,
+    ),
+    Rule(
         "limits.iterations", "engine.iterations", "a loop would be accepted that can not run", may_equal=True
     ),
 )

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from stretto.model.properties import MOST_PARALLEL
 from stretto.model.step import STEP_TYPES
 
 KIB: Final = 1024
@@ -25,7 +26,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     signals_per_trigger: int = 8
     foreach_concurrency: int = 500
     step_concurrency: int = 1_000
-    workflow_concurrency: int = 1_000
+    workflow_concurrency: int = MOST_PARALLEL
     instance_step_concurrency: int = 999
     iterations: int = 1_000_000  # of one loop
     timeout_days: int = 120

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from functools import partial
 from itertools import repeat
 from typing import Any, Final, NamedTuple
 
@@ -12,11 +13,11 @@ from stretto.definition.doubts.warn import unread_keys, warn
 from stretto.definition.findings import Enough, Findings
 from stretto.definition.forms.normalise import normalise
 from stretto.definition.limits import Limits
-from stretto.definition.reading.located import Spot, spot_of
+from stretto.definition.reading.located import Spot, Word, spot_of
 from stretto.definition.reading.read import Format, Source, Unreadable
 from stretto.definition.validate import DEFAULT_LIMITS, validate
 from stretto.model.errors import InvalidDefinition
-from stretto.model.problem import Code, Problem, keys_in, problem_at, render
+from stretto.model.problem import Code, Problem, keys_in, keys_of, problem_at, render
 from stretto.model.wire import Sink, codec_of
 from stretto.model.workflow import Definition
 
@@ -64,9 +65,15 @@ def check(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> Checked:
         if all(document is None for document in source.documents):
             return Checked((), (EMPTY,))
         checked = _checked(source.documents, repeat(None), options)
-        if checked.problems or checked.warnings:
+        words = options.warnings and bool(source.words) and not checked.problems
+        if checked.problems or checked.warnings or words:
             # Only now are the spots worth their price: read again, with them.
             checked = _checked(source.located(), source.starts, options)
+        if words:
+            warnings = [*checked.warnings, *map(partial(_word, source), source.words)]
+            checked = checked._replace(
+                warnings=tuple(_in_order(warnings, options.limits.problems, "warnings"))
+            )
     except Unreadable as unreadable:
         return Checked((), unreadable.problems[: options.limits.problems])
     return checked
@@ -178,6 +185,20 @@ class _Document:
             message = f"the workflow id `{workflow_id}` is used twice"
             sink.append(problem_at(((None, "workflow"), "id"), Code.DUPLICATE_ID, message))
         self._seen.add(workflow_id)
+
+
+def _word(source: Source, word: Word) -> Problem:
+    """A warning about an unquoted word that Maestro does not take for a text, or not for this number."""
+    value = str(word.value).lower() if isinstance(word.value, bool) else str(word.value)
+    problem = Problem(
+        code=Code.YAML_WORD,
+        path=render(keys_of(word.at)),
+        message=f"without quotes `{word.text}` is read as `{value}`, as Maestro does",
+        hint=f'write "{word.text}" for the text, or {value}',
+        line=word.spot.line,
+        column=word.spot.column,
+    )
+    return problem if len(source.documents) == 1 else _inside(word.document, problem)
 
 
 def _in_order(found: list[Problem], limit: int, what: str) -> list[Problem]:

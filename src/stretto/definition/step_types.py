@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -20,6 +20,16 @@ class Described(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NOT_DESCRIBED = Described()
+BUILT_IN: Final = "built in"
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether steps of a type can be run here, and who brings it."""
+
+    type: str
+    origin: str = BUILT_IN  # or a package with its version
+    usable: bool = True
+    problem: str | None = None  # why not, and what is missing
 
 
 class StepTypes(AbstractSet[str]):

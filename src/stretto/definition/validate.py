@@ -7,6 +7,7 @@ from typing import Final
 from stretto.definition.findings import Enough
 from stretto.definition.limits import Limits
 from stretto.definition.rules.alerts import check_alerts
+from stretto.definition.rules.compensation import check_compensation
 from stretto.definition.rules.expressions import check_expressions
 from stretto.definition.rules.kinds import check_kinds, check_owner
 from stretto.definition.rules.loops import check_loops
@@ -26,6 +27,7 @@ RULES: Final[tuple[Callable[[Scene], None], ...]] = (
     check_names,
     check_shape,
     check_kinds,
+    check_compensation,
     check_own_params,
     check_numbers,
     check_loops,

@@ -54,14 +54,20 @@ def _left_alone(step: str, earlier: Views, *, covered: bool) -> StepAggregatedVi
     return StepAggregatedView() if known is None else known
 
 
-def aggregated_status(run: RunStatus, views: Views, before: InstanceStatus | None) -> InstanceStatus:
-    """The status of an instance. `before` is the one before its newest run; None: there was no other run."""
+def aggregated_status(
+    run: RunStatus, views: Views, before: InstanceStatus | None, *, follows_maestro: bool = True
+) -> InstanceStatus:
+    """The status of an instance. `before` is the one before its newest run; None: there was no other run.
+
+    Outside of Maestro a step that timed out has failed, unless the run around it timed out.
+    """
     if before is None or run is not RunStatus.SUCCEEDED:
         return InstanceStatus(run)
     counts: Counter[StepStatus] = Counter(view.status for view in views.values())
     if is_moving(counts, retries_over=True):
         raise Internal("a run that has succeeded can not have a step under way")
-    worst = worst_end(counts)
+    timeouts_fail = not follows_maestro and before is not InstanceStatus.TIMED_OUT
+    worst = worst_end(counts, timeouts_fail=timeouts_fail)
     if worst is not None:
         return InstanceStatus(worst)
     return before if counts[StepStatus.NOT_CREATED] else InstanceStatus.SUCCEEDED
@@ -73,8 +79,9 @@ def statuses_at_end(run: RunStatus, views: Views, before: InstanceStatus | None)
     return EndStatuses(instance, None if instance.value == run.value else run)
 
 
-def aggregated_info(run: RunStatus, views: Views, before: InstanceStatus | None) -> AggregatedInfo:
+def aggregated_info(
+    run: RunStatus, views: Views, before: InstanceStatus | None, *, follows_maestro: bool = True
+) -> AggregatedInfo:
     """The record that surfaces show."""
-    return AggregatedInfo(
-        workflow_instance_status=aggregated_status(run, views, before), step_aggregated_views=dict(views)
-    )
+    status = aggregated_status(run, views, before, follows_maestro=follows_maestro)
+    return AggregatedInfo(workflow_instance_status=status, step_aggregated_views=dict(views))

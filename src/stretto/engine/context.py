@@ -8,10 +8,13 @@ from typing import Any, Final
 from uuid import NAMESPACE_OID
 
 from stretto.engine.flow import Flow
+from stretto.engine.plan import Kind
 from stretto.engine.records import NO_PARAMS, AttemptKey, AttemptRecord
+from stretto.engine.results import error_of, is_undelivered
 from stretto.model.initiator import Initiator, ManualInitiator, SignalInitiator, TimeInitiator
-from stretto.model.param import ParamDefinition, Parameter, ParamType
-from stretto.model.step import TypedStep
+from stretto.model.param import RESULT, ParamDefinition, Parameter, ParamType
+from stretto.model.status import StepStatus
+from stretto.model.step import AnyStep, TypedStep
 from stretto.model.trigger import IntervalTrigger
 from stretto.params import (
     STEP_DEFAULTS,
@@ -20,15 +23,19 @@ from stretto.params import (
     MissingKeys,
     Moment,
     ParamError,
+    Prepared,
     RunFacts,
     Scope,
     StepFacts,
+    Undelivered,
     evaluate,
     evaluate_one,
+    null_of,
 )
 from stretto.sel import Limits, Missing
 
 _OID: Final = NAMESPACE_OID.bytes
+_DEFAULTS: Final = Prepared.of_step(STEP_DEFAULTS)  # looked at once for all steps
 
 
 class FlowContext:
@@ -45,7 +52,7 @@ class FlowContext:
         return facts_of(self._flow)
 
     def step(self, step_id: str) -> StepFacts | Missing | None:
-        index = self._flow.plan.numbers.get(step_id)
+        index = self._own(step_id)
         record = None if index is None else self._flow.attempts[index]
         if record is not None and (record.status.is_complete or record is self._attempt):
             return step_facts(self._flow, record)
@@ -60,8 +67,10 @@ class FlowContext:
         )
         return found
 
-    def subworkflow(self, subworkflow_step: str, step_id: str, param: str) -> Parameter | Missing | None:
-        found: Parameter | Missing | None = self._look(
+    def subworkflow(
+        self, subworkflow_step: str, step_id: str, param: str
+    ) -> Parameter | Undelivered | Missing | None:
+        found: Parameter | Undelivered | Missing | None = self._look(
             "subworkflow", *self._attempt_of(subworkflow_step), step_id, param
         )
         return found
@@ -92,9 +101,15 @@ class FlowContext:
 
     def _attempt_of(self, step_id: str) -> tuple[str, int]:
         """A step and its newest attempt in this run (0: in an earlier one): what that left may change."""
-        index = self._flow.plan.numbers.get(step_id)
+        index = self._own(step_id)
         record = None if index is None else self._flow.attempts[index]
         return step_id, 0 if record is None else record.key.number
+
+    def _own(self, step_id: str) -> int | None:
+        """The number of a step of this run. One that undoes what is below a step of that id is not meant."""
+        plan = self._flow.plan
+        index = plan.numbers.get(step_id)
+        return None if index is not None and plan.steps[index].kind is Kind.UNDO else index
 
     def _look(self, *key: object) -> Any:
         return self._flow.fetched[key] if key in self._flow.fetched else Missing(key)
@@ -126,12 +141,13 @@ def run_facts(flow: Flow) -> RunFacts:
         trigger_signals=frozenset(
             name for each in workflow.signal_triggers or () for name in each.definitions
         ),
+        follows_maestro=workflow.follows_maestro,
     )
 
 
 def _signal_params(initiator: Initiator) -> Mapping[str, Any]:
-    given = initiator.params if isinstance(initiator, SignalInitiator) else None
-    return {name: param.evaluated_result for name, param in (given or {}).items()}
+    given = initiator.params if isinstance(initiator, SignalInitiator) else {}
+    return {name: param.evaluated_result for name, param in given.items()}
 
 
 def step_uuid(run: str, key: AttemptKey) -> str:
@@ -156,9 +172,44 @@ def step_facts(flow: Flow, record: AttemptRecord) -> StepFacts:
         error_retries=record.error_retries,
         status=record.status.value,
         end_time=record.end_time,
-        params=record.params if record.params is not None else LazyDefaults(flow, record),
+        params=_left_in(flow, step, record),
         total_loop_count=record.loop_total,
+        error=error_of(flow.run, record),
     )
+
+
+def _left_in(flow: Flow, step: AnyStep, record: AttemptRecord) -> Mapping[str, ParamDefinition]:
+    """The parameters of a step, as others may read them. Outside of Maestro, what was declared and never got
+    a value is null, once the step is complete.
+    """
+    params: Mapping[str, ParamDefinition]
+    params = record.params if record.params is not None else LazyDefaults(flow, record)
+    if flow.tree.workflow.follows_maestro or not record.status.is_complete:
+        return params
+    if record.params is None:
+        missing = list(step.params or ()) if record.status is not StepStatus.SUCCEEDED else []
+    else:
+        missing = [RESULT] if is_undelivered(record, RESULT) else []
+    if not missing:
+        return params
+    ended = record.end_time or 0
+    nulls = {name: null_of((record.params or step.params or {})[name].type, ended) for name in missing}
+    return {**params, **nulls}
+
+
+def default_params(flow: Flow, record: AttemptRecord) -> Mapping[str, Parameter]:
+    """The parameters of a step that has none of its own."""
+    facts = StepFacts(
+        step_id=record.key.step_id,
+        type="",
+        step_instance_id=record.sequence,
+        step_attempt_id=record.key.number,
+        uuid=partial(step_uuid, flow.run.uuid, record.key),
+    )
+    moment = Moment(record.create_time or 0)
+    scope = Scope(context=FlowContext(flow), moment=moment, workflow=flow.run.params, step=facts)
+    found = evaluate(_DEFAULTS, scope)
+    return found if isinstance(found, Evaluated) else NO_PARAMS
 
 
 class LazyDefaults(Mapping[str, ParamDefinition]):
@@ -168,23 +219,8 @@ class LazyDefaults(Mapping[str, ParamDefinition]):
         self._flow = flow
         self._record = record
 
-    def _params(self) -> Mapping[str, Parameter]:
-        facts = StepFacts(
-            step_id=self._record.key.step_id,
-            type="",
-            step_instance_id=self._record.sequence,
-            step_attempt_id=self._record.key.number,
-            uuid=partial(step_uuid, self._flow.run.uuid, self._record.key),
-        )
-        moment = Moment(self._record.create_time or 0)
-        scope = Scope(
-            context=FlowContext(self._flow), moment=moment, workflow=self._flow.run.params, step=facts
-        )
-        found = evaluate(STEP_DEFAULTS, scope)
-        return found if isinstance(found, Evaluated) else NO_PARAMS
-
     def __getitem__(self, name: str) -> ParamDefinition:
-        return self._params()[name]
+        return default_params(self._flow, self._record)[name]
 
     def __iter__(self) -> Any:
         return iter(STEP_DEFAULTS)

@@ -14,6 +14,7 @@ from stretto.engine.kinds.batch import run_batch, sum_up
 from stretto.engine.kinds.foreach import iteration_failed, run_foreach
 from stretto.engine.kinds.loops import count_iteration, note_loop_runs
 from stretto.engine.kinds.subworkflow import child_counted, child_ended, child_refused, child_started
+from stretto.engine.kinds.undo import UNDO, run_undo, undo_ended
 from stretto.engine.kinds.whiles import carry_over, run_while
 from stretto.engine.machine.advance import advance
 from stretto.engine.machine.ask import (
@@ -23,10 +24,11 @@ from stretto.engine.machine.ask import (
     step_acted,
     step_timed_out,
 )
-from stretto.engine.machine.ask_run import RUN_ENDS, end_from_above, run_acted
+from stretto.engine.machine.ask_run import RUN_ENDS, end_from_above, run_acted, run_held
 from stretto.engine.machine.begin import begin, begin_again
 from stretto.engine.machine.faults import faulted, give_up, run_faulted
 from stretto.engine.machine.finish import end_run, look, signals_announced
+from stretto.engine.machine.placement import functions_found, functions_missing, functions_never_found
 from stretto.engine.machine.report import (
     conclude,
     end_as_asked,
@@ -36,12 +38,13 @@ from stretto.engine.machine.report import (
     report,
     work_lost,
 )
-from stretto.engine.machine.undo import UNDO, compensated
+from stretto.engine.machine.undo import compensated, is_undoable
 from stretto.engine.plan import Kind
 from stretto.engine.policies import timeout_of
 from stretto.engine.records import AttemptKey, Record, RunKey, WakeReason
 from stretto.engine.turn import Task, Turn
 from stretto.model.errors import StrettoError, WrongState
+from stretto.model.run_config import RunPolicy
 from stretto.model.signal_instance import SignalDependencies, SignalDependencyStatus
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogLevel
@@ -143,17 +146,20 @@ def _launched(turn: Turn, flow: Flow, _event: happened.Launched) -> None:
     if run.start_time is not None:
         return
     turn.touch(run, flow)
-    if not run.paused:  # paused while it was queued: its steps are held until it is resumed
+    if not run.is_paused:
         turn.move_run(flow, RunStatus.IN_PROGRESS)
+    elif run.status is RunStatus.CREATED:  # paused in its queue by an earlier release
+        turn.move_run(flow, RunStatus.PAUSED)
     run.start_time = turn.now
     turn.note(flow, run, "Workflow instance is dequeued.")
-    try:
-        run.timeout_at = turn.now + timeout_of(flow, flow.tree.workflow.timeout, turn.now)
-    except StrettoError as error:
-        turn.note(flow, run, str(error), LogLevel.ERROR)
-        end_run(turn, flow, RunStatus.FAILED)
-        return
-    turn.act(run_timer(run, run.timeout_at))
+    if run.policy is not RunPolicy.UNDO:  # how long an undo may take is up to its steps
+        try:
+            run.timeout_at = turn.now + timeout_of(flow, flow.tree.workflow.timeout, turn.now)
+        except StrettoError as error:
+            turn.note(flow, run, str(error), LogLevel.ERROR)
+            end_run(turn, flow, RunStatus.FAILED)
+            return
+        turn.act(run_timer(run, run.timeout_at))
     for source in flow.plan.sources:
         if flow.begins_itself(flow.plan.steps[source]):
             turn.schedule(flow, source)
@@ -178,6 +184,8 @@ def _woken(turn: Turn, flow: Flow, event: happened.Woken) -> None:
     attempt.wake_at = attempt.wake_reason = None
     if event.reason is WakeReason.POLL:
         look_again(turn, attempt)
+    elif event.reason is WakeReason.FUNCTION:
+        functions_never_found(turn, flow, flow.plan.steps[index], attempt)
     else:
         turn.later(Task.CONCLUDE, flow, index, happened.ResultState.DONE, None)
 
@@ -261,6 +269,8 @@ HANDLERS: Final[Mapping[type, Callable[[Turn, Flow, Any], None]]] = {
     happened.Woken: _woken,
     happened.OutputTold: output_told,
     happened.WorkLost: work_lost,
+    happened.FunctionsMissing: functions_missing,
+    happened.FunctionsFound: functions_found,
     happened.StepTimeDue: _step_time_due,
     happened.RunTimeDue: _run_time_due,
     happened.Granted: _granted,
@@ -276,6 +286,7 @@ HANDLERS: Final[Mapping[type, Callable[[Turn, Flow, Any], None]]] = {
     happened.CalledBack: called_back,
     happened.StepActed: step_acted,
     happened.RunActed: run_acted,
+    happened.RunHeld: run_held,
     happened.Resumed: _resumed,
     happened.Faulted: faulted,
     happened.RunFaulted: run_faulted,
@@ -302,6 +313,9 @@ def _iteration_ended(turn: Turn, child: Flow) -> None:
         return
     plan, attempt, loop = flow.plan.steps[index], flow.attempts[index], flow.loops[index]
     assert attempt is not None  # noqa: S101 - its attempt ends after its iterations
+    if not attempt.undoable and is_undoable(child):
+        turn.touch(attempt, flow)
+        attempt.undoable = True
     if plan.kind is Kind.WHILE:
         carry_over(turn, flow, loop, child)
     elif plan.kind is Kind.WORK:
@@ -309,7 +323,7 @@ def _iteration_ended(turn: Turn, child: Flow) -> None:
     elif plan.kind is Kind.FOREACH and child.run.status is RunStatus.FAILED:
         iteration_failed(turn, flow, plan, loop)
     note_loop_runs(turn, flow, attempt, child)
-    count_iteration(turn, flow, loop, child)
+    (undo_ended if plan.kind is Kind.UNDO else count_iteration)(turn, flow, loop, child)
     turn.later(Task.LOOP, flow, index)
 
 
@@ -317,7 +331,7 @@ def _loop(turn: Turn, flow: Flow, index: int) -> None:
     attempt, plan, loop = flow.attempts[index], flow.plan.steps[index], flow.loops.get(index)
     if attempt is None or loop is None or attempt.status is not S.RUNNING or attempt.decided is not None:
         return
-    {Kind.FOREACH: run_foreach, Kind.WHILE: run_while}.get(plan.kind, run_batch)(
+    {Kind.FOREACH: run_foreach, Kind.WHILE: run_while, Kind.UNDO: run_undo}.get(plan.kind, run_batch)(
         turn, flow, plan, attempt, loop
     )
 

@@ -56,6 +56,15 @@ class AskPermits(Effect, frozen=True, kw_only=True):
     limits: Mapping[str, int | None]
     criticality: str | None
     since: int
+    rates: Mapping[str, str] = {}  # of tags that have one by the definition
+    taken: bool = False  # the attempt goes on at once; the commit refuses the decision if there is no room
+
+
+class UsePermits(Effect, frozen=True, kw_only=True):
+    """Attempts took these tags one after the other, and each ended at once; the commit checks the room."""
+
+    limits: Mapping[str, int | None]
+    attempts: int = 1
 
 
 class ReleasePermits(Effect, frozen=True, kw_only=True):
@@ -73,10 +82,14 @@ class WatchSignals(Effect, frozen=True, kw_only=True):
 
 
 class AnnounceSignals(Effect, frozen=True, kw_only=True):
-    """Announce the signals of a step whose work is done, once for this attempt; then it has succeeded."""
+    """Announce the signals of a step whose work is done; then it has succeeded. The same name with the same
+    parameters is the same signal, whoever announces it: it is announced once.
+    """
 
     attempt: AttemptKey
-    outputs: tuple[Mapping[str, Any], ...]
+    outputs: tuple[Mapping[str, Any], ...]  # each with its name, params and payload
+    step_instance_id: int
+    carries_payload: bool = True  # False: the signals tell where they come from, and nothing else
 
 
 class Fetch(Effect, frozen=True, kw_only=True):
@@ -118,7 +131,10 @@ class StartChild(Effect, frozen=True, kw_only=True):
     version: str
     sync: bool
     params: Mapping[str, ParamDefinition]
+    tree_limit: int = 0  # leaf steps of the whole tree at once; 0: no limit
+    held: bool = False  # the run that asks for it is paused: it does not begin until it is let go
     again: ChildRestart | None = None
+    undo: RunKey | None = None  # start nothing but the run that undoes this one
 
 
 class StopChild(Effect, frozen=True, kw_only=True):
@@ -127,6 +143,14 @@ class StopChild(Effect, frozen=True, kw_only=True):
     attempt: AttemptKey
     child: RunKey | None  # None: not known yet; look it up by the attempt
     user: str
+
+
+class HoldChild(Effect, frozen=True, kw_only=True):
+    """The run whose step waits for a child is paused, or goes on: so must the child."""
+
+    attempt: AttemptKey
+    child: RunKey
+    held: bool
 
 
 class RunEnded(Effect, frozen=True, kw_only=True):

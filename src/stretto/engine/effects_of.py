@@ -6,6 +6,7 @@ from stretto.engine.attempt_params import injected_by_template
 from stretto.engine.effects import AskPermits, SetTimer, StartWork, WatchSignals
 from stretto.engine.flow import Flow
 from stretto.engine.job_templates import NOTHING
+from stretto.engine.permits import rate_tag
 from stretto.engine.plan import StepPlan
 from stretto.engine.policies import permits_for
 from stretto.engine.records import NO_PARAMS, AttemptRecord, RunRecord
@@ -46,12 +47,18 @@ def permit_limits(flow: Flow, plan: StepPlan) -> dict[str, int | None]:
     return permits_for(flow, plan, NOTHING.tags if isinstance(template, MissingKeys) else template.tags)
 
 
-def ask_permits(flow: Flow, attempt: AttemptRecord, limits: Mapping[str, int | None]) -> AskPermits:
-    """Queue for the permits of an attempt, since it waits for them."""
+def ask_permits(
+    flow: Flow, attempt: AttemptRecord, limits: Mapping[str, int | None], *, taken: bool = False
+) -> AskPermits:
+    """Queue for the permits of an attempt, since it waits for them; or take them."""
     criticality = flow.tree.workflow.criticality
+    rate = flow.plan.steps[flow.plan.numbers[attempt.key.step_id]].step.rate
+    paced = rate_tag(flow.tree.workflow.id, attempt.key.step_id)
     return AskPermits(
         attempt=attempt.key,
         limits=limits,
         criticality=criticality.value if criticality else None,
         since=attempt.wait_permit_time or 0,
+        rates={paced: rate} if rate is not None and paced in limits else {},
+        taken=taken,
     )

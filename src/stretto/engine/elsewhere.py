@@ -41,6 +41,7 @@ from stretto.params import (
     RunFacts,
     Scope,
     StepFacts,
+    Undelivered,
     evaluate,
 )
 from stretto.sel import Missing, SelError
@@ -73,8 +74,10 @@ class Snapshot:
         )
         return found
 
-    def subworkflow(self, subworkflow_step: str, step_id: str, param: str) -> Parameter | Missing | None:
-        found: Parameter | Missing | None = self._look(
+    def subworkflow(
+        self, subworkflow_step: str, step_id: str, param: str
+    ) -> Parameter | Undelivered | Missing | None:
+        found: Parameter | Undelivered | Missing | None = self._look(
             "subworkflow", subworkflow_step, self.attempts.get(subworkflow_step, 0), step_id, param
         )
         return found
@@ -135,7 +138,7 @@ def question_of(flow: Flow, key: AttemptKey) -> Question | None:
         return replace(blank, conditions=_retry_condition(plan))
     if attempt.decided is None and attempt.status is not S.FINISHING:
         return _on_the_way(flow, plan, attempt, blank)
-    if needs_params_at_end(flow, plan, attempt):
+    if needs_params_at_end(flow, plan, attempt, attempt.decided or S.SUCCEEDED):
         return replace(blank, definitions=_definitions(flow, plan, attempt))
     outputs = () if attempt.decided is not None or attempt.announced else plan.step.signal_outputs or ()
     return replace(blank, conditions=_edge_conditions(flow, plan), outputs=outputs)

@@ -11,6 +11,7 @@ from stretto.model.artifact import Artifacts
 from stretto.model.param import Parameter, Params
 from stretto.model.rollup import RollupOverview
 from stretto.model.run_config import RestartConfig
+from stretto.model.signal_instance import SignalOutput
 from stretto.model.status import RunStatus
 from stretto.model.step import AnyStep
 from stretto.model.timeline import TimelineEvent
@@ -90,6 +91,21 @@ class WorkLost(Event, frozen=True, kw_only=True):
     launch: int
 
 
+class FunctionsMissing(Event, frozen=True, kw_only=True):
+    """No running process knows all functions that the work of a launch calls: nobody has started it."""
+
+    attempt: AttemptKey
+    launch: int
+    functions: tuple[str, ...]
+
+
+class FunctionsFound(Event, frozen=True, kw_only=True):
+    """A launch that nobody has started can be started: a process that knows its functions runs."""
+
+    attempt: AttemptKey
+    launch: int
+
+
 class Woken(Event, frozen=True, kw_only=True):
     """The time of an attempt has come."""
 
@@ -143,9 +159,12 @@ class Evaluated(Event, frozen=True, kw_only=True):
 
 
 class SignalsAnnounced(Event, frozen=True, kw_only=True):
-    """The signals of an attempt that has done its work are stored, now or at an earlier asking."""
+    """The signals of an attempt that has done its work are stored, now or at an earlier asking. An output
+    without a time is a duplicate of somebody else's.
+    """
 
     attempt: AttemptKey
+    outputs: tuple[SignalOutput, ...] = ()
 
 
 class BreakpointGone(Event, frozen=True, kw_only=True):
@@ -162,6 +181,7 @@ class ChildStarted(Event, frozen=True, kw_only=True):
     child: RunKey
     version_id: int
     uuid: str
+    held: bool = False  # it was made while the run that asked for it was paused
 
 
 class ChildRefused(Event, frozen=True, kw_only=True):
@@ -178,6 +198,7 @@ class ChildEnded(Event, frozen=True, kw_only=True):
     child: RunKey
     status: RunStatus
     rollup: RollupOverview | None = None  # all leaf steps in it
+    undoable: bool = False  # something in it has succeeded and can be undone
 
 
 class ChildCounted(Event, frozen=True, kw_only=True):
@@ -197,6 +218,9 @@ class CalledBack(Event, frozen=True, kw_only=True):
     outputs: Mapping[str, Parameter] = {}
     user: str | None = None
     message: str | None = None
+    request_id: str | None = None
+    names: tuple[str, ...] = ()  # what assignees may call the user by; see `EarlyAnswer`
+    trusted: bool = False  # the user may answer every question of the workflow
 
 
 class StepActed(Event, frozen=True, kw_only=True):
@@ -218,6 +242,14 @@ class RunActed(Event, frozen=True, kw_only=True):
     user: str
     reason: str | None = None
     steps: tuple[str, ...] = ()  # only these steps; empty: the whole run
+
+
+class RunHeld(Event, frozen=True, kw_only=True):
+    """The run whose step waits for this one is paused, or goes on."""
+
+    run: RunKey
+    held: bool
+    parent: RunKey
 
 
 class Resumed(Event, frozen=True, kw_only=True):

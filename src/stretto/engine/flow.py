@@ -11,7 +11,7 @@ from typing import Any, Final
 from stretto.engine.earlier import NO_EARLIER, EarlierRun, earlier_key
 from stretto.engine.job_templates import TemplateKey
 from stretto.engine.opening import restarted_step
-from stretto.engine.permits import PermitDefaults
+from stretto.engine.permits import NO_ROOM, PermitDefaults, Room
 from stretto.engine.plan import Plan, StepPlan
 from stretto.engine.records import AttemptKey, AttemptRecord, Compensation, LoopRecord, RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
@@ -22,7 +22,10 @@ from stretto.model.workflow import Workflow
 from stretto.params import RunFacts
 
 TERMINAL: Final = frozenset(status for status in StepStatus if status.is_terminal)  # asked at every move
+# How far a step goes that had begun when its run was paused.
+BEFORE_WORK: Final = frozenset({StepStatus.EVALUATING_PARAMS, StepStatus.WAITING_FOR_PERMITS})
 NO_BREAKPOINTS: Final[frozenset[str]] = frozenset()
+RESERVED_SEQUENCES: Final = 2  # Maestro's engine takes the first two: step instance ids begin with 3
 
 
 class Tree:
@@ -32,7 +35,9 @@ class Tree:
         "breakpoints",
         "generation",
         "internal_id",
+        "limits",
         "live",
+        "permits",
         "settings",
         "templates",
         "unlimited",
@@ -53,6 +58,8 @@ class Tree:
             and settings.step_concurrency is None
             and settings.permit_defaults == PermitDefaults()
         )
+        self.limits: dict[StepPlan, dict[str, int | None]] = {}  # the permits that steps need, once known
+        self.permits: Room = NO_ROOM  # what is known of the permits that are left
         self.templates: dict[TemplateKey, JobTemplateDefinition | None] = {}  # as far as they were fetched
 
 
@@ -105,7 +112,7 @@ class Flow:
         self.held: list[int] = []  # steps that begin when the run is resumed
         self.active = 0  # attempts that have not ended, or are followed by another
         self.counts: dict[StepStatus, int] = {}
-        self.sequence = 0  # the step instance id given last
+        self.sequence = RESERVED_SEQUENCES  # the step instance id given last
         if parent is None:  # an iteration is entered by whoever notes that it is there
             self.enter()
 
@@ -165,7 +172,7 @@ class Flow:
         self.derive_edges()
         self.active = 0
         self.counts = {}
-        self.sequence = 0
+        self.sequence = RESERVED_SEQUENCES
         for record in self.attempts:
             if record is not None:
                 self.sequence = max(self.sequence, record.sequence)
@@ -190,11 +197,26 @@ class Flow:
         """What could begin and has not: the run is paused, or the step is suspended."""
         if self.run.start_time is None or self.run.ending is not None or self.is_over:
             return []
+        if self.plan.undoes is not None:
+            following = self.next_in_order
+            return [] if following is None or self.active else [following]
         return [
             step.index
             for step in self.plan.steps
             if not self.waiting[step.index] and not self.has_begun(step.index) and self.begins_itself(step)
         ]
+
+    @property
+    def next_in_order(self) -> int | None:
+        """Of steps that run one after the other: the one to begin when nothing is active; None at the end."""
+        return next(
+            (
+                step.index
+                for step in self.plan.steps
+                if not self.has_begun(step.index) and step.id not in self.run.shut
+            ),
+            None,
+        )
 
     def has_begun(self, index: int) -> bool:
         record = self.attempts[index]
@@ -210,7 +232,7 @@ class Flow:
 
     def holds_back(self, step: StepPlan) -> bool:
         """Whether a step may not begin now, for the first time or again."""
-        return self.run.paused or step.id in self.run.suspended
+        return self.run.is_paused or step.id in self.run.suspended
 
 
 def is_active(record: AttemptRecord) -> bool:

@@ -5,13 +5,13 @@ the first one made. The forms are Maestro's, so that ids in its views and tools 
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from stretto.model.errors import Unprocessable
-from stretto.model.initiator import Ancestor
+from stretto.model.initiator import Ancestor, Initiator, UpstreamFields
 
 DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -65,6 +65,25 @@ def nearest_workflow(ancestors: Iterable[Ancestor]) -> Ancestor:
     if found is None:
         raise Unprocessable("an iteration must stand under a workflow that is not an iteration itself")
     return found
+
+
+def steps_around(workflow_id: str, initiator: Initiator) -> tuple[Ancestor, ...]:
+    """The step attempts around an iteration, from the workflow that is none down; other runs have none."""
+    if not is_inline(workflow_id) or not isinstance(initiator, UpstreamFields):
+        return ()
+    outer = max(place for place, each in enumerate(initiator.ancestors) if not is_inline(each.workflow_id))
+    return initiator.ancestors[outer:]
+
+
+def readable_path(above: Sequence[Ancestor], workflow_id: str, instance_id: int) -> str:
+    """The path to the run with these ids as commands take it: `each_day[3].clean.each_table[1]`. A loop has
+    the number of the iteration, a subworkflow step its id alone.
+    """
+    reached = (*((each.workflow_id, each.instance_id) for each in above[1:]), (workflow_id, instance_id))
+    return ".".join(
+        f"{each.step_id}[{number}]" if is_inline(started) else each.step_id
+        for each, (started, number) in zip(above, reached, strict=True)
+    )
 
 
 def iteration_uuid(inline_id: str, run_id: int, index: int) -> str:

@@ -1,7 +1,7 @@
 """The leaf steps of a run and of everything in it, counted when somebody wants to know.
 
     rollup_of(flow)               -> RollupOverview    a run in memory
-    leaves_of(attempts)           -> counts            an iteration that has ended, from its rows
+    instance_rollup(flow)         -> RollupOverview    with what its instance keeps of earlier runs
     rollup_of_rows(attempts)      -> Rollup            any run, as far as its rows tell
 
 Nothing is kept up to date for it while a run goes on: the steps of each live run are counted by status
@@ -12,17 +12,18 @@ A loop, a batch or a subworkflow stands for what is under it, and for itself as 
 steps that undo a run are no part of it.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable
 from itertools import islice
 from typing import Final
 
+from stretto.engine.earlier import EarlierRun
 from stretto.engine.flow import Flow
 from stretto.engine.plan import Kind
 from stretto.engine.records import AttemptRecord, LoopRecord, NamedLeaf
 from stretto.engine.rollup import NAMED, Leaf, Rollup, rollup_of_children
 from stretto.model.rollup import RollupOverview
-from stretto.model.status import RunStatus, StepStatus
+from stretto.model.run_config import RunPolicy
+from stretto.model.status import RunStatus
 
 MOST_NAMED: Final = 100
 """Leaves of ended iterations that a loop names. All are counted."""
@@ -33,8 +34,25 @@ def rollup_of(flow: Flow) -> RollupOverview:
     return live_leaves(flow).record()
 
 
+def instance_rollup(flow: Flow) -> RollupOverview:
+    """The same with the steps of earlier runs that this run does not cover: what its parent counts."""
+    found = live_leaves(flow)
+    if flow.earlier is not None and flow.run.policy is not RunPolicy.UNDO:
+        found.merge(kept_leaves(flow.earlier, flow.plan.numbers))
+    return found.record()
+
+
+def kept_leaves(earlier: EarlierRun, covered: Container[str]) -> Rollup:
+    """What earlier runs of an instance leave to one that covers only some of its steps."""
+    found = Rollup()
+    for step_id, rollup in earlier.rollups.items():
+        if step_id not in covered:
+            found.merge(Rollup.of(rollup))
+    return found
+
+
 def live_leaves(flow: Flow) -> Rollup:
-    """The leaf steps of a run, or of an iteration."""
+    """The leaf steps of a run, or of an iteration with those that it keeps of its earlier runs."""
     found = Rollup.counted(flow.counts)
     named = [status for status in found.counts if status in NAMED]
     flat = flow.plan.flat and not flow.loops
@@ -47,7 +65,7 @@ def live_leaves(flow: Flow) -> Rollup:
             found.put_below(attempt.status, under)
         elif attempt.status in named:
             found.name(_leaf(attempt), attempt.status)
-    return found
+    return found if flow.run.base is None else found.merge(Rollup.of(flow.run.base))
 
 
 def _under(flow: Flow, attempt: AttemptRecord) -> Rollup | None:
@@ -98,27 +116,40 @@ def add_leaves(loop: LoopRecord, child: Flow) -> None:
 
 
 def _has_nothing_below(flow: Flow) -> bool:
-    """Whether each step of a run that has ended well counts as itself."""
-    return flow.plan.flat and all(each is None or each.leaves is None for each in flow.attempts)
+    """Whether each step of a run that has ended well counts as itself, and nothing else does."""
+    return (
+        flow.run.base is None
+        and flow.plan.flat
+        and all(each is None or each.leaves is None for each in flow.attempts)
+    )
 
 
-def take_leaves(loop: LoopRecord, iteration: int, leaves: Mapping[StepStatus, int]) -> None:
+def begin_leaves(loop: LoopRecord, before: RollupOverview) -> None:
+    """Count what ran in a loop before it was restarted; what runs again is taken away when it begins."""
+    found = Rollup.of(before)
+    loop.keeps_leaves = True
+    loop.leaves = dict(found.counts)
+    news = (NamedLeaf(_iteration_in(loop, leaf), status, *leaf) for status, leaf in found.named())
+    loop.named = tuple(islice(news, MOST_NAMED))
+
+
+def _iteration_in(loop: LoopRecord, leaf: Leaf) -> int:
+    """The iteration of a leaf; 0 if it is of something below one."""
+    workflow_id, _, _run_id = leaf.run.rpartition(":")
+    return int(leaf.step.partition(":")[0]) if workflow_id == loop.inline_id else 0
+
+
+def take_leaves(loop: LoopRecord, iteration: int, earlier: EarlierRun) -> None:
     """Count what was under an iteration no more: it runs again."""
-    left = {status: count - leaves.get(status, 0) for status, count in loop.leaves.items()}
+    gone = kept_leaves(earlier, ())
+    left = {status: count - gone.counts.get(status, 0) for status, count in loop.leaves.items()}
     loop.leaves = {status: count for status, count in left.items() if count > 0}
-    loop.named = tuple(each for each in loop.named if each.iteration != iteration)
-
-
-def leaves_of(attempts: Iterable[AttemptRecord]) -> Counter[StepStatus]:
-    """The same counts for an iteration that has ended, from the rows of its newest attempts."""
-    found: Counter[StepStatus] = Counter()
-    for attempt in attempts:
-        under = left_under(attempt, subworkflow=attempt.child is not None)
-        if under is not None and under.total:
-            found.update(under.counts)
-        else:
-            found[attempt.status] += 1
-    return found
+    names = {(status, *leaf) for status, leaf in gone.named()}
+    loop.named = tuple(
+        each
+        for each in loop.named
+        if each.iteration != iteration and (each.status, each.run, each.step) not in names
+    )
 
 
 def rollup_of_rows(attempts: Iterable[AttemptRecord]) -> Rollup:

@@ -5,10 +5,13 @@ from collections.abc import Iterable
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
 from stretto.engine.kinds.reruns import plan_of_rerun
-from stretto.engine.machine.undo import UNDO, undo_facts, undo_plan
-from stretto.engine.plan import Kind, Plan
+from stretto.engine.kinds.undo import UNDO
+from stretto.engine.machine.undo import undo_facts, undo_order
+from stretto.engine.plan import Plan
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
 from stretto.model.initiator import UpstreamFields
+from stretto.model.run_config import RunPolicy
+from stretto.model.step import ForeachStep, WhileStep
 
 
 def load_flow(
@@ -29,11 +32,17 @@ def load_flow(
         flow.load(attempts_of.get(flow.run.key, ()), loops_of.get(flow.run.key, ()))
 
     fill(root)
-    for run in sorted(iterations, key=lambda each: (each.initiator.depth, each.key.instance_id)):
+    for run in sorted(iterations, key=_level):
         child = _iteration(root, run)
         child.enter()
         fill(child)
     return root
+
+
+def _level(run: RunRecord) -> tuple[int, bool, int]:
+    """From the outside in; the undo of a run comes before the undo of the iterations in it."""
+    is_undo = run.key.workflow_id.startswith(Loop.COMPENSATION.tag)
+    return run.initiator.depth, not is_undo, run.key.instance_id
 
 
 def _iteration(root: Flow, run: RunRecord) -> Flow:
@@ -42,8 +51,13 @@ def _iteration(root: Flow, run: RunRecord) -> Flow:
     above = run.initiator.parent
     parent = root.tree.live[RunKey(above.workflow_id, above.instance_id, above.run_id)]
     if run.key.workflow_id.startswith(Loop.COMPENSATION.tag):
-        return Flow(run, undo_plan(parent), root.tree, (parent, UNDO), undo_facts(parent))
+        if run.covers is None:  # begun by a release that did not store which steps undo the run
+            run.policy, run.covers = RunPolicy.UNDO, undo_order(parent)
+        plan = plan_of_rerun(parent.plan, run.policy, run.covers)
+        return Flow(run, plan, root.tree, (parent, UNDO), undo_facts(parent))
+    if run.policy is RunPolicy.UNDO and parent.run.policy is not RunPolicy.UNDO:
+        (parent,) = parent.children[UNDO].values()  # it stands where the iteration stood that it undoes
     step = parent.plan.steps[parent.plan.numbers[above.step_id]]
-    in_loop = step.kind in {Kind.FOREACH, Kind.WHILE}
+    in_loop = isinstance(step.step, ForeachStep | WhileStep)
     plan = step.body if in_loop else Plan(parent.loops[step.index].steps)
-    return Flow(run, plan_of_rerun(plan, run.covers), root.tree, (parent, step.index))
+    return Flow(run, plan_of_rerun(plan, run.policy, run.covers), root.tree, (parent, step.index))

@@ -6,7 +6,7 @@
 
 A loop that goes on writes no artifact: its record has the counters, and the rest is alive. Who has only the
 rows makes the flow of them (`loading.load_flow`). The record of a loop stays when the loop has ended; then
-there are no rounds. Iterations that a restarted loop has kept are in its stats, and not in its rollup.
+there are no rounds. Iterations that a restarted loop has kept are in its stats and in its rollup.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +16,11 @@ from stretto.engine.context import step_uuid
 from stretto.engine.earlier import Rows
 from stretto.engine.flow import Flow
 from stretto.engine.intervals import Intervals
+from stretto.engine.kinds.reruns import policy_of_loop
 from stretto.engine.live_rollup import ended_leaves, live_leaves
 from stretto.engine.overview import StepState, runtime_overview
 from stretto.engine.records import AttemptRecord, LoopRecord
-from stretto.engine.rollup import Rollup
+from stretto.engine.rollup import Leaf, Rollup
 from stretto.model.artifact import ForeachArtifact, WhileArtifact
 from stretto.model.foreach import ForeachOverview
 from stretto.model.rollup import RuntimeOverview
@@ -27,7 +28,7 @@ from stretto.model.status import RUN_ENDS, InstanceStatus, RunStatus
 
 
 class Round(NamedTuple):
-    """An iteration that has not ended."""
+    """An iteration: one that has not ended, or the last of a while."""
 
     iteration: int
     run_id: int
@@ -74,8 +75,9 @@ def foreach_artifact(
         foreach_workflow_id=loop.inline_id,
         foreach_identity=_identity(flow, attempt),
         foreach_run_id=loop.run_id,
-        run_policy=flow.run.policy,
+        run_policy=policy_of_loop(flow, attempt),
         run_id=flow.run.key.run_id,
+        ancestor_iteration_count=loop.ancestors,
         total_loop_count=loop.total or 0,
         next_loop_index=loop.next_index,
         foreach_overview=_foreach_overview(loop, rounds, ended),
@@ -123,20 +125,35 @@ def ended_iterations(loop: LoopRecord, rounds: Sequence[Round]) -> Intervals:
 def while_artifact(
     flow: Flow, attempt: AttemptRecord, loop: LoopRecord, last: Round | None = None
 ) -> WhileArtifact:
-    """How far a while is; `last` is its live iteration. All before it are counted together."""
+    """How far a while is; `last` is the iteration that it launched last, whether that is alive or has ended.
+    All before it are counted together.
+    """
     first = loop.again[0][0] if loop.again else 1
     return WhileArtifact(
         loop_workflow_id=loop.inline_id,
         loop_identity=_identity(flow, attempt),
         loop_run_id=loop.run_id,
-        run_policy=flow.run.policy,
+        run_policy=policy_of_loop(flow, attempt),
         run_id=flow.run.key.run_id,
         first_iteration=first,
         last_iteration=loop.next_index,
         last_status=_last_status(loop) if last is None else InstanceStatus(last.status),
         last_overview=None if last is None else last.overview,
-        rollup=ended_leaves(loop).record(),
+        rollup=_before(loop, last).record(),
     )
+
+
+def _before(loop: LoopRecord, last: Round | None) -> Rollup:
+    """What ran in the iterations before the last one, which a loop counts as soon as it has ended."""
+    found = ended_leaves(loop)
+    if last is None or not last.status.is_terminal:
+        return found
+    left = {status: count - last.rollup.counts.get(status, 0) for status, count in found.counts.items()}
+    before = Rollup.counted({status: count for status, count in left.items() if count > 0})
+    for each in loop.named:
+        if each.iteration != last.iteration:
+            before.name(Leaf(each.run, each.step), each.status)
+    return before
 
 
 def _last_status(loop: LoopRecord) -> InstanceStatus | None:

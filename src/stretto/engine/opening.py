@@ -8,6 +8,7 @@ from stretto.engine.plan import Plan
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.run_config import RestartConfig, RunPolicy
 from stretto.model.status import StepStatus
+from stretto.model.step import Transition
 from stretto.model.workflow import Workflow
 
 
@@ -25,8 +26,18 @@ def plan_of_run(
     restart: RestartConfig | None = None,
 ) -> Plan:
     """The steps that a run covers. `statuses`: each step's newest status over all runs before this one."""
+    return Plan(workflow.steps, dag_of_run(workflow, policy, statuses, restart))
+
+
+def dag_of_run(
+    workflow: Workflow,
+    policy: RunPolicy,
+    statuses: Mapping[str, StepStatus] | None = None,
+    restart: RestartConfig | None = None,
+) -> dict[str, Transition]:
+    """The same as edges between the ids of these steps, in their order: all that readers need."""
     if policy.is_fresh or policy is RunPolicy.RESTART_FROM_BEGINNING:
-        return Plan(workflow.steps)
+        return runtime_dag(workflow.steps)
     graph = Graph.of(workflow.steps)
     start = incomplete_steps(graph, statuses or {})
     step = restarted_step(restart)
@@ -41,4 +52,4 @@ def plan_of_run(
     dag = runtime_dag(workflow.steps, start)
     if policy is RunPolicy.RESTART_FROM_SPECIFIC and step is not None:
         waiting_roots(Graph({each: edges.successors for each, edges in dag.items()}), step)  # it must be one
-    return Plan(workflow.steps, dag)
+    return dag

@@ -36,9 +36,13 @@ _OPEN: Final = tuple(status for status in S if not status.is_terminal and status
 _RETRIED: Final = tuple(status for status in S if status.is_retryable)
 
 
-def worst_end(counts: Counts) -> RunStatus | None:
-    """FAILED before TIMED_OUT before STOPPED; None if no step ended badly."""
-    return next((end for end, bad in BAD_ENDS if any(map(counts.get, bad))), None)
+def worst_end(counts: Counts, *, timeouts_fail: bool = False) -> RunStatus | None:
+    """FAILED before TIMED_OUT before STOPPED; None if no step ended badly.
+
+    `timeouts_fail`: a step that timed out has failed, like any other.
+    """
+    end = next((end for end, bad in BAD_ENDS if any(map(counts.get, bad))), None)
+    return RunStatus.FAILED if timeouts_fail and end is RunStatus.TIMED_OUT else end
 
 
 def is_moving(counts: Counts, *, retries_over: bool = False) -> bool:

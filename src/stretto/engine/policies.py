@@ -1,8 +1,11 @@
 """Retry policy, timeout and permits of a step, resolved with the parameters of its run."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from stretto.engine.context import FlowContext
 from stretto.engine.flow import Flow
-from stretto.engine.permits import Concurrency, permits_of, runtime_permits
+from stretto.engine.permits import Concurrency, permits_of, rate_tag, runtime_permits
 from stretto.engine.plan import LEAVES, StepPlan
 from stretto.engine.retry import DEFAULT_RETRIES, NO_RETRIES, Interpolate, Retries, retries_of
 from stretto.engine.timeouts import timeout_millis
@@ -11,6 +14,8 @@ from stretto.model.retry import Number
 from stretto.model.step import TypedStep
 from stretto.model.tag import Tag
 from stretto.params import MissingKeys, Moment, Scope, evaluate_text
+
+NO_PERMITS: Final[Mapping[str, int | None]] = {}
 
 
 def interpolator(flow: Flow, now: int) -> Interpolate:
@@ -30,11 +35,14 @@ def interpolator(flow: Flow, now: int) -> Interpolate:
 
 
 def retries_for(flow: Flow, plan: StepPlan, now: int) -> Retries:
-    if not isinstance(plan.step, TypedStep):
-        return NO_RETRIES
-    if plan.step.retry_policy is None:
-        return DEFAULT_RETRIES
-    return retries_of(plan.step.retry_policy, interpolator(flow, now))
+    """How often a step is tried again: loops and subworkflows are not."""
+    return policy_of(flow, plan, now) if isinstance(plan.step, TypedStep) else NO_RETRIES
+
+
+def policy_of(flow: Flow, plan: StepPlan, now: int) -> Retries:
+    """The retry policy of a step; the default one, where it has none or can have none."""
+    policy = plan.step.retry_policy if isinstance(plan.step, TypedStep) else None
+    return DEFAULT_RETRIES if policy is None else retries_of(policy, interpolator(flow, now))
 
 
 def timeout_of(flow: Flow, timeout: Number | None, now: int) -> int:
@@ -43,15 +51,27 @@ def timeout_of(flow: Flow, timeout: Number | None, now: int) -> int:
     return default if timeout is None else timeout_millis(timeout, interpolator(flow, now), default=default)
 
 
+def own_permits(flow: Flow, plan: StepPlan) -> Mapping[str, int | None]:
+    """The permits of a step that has neither job template nor rate, found once for all runs of a tree."""
+    if flow.tree.unlimited and not plan.step.tags:
+        return NO_PERMITS
+    known = flow.tree.limits.get(plan)
+    if known is None:
+        known = flow.tree.limits[plan] = permits_for(flow, plan)
+    return known
+
+
 def permits_for(flow: Flow, plan: StepPlan, more: tuple[Tag, ...] = ()) -> dict[str, int | None]:
-    """The tags that a step must hold while it runs, with the limits that the definition knows.
+    """The tags that a step must hold while it runs, with the limits that the definition knows: its own, and
+    those that its job template gives it (`more`). Tags of the workflow and of the run only label the run.
 
     A step that only waits for others takes none of the engine's own: they would wait for what it holds.
     """
     workflow, run = flow.tree.workflow, flow.run
-    tags = (*more, *(plan.step.tags or ()), *run.tags)
+    tags = (*more, *(plan.step.tags or ()))
+    paced = {} if plan.step.rate is None else {rate_tag(workflow.id, plan.id): None}
     if flow.tree.unlimited or plan.kind not in LEAVES:
-        return permits_of(tags, {})
+        return permits_of(tags, paced)
     settings = flow.tree.settings
     concurrency = Concurrency(workflow=settings.step_concurrency, instance=workflow.instance_step_concurrency)
     runtime = runtime_permits(
@@ -62,4 +82,4 @@ def permits_for(flow: Flow, plan: StepPlan, more: tuple[Tag, ...] = ()) -> dict[
         leaf=True,
         defaults=settings.permit_defaults,
     )
-    return permits_of(tags, runtime)
+    return permits_of(tags, {**runtime, **paced})

@@ -17,7 +17,7 @@ from stretto.model.initiator import Initiator
 from stretto.model.param import Parameter, Params
 from stretto.model.rollup import RollupOverview
 from stretto.model.run_config import RestartConfig, RunPolicy
-from stretto.model.signal_instance import SignalDependencies
+from stretto.model.signal_instance import SignalDependencies, SignalOutputs
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.tag import Tag
@@ -55,14 +55,30 @@ class WakeReason(Word):
     BACK_OFF = "BACK_OFF"  # the next attempt is due
     SLEEP = "SLEEP"  # it has slept enough
     POLL = "POLL"  # look again how the work goes
+    FUNCTION = "FUNCTION"  # no process that knows its functions has joined in time
 
 
 class Compensation(Word):
-    """How far the undoing of a failed run is."""
+    """How far the undo of a run is."""
 
     RUNNING = "RUNNING"
-    COMPENSATED = "COMPENSATED"  # every completed step that can be undone is undone
-    FAILED = "FAILED"  # undoing failed; a person must look
+    COMPENSATED = "COMPENSATED"  # everything that succeeded and can be undone is undone
+    FAILED = "FAILED"  # something is not undone, and the timeline says what; a person must look
+
+
+class EarlyAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer to a step that does not ask yet. The run keeps it until the step asks, or the run ends.
+
+    names     What a list of assignees may call the user by: their name, and `role:X` for each of their roles.
+    trusted   Whether the user may answer every question of the workflow: its owner, or an admin.
+    """
+
+    step_id: str
+    attempt: int
+    answer: Answer
+    outputs: Mapping[str, Parameter] = {}
+    names: tuple[str, ...] = ()
+    trusted: bool = False
 
 
 class RunRecord(msgspec.Struct, kw_only=True, gc=False):
@@ -76,10 +92,15 @@ class RunRecord(msgspec.Struct, kw_only=True, gc=False):
     restart: RestartConfig | None = None
     initiator: Initiator
     correlation_id: str
+    tree_limit: int | None = (
+        None  # leaf steps of its tree at once, inherited; 0: no limit; None: it is a root
+    )
     owner: str | None = None
     params: Mapping[str, Parameter] = NO_PARAMS
     step_run_params: Mapping[str, Params] = {}
-    tags: tuple[Tag, ...] = ()  # of the workflow, its properties and the request
+    tags: tuple[
+        Tag, ...
+    ] = ()  # of the workflow, its properties and the request; steps take no permits for them
     run_params: Params = {}  # as a user or a trigger gave them; what a step hands down is in `params`
     runtime_tags: tuple[Tag, ...] = ()  # those of the request alone
     artifacts: Artifacts = {}  # that came with the request
@@ -89,14 +110,31 @@ class RunRecord(msgspec.Struct, kw_only=True, gc=False):
     start_time: int | None = None
     end_time: int | None = None
     timeout_at: int | None = None
-    paused: bool = False
+    paused: bool = False  # by a user
+    held: bool = False  # the run around it, or the one whose step waits for it, is paused
     ending: RunStatus | None = None  # asked to end so; the steps are being ended
     ended_by: str | None = None  # who or what asked
     suspended: frozenset[str] = frozenset()  # steps that do not begin until a user lets them
     shut: Mapping[str, StepStatus] = {}  # steps that were ended before they began, and how that counts
     compensation: Compensation | None = None
-    covers: tuple[str, ...] | None = None  # of an iteration that runs again: its steps; None: all
+    undone: Mapping[str, int] = {}  # steps that it undid -> the highest run id that this used below them
+    covers: tuple[str, ...] | None = None  # of an iteration that runs again, or of an undo: its steps
+    base: RollupOverview | None = None  # of an iteration that runs again: what its other steps count
+    early: tuple[EarlyAnswer, ...] = ()  # answers to steps that do not ask yet
     timeline: tuple[TimelineEvent, ...] = ()
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing new begins in it, for whatever reason."""
+        return self.paused or self.held
+
+
+class FunctionWait(msgspec.Struct, frozen=True, kw_only=True):
+    """A launched attempt that nobody works on, because no running process knows all of its functions."""
+
+    functions: tuple[str, ...]
+    since: int
+    timeout_left: int  # milliseconds of its own timeout, which stands still meanwhile
 
 
 class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
@@ -128,6 +166,7 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     wake_at: int | None = None
     wake_reason: WakeReason | None = None
     launch: int | None = None  # generation of the launch whose result counts; None: no result is awaited
+    function_wait: FunctionWait | None = None  # it is launched, and waits for a process to do the work
     ending: StepStatus | None = None  # asked to end so; the work is being terminated
     decided: StepStatus | None = None  # the work has ended so; a value is still missing to act on it
     asked_at: int | None = None  # the moment of an evaluation that waits for a value
@@ -136,6 +175,7 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     granted: bool = False  # all of them are held
     signals: SignalDependencies | None = None
     announced: bool = False  # the signals that it leaves are stored
+    signal_outputs: SignalOutputs | None = None  # what became of them
     artifacts: Artifacts = {}
     outputs: Mapping[str, Any] = {}
     child: RunKey | None = None
@@ -143,9 +183,11 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     answer: Answer | None = None  # to that; None: nobody has answered, or it is no Wait step
     counted: int | None = None  # version of the totals that its child told last
     leaves: RollupOverview | None = None  # all that ran in its loop, once that has ended
+    earlier_leaves: RollupOverview | None = None  # the same of the attempts before it, in this run
     earlier_child: RunKey | None = None  # of the attempts before it, in this run or an earlier one
     loop_run: int | None = None  # run id of its iterations, or of those of the attempts before it
     loop_total: int | None = None  # iterations of a foreach that has begun
+    undoable: bool = False  # something below it has succeeded and can be undone
     reason: str | None = None
     timeline: tuple[TimelineEvent, ...] = ()
 
@@ -183,6 +225,8 @@ class LoopRecord(msgspec.Struct, kw_only=True, gc=False):
     next_index: int = 0  # the iteration to launch next, counted from 0
     ended: dict[RunStatus, int] = {}  # iterations with this run id
     apart: Mapping[RunStatus, int] = {}  # what others add to that: kept ones, and restarts of single ones
+    ancestors: int | None = None  # iterations that earlier runs or attempts have had, if any of them stay
+    keeps_leaves: bool = False  # those of the iterations that stay are among its leaves
     leaves: dict[StepStatus, int] = {}  # of ended iterations
     named: tuple[NamedLeaf, ...] = ()  # those of them that somebody should look at; the first of many
     carried: Mapping[str, Any] = {}  # loop params of a while, for its next iteration

@@ -24,7 +24,8 @@ from stretto.engine.effects_of import (
 from stretto.engine.events import Event, Fetched, Resumed
 from stretto.engine.flow import Flow, is_active
 from stretto.engine.kinds.subworkflow import start_child, stop_child
-from stretto.engine.plan import StepPlan
+from stretto.engine.kinds.undo import undo_child
+from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.model.status import StepStatus
 from stretto.model.step import SubworkflowStep
@@ -94,6 +95,8 @@ def _answers(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Iterator[Eve
 def _work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Iterator[Event | Effect]:
     """Whoever does the work of an attempt. Who only waits for time, or for a person, needs nobody."""
     launch, step = attempt.launch, plan.step
+    if attempt.function_wait is not None:
+        return  # whoever owns the run looks by itself for a process that knows the functions
     if launch is not None:
         if attempt.ending is not None:
             yield TerminateWork(attempt=attempt.key, launch=launch)
@@ -104,6 +107,8 @@ def _work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Iterator[Event 
     elif isinstance(step, SubworkflowStep):
         if step.sync and attempt.ending is not None:
             yield stop_child(attempt)
+        elif attempt.child is None and plan.kind is Kind.UNDO:
+            yield undo_child(flow, attempt)
         elif attempt.child is None:
             yield start_child(flow, step, attempt)
     elif plan.index in flow.loops:

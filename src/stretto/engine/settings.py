@@ -20,8 +20,10 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     loop_concurrency: int = 20  # iterations of a foreach at once, where nobody says otherwise
     records_per_decision: int = 1_000  # after so many new records a loop lets the commit happen first
     redirects: int = 100  # attempts of one step that redirects may make
+    early_answers: int = 100  # answers that a run keeps for steps that do not ask yet
     default_sleep_seconds: int = 3
     default_timeout_millis: int = 10 * DAY_MILLIS
+    function_within: int = 3_600_000  # for a process to join that knows the functions of a step; 0: none
     step_concurrency: int | None = None  # of the workflow's properties
     permit_defaults: PermitDefaults = PermitDefaults()
     expression_visits: int = 1_000_000  # of one expression inside a decision

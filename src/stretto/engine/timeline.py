@@ -1,6 +1,7 @@
 """The timeline of a run or an attempt: its newest events, and none twice in a row.
 
     appended(timeline, events) -> timeline      a new tuple, or the same one if nothing is new
+    failure_event(now, message, errors)         the event of a failure
 
 Two events are the same if they differ in nothing but their time: a step that polls says the same thing
 again and again, and only the first time is news.
@@ -11,8 +12,9 @@ from typing import Final
 
 import msgspec
 
+from stretto.model.details import ErrorStatus
 from stretto.model.initiator import Initiator, ManualInitiator, SignalInitiator, TimeInitiator
-from stretto.model.timeline import TimelineEvent
+from stretto.model.timeline import DetailsEvent, TimelineEvent
 
 MOST_EVENTS: Final = 32
 
@@ -33,6 +35,17 @@ def appended(
 def same_event(one: TimelineEvent, other: TimelineEvent) -> bool:
     """Whether two events say the same, whenever they happened."""
     return type(one) is type(other) and msgspec.structs.replace(other, timestamp=one.timestamp) == one
+
+
+def failure_event(now: int, message: str, errors: Iterable[str]) -> DetailsEvent:
+    """The event of a failure that no retry follows; the errors say what went wrong."""
+    status = ErrorStatus.INTERNAL_ERROR
+    return DetailsEvent(timestamp=now, status=status, message=message, errors=tuple(errors), retryable=False)
+
+
+def held_line(parent: object, *, held: bool) -> str:
+    """On the timeline of a child, when the run whose step waits for it is paused or resumed."""
+    return f"Run {parent}, which waits for this one, is paused" if held else f"Run {parent} goes on"
 
 
 def started_by(initiator: Initiator) -> str:

@@ -16,6 +16,7 @@ from stretto.model.retry import Number
 DAY_MILLIS: Final = 86_400_000
 DEFAULT_MILLIS: Final = 10 * DAY_MILLIS
 MOST_DAYS: Final = 120
+TIMED_OUT: Final = "timed out"  # the reason of an attempt that took too long
 
 
 class BadTimeout(InvalidRequest):

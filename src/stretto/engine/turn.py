@@ -1,12 +1,12 @@
 """One decision in the making: the moment, the changes so far, the effects, and what is still to be done."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
 from typing import Any, Final
 
 from stretto.engine.context import TooLong
-from stretto.engine.effects import Effect, EvaluateElsewhere, Fetch, ResumeLoop
+from stretto.engine.effects import Effect, EvaluateElsewhere, Fetch, ReleasePermits, ResumeLoop, UsePermits
 from stretto.engine.flow import TERMINAL, Flow, is_active
 from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, Record, RunKey, RunRecord, copy_of
 from stretto.engine.timeline import appended
@@ -58,6 +58,7 @@ class Turn:
         self.now = now
         self.effects: list[Effect] = []
         self.created = 0  # new records, for the budget of loops
+        self.taken: dict[str, int] = {}  # permits that this decision took, less those that it returned
         # By the id of a record. No tuple for each: that would give the collector of cycles more to do.
         self._changed: dict[int, Record] = {}
         self._before: dict[int, Record] = {}  # as they were; who is not here is new
@@ -202,6 +203,26 @@ class Turn:
     # ------------------------------------------------------------------------------------------- to do
     def act(self, effect: Effect) -> None:
         self.effects.append(effect)
+
+    def take_permits(self, tags: Iterable[str], by: int = 1) -> None:
+        """Count permits that are taken, or returned."""
+        for tag in tags:
+            self.taken[tag] = self.taken.get(tag, 0) + by
+
+    def use_permits(self, limits: Mapping[str, int | None]) -> None:
+        """An attempt that ends at once takes these permits. Many in a row are one effect."""
+        last = self.effects[-1] if self.effects else None
+        if isinstance(last, UsePermits) and last.limits == limits:
+            self.effects[-1] = UsePermits(limits=limits, attempts=last.attempts + 1)
+        else:
+            self.act(UsePermits(limits=limits))
+
+    def release_permits(self, attempt: AttemptRecord) -> None:
+        """The attempt needs its permits no longer, or no longer waits for them."""
+        if attempt.permits:
+            self.act(ReleasePermits(attempt=attempt.key, tags=attempt.permits))
+            self.take_permits(attempt.permits, -1)
+            attempt.permits, attempt.granted = (), False
 
     def fetch(self, flow: Flow, attempt: AttemptRecord, missing: MissingKeys) -> None:
         """An evaluation needs what is not here, or more time. It is repeated later, as if it were now."""

@@ -5,9 +5,12 @@ from typing import Final
 
 import msgspec
 
-from stretto.engine.flow import Flow
+from stretto.engine.flow import BEFORE_WORK, Flow
+from stretto.engine.machine.placement import nobody_knows
+from stretto.engine.permits import rate_tag
 from stretto.engine.plan import Edge, Kind, StepPlan
-from stretto.engine.records import AttemptRecord, WakeReason
+from stretto.engine.records import AttemptRecord, FunctionWait, RunRecord, WakeReason
+from stretto.engine.run_text import holder_of, pause_text
 from stretto.model.approval import Asked
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.words import Word
@@ -31,6 +34,7 @@ class Cause(Word):
     PERMIT = "PERMIT"
     TIME = "TIME"
     WORK = "WORK"  # its own work goes on
+    FUNCTION = "FUNCTION"  # no running process knows the functions that its work calls
     PERSON = "PERSON"
     CHILD = "CHILD"  # a run below it
     TERMINATION = "TERMINATION"  # its work is being ended
@@ -74,24 +78,65 @@ def _not_begun(flow: Flow, plan: StepPlan) -> list[Reason]:
     run = flow.run
     if flow.is_over:
         text = f"the run ended {run.status} before the step could begin"
+        failed = "; ".join(_ended_badly(plan, each, record) for each, record in _failed_before(flow, plan))
+        text = f"{text}: {failed}" if failed else text
         return [Reason(cause=Cause.OVER, subject=str(run.key), text=text, since=run.end_time)]
+    if run.compensation is not None:
+        text = "the run did not get so far: what it did is being undone"
+        return [Reason(cause=Cause.RUN, subject=str(run.key), text=text)]
     if run.ending is not None:
         text = f"the run is being ended ({run.ended_by})"
         return [Reason(cause=Cause.RUN, subject=str(run.key), text=text)]
+    if plan.index in flow.held or (run.is_paused and run.start_time is None):
+        return [_for_resume(run)]
     if run.status is RunStatus.CREATED:
         text = "the run has not started"
         return [Reason(cause=Cause.QUEUE, subject=str(run.key), text=text, since=run.create_time)]
-    if plan.index in flow.held:
-        return [Reason(cause=Cause.PAUSE, subject=str(run.key), text="the run is paused")]
+    never = [
+        Reason(
+            cause=Cause.NEVER,
+            subject=each.id,
+            text=_ended_badly(plan, each, record),
+            since=record.end_time,
+        )
+        for each, record in _failed_before(flow, plan)
+    ]
     before = [_predecessor(flow, other, edge) for other, edge in _predecessors(flow, plan)]
     found = [reason for reason in before if reason is not None]
-    never = [reason for reason in found if reason.cause is Cause.NEVER]
     text = "it waits for a user to start it: this run restarts another step"
     return never or found or [Reason(cause=Cause.PERSON, subject=plan.id, text=text)]
 
 
+def _for_resume(run: RunRecord) -> Reason:
+    text = pause_text(run) if run.is_paused else "the step is suspended"
+    return Reason(cause=Cause.PAUSE, subject=str(holder_of(run)), text=text)
+
+
 def _predecessors(flow: Flow, plan: StepPlan) -> list[tuple[StepPlan, Edge]]:
     return [(other, edge) for other in flow.plan.steps for edge in other.edges if edge.target == plan.index]
+
+
+def _failed_before(flow: Flow, plan: StepPlan) -> list[tuple[StepPlan, AttemptRecord]]:
+    """The steps before a step, however far, that ended badly: what is behind them can not begin any more."""
+    found: dict[int, tuple[StepPlan, AttemptRecord]] = {}
+    seen, left = {plan.id}, [plan.id]
+    while left:
+        for step_id in flow.plan.predecessors_of(left.pop()):
+            other = flow.step(step_id)
+            if other is None or step_id in seen:
+                continue
+            seen.add(step_id)
+            record = flow.attempts[other.index]
+            if record is None:
+                left.append(step_id)  # it has not begun: the reason is further up
+            elif record.status.is_restartable:
+                found[other.index] = (other, record)
+    return [found[index] for index in sorted(found)]
+
+
+def _ended_badly(plan: StepPlan, other: StepPlan, record: AttemptRecord) -> str:
+    is_next = any(edge.target == plan.index for edge in other.edges)
+    return f"{'its predecessor' if is_next else 'further up, step'} {other.id} ended {record.status}"
 
 
 def _predecessor(flow: Flow, other: StepPlan, edge: Edge) -> Reason | None:
@@ -101,9 +146,6 @@ def _predecessor(flow: Flow, other: StepPlan, edge: Edge) -> Reason | None:
     if record is None:
         text = f"its predecessor {other.id} has not begun"
         return Reason(cause=Cause.PREDECESSOR, subject=other.id, text=text)
-    if record.status.is_restartable:
-        text = f"its predecessor {other.id} ended {record.status}"
-        return Reason(cause=Cause.NEVER, subject=other.id, text=text, since=record.end_time)
     if edge.condition is not None and _is_deciding(other, record):
         text = f"its predecessor {other.id} is done, and decides whether [{edge.condition}] holds"
         return Reason(cause=Cause.CONDITION, subject=other.id, text=text, since=record.asked_at)
@@ -131,6 +173,8 @@ def _under_way(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reaso
     if attempt.status.is_terminal and attempt.wake_at is None:
         text = f"it ended {attempt.status}" + (f": {attempt.reason}" if attempt.reason else "")
         return [Reason(cause=Cause.NOTHING, subject=plan.id, text=text, since=attempt.end_time)]
+    if attempt.function_wait is not None:
+        return [_for_functions(attempt.function_wait, attempt.wake_at)]
     if attempt.wake_at is not None and attempt.wake_reason is not WakeReason.POLL:
         verb = "it is tried again" if attempt.status.is_terminal else "it goes on"
         text = f"{verb} at {attempt.wake_at}" + (f": {attempt.reason}" if attempt.reason else "")
@@ -139,7 +183,15 @@ def _under_way(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reaso
                 cause=Cause.TIME, subject=plan.id, text=text, since=attempt.end_time, until=attempt.wake_at
             )
         ]
+    if flow.holds_back(plan) and attempt.status in BEFORE_WORK:
+        return [_for_resume(flow.run)]
     return _BY_STATUS.get(attempt.status, _at_work)(flow, plan, attempt)
+
+
+def _for_functions(wait: FunctionWait, until: int | None) -> Reason:
+    text = f"{nobody_knows(wait.functions)}; if none joins that does, the step fails at {until}"
+    subject = ", ".join(wait.functions)
+    return Reason(cause=Cause.FUNCTION, subject=subject, text=text, since=wait.since, until=until)
 
 
 def _paused(_flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
@@ -180,12 +232,15 @@ def _finishing(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reaso
     return [Reason(cause=Cause.SIGNAL, subject=plan.id, text=text, since=attempt.finish_time)]
 
 
-def _for_permits(_flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+def _for_permits(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]:
+    paced = rate_tag(flow.tree.workflow.id, plan.id)
     return [
         Reason(
             cause=Cause.PERMIT,
             subject=tag,
-            text=f"it waits for a permit of the tag {tag}",
+            text=f"it waits for the rate {plan.step.rate} of step {plan.id}"
+            if tag == paced
+            else f"it waits for a permit of the tag {tag}",
             since=attempt.wait_permit_time,
         )
         for tag in attempt.permits
@@ -202,15 +257,31 @@ def _at_work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reason]
         case Kind.SUBWORKFLOW:
             subject = str(attempt.child) if attempt.child else plan.id
             cause, text = Cause.CHILD, f"its subworkflow {subject} runs"
+        case Kind.UNDO if attempt.earlier_child is not None:
+            subject = str(attempt.child or attempt.earlier_child)
+            cause, text = Cause.CHILD, f"its subworkflow {subject} is being undone"
+        case Kind.UNDO:
+            loop, live = flow.loops.get(plan.index), len(flow.children.get(plan.index, {}))
+            ended = sum(loop.ended.values()) if loop is not None else 0
+            cause, subject, text = (
+                Cause.CHILD,
+                plan.id,
+                f"{ended} iterations are undone, {live} are being undone",
+            )
         case Kind.FOREACH | Kind.WHILE | Kind.TEMPLATE:
             loop = flow.loops.get(plan.index)
             ended = sum(loop.ended.values()) if loop is not None else 0
             of = f" of {loop.total}" if loop is not None and loop.total is not None else ""
             live = len(flow.children.get(plan.index, {}))
-            cause, subject, text = Cause.CHILD, plan.id, f"{ended}{of} iterations have ended, {live} run"
+            cause, subject, text = Cause.CHILD, plan.id, f"{ended}{of} iterations have ended, {_under(live)}"
         case _:
             cause, subject, text = Cause.WORK, plan.id, "its work goes on"
     return [Reason(cause=cause, subject=subject, text=text, since=since, until=until)]
+
+
+def _under(live: int) -> str:
+    """Iterations that have begun, whether they run or wait."""
+    return f"{live} {'is' if live == 1 else 'are'} under way"
 
 
 def _asked(attempt: AttemptRecord) -> str:

@@ -10,10 +10,9 @@ from stretto.flow.errors import TraceError
 from stretto.flow.expressions import Expression, Joined, all_of, negated
 from stretto.flow.nodes import Fork
 from stretto.flow.operators import compare, condition
-from stretto.flow.order import node_of
+from stretto.flow.order import ignore_failure, node_of
 from stretto.flow.places import here
 from stretto.flow.trace import Trace, Value, required
-from stretto.model.step import FailureMode
 
 T = TypeVar("T")
 MISSING: Final[Any] = object()
@@ -127,14 +126,7 @@ def on_failure(step: object) -> Iterator[None]:
             f"`{node.id}` is in another branch or loop than its `on_failure`",
             "write `on_failure` beside the step",
         )
-    mode = node.fields.get("failure_mode")
-    if mode not in {None, FailureMode.IGNORE_FAILURE}:
-        raise TraceError(
-            f"the failure of `{node.id}` is handled, so its failure mode can not be {mode}",
-            "leave out the mode",
-        )
-    node.fields["failure_mode"] = FailureMode.IGNORE_FAILURE
-    node.handled = True
+    ignore_failure(node)
     fork = _fork(trace, "on_failure")
     fork.failed = node
     with trace.inside(fork.add(Joined((failed_condition(node.id),)))):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Set
 from typing import Final
 
-from stretto.flow.expressions import Expression, Leaf, Spelled, quoted
+from stretto.flow.expressions import Expression, Leaf, Spelled
 from stretto.flow.leaves import LoopValue, RunParam, named
 from stretto.flow.linking import Linked, link
 from stretto.flow.nodes import LOOP_PARAMS, Given, Level, LoopNode, Node, map_of, param_of
@@ -12,6 +12,7 @@ from stretto.model.param import Params
 from stretto.model.step import AnyStep, Transition
 from stretto.params import STEP_DEFAULTS
 from stretto.runtimes.python.values import Kind
+from stretto.sel.syntax.printer import quoted
 
 IN_LOOPS: Final = frozenset({"loop_index", "condition"})  # what every iteration calls something of its own
 

@@ -10,8 +10,11 @@ from stretto.flow.errors import TraceError
 from stretto.flow.expressions import Constant, Expression, Joined, call
 from stretto.flow.nodes import Given, Setting
 from stretto.flow.trace import Trace, Value
+from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import ParamType
+from stretto.runtimes.python.kinds import element_of, members_of
+from stretto.runtimes.python.step_error import StepError
 from stretto.runtimes.python.values import JSON_TEXT, JSON_TEXTS, Kind, json_text, literal
 
 P = ParamType
@@ -109,6 +112,27 @@ def setting(trace: Trace, given: Any, kind: Kind, what: str) -> Setting:
         ) from None
 
 
+def refuse_errors(given: Any, annotation: Any, what: str) -> None:
+    """Refuse a value that holds errors of items where the annotation has no place for them."""
+    value = value_in(given)
+    if value is None or StepError not in _inside(value.annotation):
+        return
+    if not any(each in {Any, object, StepError, Exception, BaseException} for each in _inside(annotation)):
+        raise TraceError(
+            f"{what} has no place for errors, and {value.label} has a `StepError` where an item failed",
+            "let the annotation say so, such as `list[int | StepError]`",
+        )
+
+
+def _inside(annotation: Any) -> list[Any]:
+    """The members of an annotation, and those of the elements of its lists."""
+    found: list[Any] = []
+    for each in members_of(annotation):
+        element = element_of(each)
+        found += [each] if element is None else members_of(element[0])
+    return found
+
+
 def word(kind: Kind) -> str:
     """A kind, for people."""
     if kind.type.is_array:
@@ -162,6 +186,6 @@ def json_expression(trace: Trace, given: Any, what: str) -> Expression:
     parts: list[Expression | str] = []
     for name, member in members.items():
         if not isinstance(name, str):
-            raise TraceError(f"a key of `{what}` is a {type(name).__name__}", "use texts as keys")
+            raise TraceError(f"a key of `{what}` is {a_name(type(name).__name__)}", "use texts as keys")
         parts += [name, json_expression(trace, member, f'{what}["{name}"]')]
     return call("Json.object", *parts)

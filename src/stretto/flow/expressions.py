@@ -4,16 +4,16 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from stretto.model.param import ParamType
-from stretto.sel.numbers import LONG_MAX, LONG_MIN
+from stretto.sel.numbers import LONG_MAX, LONG_MIN, MOST, MOST_DIGITS, double_text
+from stretto.sel.syntax.printer import quoted
 
 if TYPE_CHECKING:
     from stretto.flow.nodes import Level, Node
 
 Scalar = str | int | float | bool | None
-ESCAPES: Final = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 class Expression:
@@ -114,7 +114,10 @@ def negated(condition: Expression) -> Joined:
 
 
 def constant_text(value: Scalar) -> str:
-    """A constant as SEL writes it. Raises ValueError for what it can not write."""
+    """A constant as SEL writes it. Raises ValueError for what it can not write.
+
+    What the literals of the language can not say, a function reads from a text.
+    """
     if isinstance(value, str):
         return quoted(value)
     if value is None:
@@ -122,16 +125,12 @@ def constant_text(value: Scalar) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        if not LONG_MIN < value <= LONG_MAX:
-            message = f"{value} does not fit into 64 bits"
+        if not -MOST < value < MOST:
+            message = f"an integer has more than {MOST_DIGITS:,} digits"
             raise ValueError(message)
+        if not LONG_MIN < value <= LONG_MAX:
+            return f"Long.valueOf('{value}')"
         return str(value) if value >= 0 else f"({value})"
     if not math.isfinite(value):
-        message = f"{value} is not a number"
-        raise ValueError(message)
+        return f"Double.valueOf('{double_text(value)}')"
     return repr(value) if value >= 0 else f"({value!r})"
-
-
-def quoted(text: str) -> str:
-    """A text as SEL writes it."""
-    return f"'{text.translate(ESCAPES)}'"

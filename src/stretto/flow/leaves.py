@@ -5,15 +5,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from stretto.flow.expressions import Expression, Joined, Leaf, Spelled, all_of, call, quoted
+from stretto.definition.forms.outcomes import failed_condition
+from stretto.flow.expressions import Expression, Joined, Leaf, Spelled, all_of, call
 from stretto.flow.nodes import Level, LoopNode, Node
 from stretto.model.param import ParamType
-from stretto.params.functions import STATUS
+from stretto.params.functions import ERROR, STATUS
+from stretto.runtimes.python.step_error import CODEC
 from stretto.sel.syntax.lexer import RESERVED
+from stretto.sel.syntax.printer import quoted
+from stretto.sel.text import TAG
 from stretto.sel.values import PRESETS
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-UNDELIVERED: Final = ("UNSATISFIED", "COMPLETED_WITH_ERROR")  # a step that ended so has left no result
 
 Read = Callable[[Leaf], str]
 
@@ -33,8 +36,8 @@ def status_of(node: Node) -> str:
 
 
 def delivered(node: Node) -> Expression:
-    """Whether a step has ended, and with a result."""
-    return all_of([Joined((f"{status_of(node)} != '{status}'",)) for status in UNDELIVERED])
+    """Whether a step has left a result: not if it failed, was skipped, or its branch was not taken."""
+    return Joined((f"{status_of(node)} == 'SUCCEEDED'",))
 
 
 @dataclass(frozen=True)
@@ -165,12 +168,47 @@ class Either(Spelled):
         return list(dict.fromkeys(needs))
 
     def spelled(self, read: Read) -> str:
-        def lazily(leaf: Leaf) -> str:
-            return leaf.if_there(read) if isinstance(leaf, Output) and leaf.home is self.level else read(leaf)
-
+        lazily = _lazy(read, self.level)
         *others, last = self.choices
         text = last.text(lazily)
         for choice in reversed(others):
             there = all_of([delivered(node) for node in self.awaited(choice)]).text(read)
             text = f"({there} ? {choice.text(lazily)} : {text})"
         return text
+
+
+@dataclass(frozen=True)
+class Outcome(Spelled):
+    """The JSON text of what a step returned, or of the error with which it failed; `null` if it did not run.
+
+    value   the JSON text of its result
+    """
+
+    node: Node
+    value: Expression
+    type: ParamType = ParamType.STRING
+    label: str = "outcome"
+
+    @property
+    def home(self) -> Level:
+        return self.node.region.level
+
+    @property
+    def needs(self) -> tuple[tuple[Node, bool], ...]:
+        return ((self.node, False),)
+
+    def spelled(self, read: Read) -> str:
+        stored = call("Json.array", f'"{CODEC}"', call("params.getFromStep", self.node.id, ERROR))
+        error = call("Json.object", TAG, stored).text(read)
+        value = self.value.text(_lazy(read, self.home))
+        left = f"({delivered(self.node).text(read)} ? {value} : 'null')"
+        return f"({failed_condition(self.node.id)} ? {error} : {left})"
+
+
+def _lazy(read: Read, level: Level) -> Read:
+    """How to read values so that those of steps at a level do nothing unless it comes to them."""
+
+    def lazily(leaf: Leaf) -> str:
+        return leaf.if_there(read) if isinstance(leaf, Output) and leaf.home is level else read(leaf)
+
+    return lazily

@@ -13,6 +13,7 @@ from stretto.definition.forms.outcomes import failed_condition
 from stretto.flow.expressions import Expression, Joined, all_of, negated
 from stretto.flow.leaves import status_of
 from stretto.flow.nodes import Fork, Level, LoopNode, Node, Region, idle
+from stretto.flow.order import needs_of, note_needs
 from stretto.flow.trace import Trace
 
 ALWAYS: Final = Joined(("true",))
@@ -25,25 +26,6 @@ class Linked:
 
     nodes: list[Node]
     into: dict[Node, Edges] = field(default_factory=dict)
-
-
-def needs_of(node: Node) -> dict[Node, bool]:
-    """What a node waits for at its level, and whether that must have ended well."""
-    level = node.region.level
-    found: dict[Node, bool] = {}
-    for expression in node.expressions():
-        _note(found, level, expression)
-    for other, well in node.after:
-        found[other] = found.get(other, False) or well
-    found.pop(node, None)
-    return found
-
-
-def _note(found: dict[Node, bool], level: Level, expression: Expression) -> None:
-    for leaf in expression.leaves():
-        if leaf.home is level:
-            for other, well in leaf.needs:
-                found[other] = found.get(other, False) or well
 
 
 def link(trace: Trace, level: Level) -> Linked:
@@ -78,7 +60,7 @@ def _outside_needs(fork: Fork, inside: Iterable[Node]) -> dict[Node, bool]:
     """What the conditions and the steps of all regions of a fork need from outside of them."""
     found: dict[Node, bool] = {} if fork.failed is None else {fork.failed: False}
     for condition in fork.conditions:
-        _note(found, fork.region.level, condition)
+        note_needs(found, fork.region.level, condition)
     for node in inside:
         for other, well in needs_of(node).items():
             if not any(other.region.is_in(case) for case in fork.cases):

@@ -2,23 +2,30 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast, overload
 
 from stretto.flow.convert import as_json, has_values, setting, value_in, word
 from stretto.flow.errors import TraceError
-from stretto.flow.expressions import Expression
-from stretto.flow.leaves import Collected, LoopValue, Output
+from stretto.flow.expressions import Constant, Expression
+from stretto.flow.leaves import Collected, LoopValue, Outcome, Output
 from stretto.flow.nodes import Given, LoopNode, Node, Region, idle
+from stretto.flow.order import ignore_failure, node_of
 from stretto.flow.places import Place, here
-from stretto.flow.refs import Ref
+from stretto.flow.refs import NoResult, Ref
 from stretto.flow.trace import Trace, Value, required
+from stretto.model.error_text import a_name
+from stretto.model.param import RESULT
 from stretto.model.step import ForeachStep
 from stretto.params.text import ELEMENT
-from stretto.runtimes.python.function import RESULT
-from stretto.runtimes.python.kinds import ARRAYS, bare, element_of
+from stretto.runtimes.python.kinds import ARRAYS, bare, element_of, union_of
+from stretto.runtimes.python.step_error import StepError
 from stretto.runtimes.python.values import JSON_TEXT, JSON_TEXTS, Kind, kind_of
 
 T = TypeVar("T")
+
+LOOP_OPTIONS: Final = ("concurrency", "strict_ordering", "continue_on_failure")
+ERRORS: Final = "errors"  # an option of `.map(...)` and `collect(...)`
+RETURN: Final = "return"
 
 
 # -------------------------------------------------------------------------------------------------- foreach
@@ -51,7 +58,7 @@ def _kind_of_items(items: Any, element: Any) -> tuple[Kind, Any]:
         return (value.kind if value.kind.type.is_array else JSON_TEXTS), annotation
     if isinstance(items, str | bytes | dict) or not isinstance(items, Iterable):
         raise TraceError(
-            f"a loop goes through a list, and this is a {type(items).__name__}",
+            f"a loop goes through a list, and this is {a_name(type(items).__name__)}",
             "give a list, or put it in one",
         )
     if element is not None and kind_of(list[element]) != JSON_TEXTS:
@@ -69,12 +76,14 @@ def foreach(
     id: str | None = None,  # noqa: A002 - the name that steps have it under
     concurrency: int | None = None,
     strict_ordering: bool | None = None,
+    continue_on_failure: bool | None = None,
 ) -> Iterator[T]:
-    """Let what is called inside run once for each element of a list."""
+    """Let what is called inside run once for each element of a list. After a failure no further element
+    begins, unless `continue_on_failure` is set: then all of them run, and the loop fails at its end.
+    """
     trace, place = required("foreach"), here()
-    loop, item = open_foreach(
-        trace, "foreach", items, place, concurrency=concurrency, strict_ordering=strict_ordering
-    )
+    options = dict(zip(LOOP_OPTIONS, (concurrency, strict_ordering, continue_on_failure), strict=True))
+    loop, item = open_foreach(trace, "foreach", items, place, **options)
     if id is not None:
         trace.ids.discard(loop.id)
         loop.id = trace.step_id(id, place, exact=True)
@@ -90,10 +99,19 @@ def refuse_empty(loop: LoopNode) -> None:
         )
 
 
-def collect(value: T) -> list[T]:
-    """All values that a step in a foreach has returned, in the order of the items."""
+@overload
+def collect(value: T, *, errors: Literal["return"]) -> list[T | StepError]: ...
+@overload
+def collect(value: T, *, errors: None = None) -> list[T]: ...
+
+
+def collect(value: Any, *, errors: str | None = None) -> Any:
+    """All values that a step in a foreach has returned, in the order of the items. With `errors="return"` the
+    loop goes on if the step fails, and the list has a `StepError` in its place.
+    """
     trace = required("collect")
-    found = value_in(value)
+    check_errors(errors)
+    found = value_in(value if errors is None else _outcome(trace, value))
     if found is None or found.trace is not trace:
         raise TraceError("`collect(...)` gathers the results of a step in a loop", "give it such a result")
     loop = _loop_of(trace, found)
@@ -101,7 +119,31 @@ def collect(value: T) -> list[T]:
     kind, annotation = collected_kind(kind), list[found.annotation]  # type: ignore[name-defined]
     leaf = Collected(loop, node, RESULT, kind.type)
     label = f"what {found.label} was in `{loop.id}`"
-    return cast("list[T]", Ref(Value(trace, leaf, kind, annotation, label), loop))
+    return Ref(Value(trace, leaf, kind, annotation, label), loop)
+
+
+def check_errors(given: object) -> None:
+    """Refuse an unknown word for `errors`."""
+    if given is not None and given != RETURN:
+        raise TraceError(
+            f"`errors` is {given!r}",
+            f'write `errors="{RETURN}"` to get a `StepError` for each item that failed, or leave it out',
+        )
+
+
+def _outcome(trace: Trace, given: Any) -> Ref:
+    """What a step returned, or its error: the result of a step behind it, which runs in either case."""
+    node = node_of(given, f'`errors="{RETURN}"`')
+    ignore_failure(node)
+    found = None if isinstance(given, NoResult) else value_in(given)
+    value = Constant("null") if found is None else as_json(found.expression, found.kind)
+    kept = idle(trace.step_id(f"{node.id}_outcome", node.place), node.region, node.place)
+    kept.params = {RESULT: Given(JSON_TEXT, Outcome(node, value))}
+    trace.add(kept)
+    returned = None if found is None else found.annotation
+    annotation = Any if returned is Any else union_of((returned, StepError))
+    label = f"the outcome of `{node.id}`"
+    return Ref(Value(trace, Output(kept, RESULT, JSON_TEXT.type), JSON_TEXT, annotation, label), kept)
 
 
 def collected_kind(kind: Kind) -> Kind:

@@ -1,18 +1,21 @@
-"""`.map(...)`: a step or a workflow, once for each element of a list."""
+"""`.map(...)`: a step or a workflow, once for each element of a list, or of several lists side by side."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stretto.flow.calls import base_id, bind
-from stretto.flow.convert import value_in
+from stretto.flow.convert import as_json, json_expression, value_in
 from stretto.flow.errors import TraceError
-from stretto.flow.loops import collect, open_foreach
+from stretto.flow.expressions import call
+from stretto.flow.loops import ERRORS, LOOP_OPTIONS, check_errors, collect, open_foreach
 from stretto.flow.places import Place
-from stretto.flow.refs import NoResult
+from stretto.flow.refs import NoResult, Ref
 from stretto.flow.subworkflows import PLAIN, call_flow
-from stretto.flow.trace import Trace, required
-from stretto.runtimes.python.function import Function
-from stretto.runtimes.python.values import Kind
+from stretto.flow.trace import Trace, Value, required
+from stretto.runtimes.python.function import Argument
+from stretto.runtimes.python.kinds import bare, element_of
+from stretto.runtimes.python.step_error import error_from
+from stretto.runtimes.python.values import JSON_TEXTS
 
 if TYPE_CHECKING:
     from stretto.flow.steps import StepFunction
@@ -26,7 +29,9 @@ class Each(NamedTuple):
 
 
 def each(items: Any) -> Any:
-    """Mark the list that `.map(...)` goes through, where more than one of its arguments is a list."""
+    """Mark a list that `.map(...)` goes through, where that is not clear. Several are gone through side by
+    side.
+    """
     return Each(items)
 
 
@@ -34,52 +39,150 @@ def map_step(
     step: "StepFunction[..., Any]", trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place
 ) -> Any:
     """A foreach with the step in it, and what its iterations leave."""
-    options = {key: kwargs.pop(key, None) for key in ("concurrency", "strict_ordering")}
+    options = _options(kwargs)
     function = step.function
     given = bind(function, args, kwargs)
-    name = mapped_argument(function, given, positional=bool(args))
-    items = given[name].items if isinstance(given[name], Each) else given[name]
-    element = next((arg.annotation for arg in function.values if arg.name == name), None)
-    base = step.options.id or base_id(function)
-    loop, item = open_foreach(trace, f"{base}_map", items, place, element=element, item=name, **options)
-    with trace.inside(loop.body.root):
-        found = step.traced(trace, (), {**given, name: item}, place)
-    if isinstance(found, NoResult):
-        return NoResult(loop, f"the result of `{loop.id}`")
-    return collect(found)
+    asked = Mapped(base_id(function), {each.name: each for each in function.values}, given, len(args))
+    name = f"{step.options.id or base_id(function)}_map"
+    return _looped(trace, name, asked, place, options, lambda values: step.traced(trace, (), values, place))
+
+
+def map_flow(flow: "Flow[..., Any]", args: tuple[Any, ...], kwargs: dict[str, Any], place: Place) -> Any:
+    """A foreach in which a workflow runs, and what they return."""
+    trace = required("map")
+    options = _options(kwargs)
+    asked = Mapped(flow.id, flow.params, flow.bound(args, kwargs), len(args))
+    return _looped(
+        trace,
+        f"{flow.id}_map",
+        asked,
+        place,
+        options,
+        lambda values: call_flow(trace, flow, PLAIN, (), values),
+    )
 
 
 def map_plainly(step: "StepFunction[..., Any]", args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The same as plain calls, one after the other."""
-    kwargs = {key: value for key, value in kwargs.items() if key not in {"concurrency", "strict_ordering"}}
+    returns_errors = _options(kwargs)[ERRORS] is not None
     given = bind(step.function, args, kwargs)
-    name = mapped_argument(step.function, given, positional=bool(args))
-    items = given[name].items if isinstance(given[name], Each) else given[name]
-    return [step(**{**given, name: item}) for item in items]
+    known = {each.name: each for each in step.function.values}
+    lists = Mapped(base_id(step.function), known, given, len(args)).lists()
+    rows = _rows(lists)
+    calls = [{**given, **dict(zip(lists, row, strict=True))} for row in rows]
+    return [_outcome(step, each) if returns_errors else step(**each) for each in calls]
 
 
-def mapped_argument(function: Function, given: dict[str, Any], *, positional: bool) -> str:
-    """The name of the argument that is a list of what the function asks for."""
-    kinds = {each.name: each.kind for each in function.values}
-    return _mapped(base_id(function), given, kinds, positional=positional)
+def _outcome(step: "StepFunction[..., Any]", given: dict[str, Any]) -> Any:
+    try:
+        return step(**given)
+    except Exception as error:  # noqa: BLE001 - whatever the function raises is asked for
+        return error_from(error, base_id(step.function))
 
 
-def _mapped(what: str, given: dict[str, Any], kinds: dict[str, Kind], *, positional: bool) -> str:
-    marked = [name for name, value in given.items() if isinstance(value, Each)]
-    if len(marked) == 1:
-        return marked[0]
-    if len(marked) > 1:
-        raise TraceError("`.map(...)` goes through one list, and two are marked", "map the one in the other")
-    if positional:
-        return next(iter(given))
-    lists = {name for name, kind in kinds.items() if kind.type.is_array}
-    found = [name for name, value in given.items() if name not in lists and _is_list(value)]
-    if len(found) == 1:
-        return found[0]
-    known = f"{len(found)} of its arguments are lists" if found else "none of its arguments is a list"
-    raise TraceError(
-        f"`.map(...)` of `{what}` goes through one list, and {known}", "mark the list: `each(...)`"
-    )
+def _options(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Take what is about the loop from the arguments of a call."""
+    options = {key: kwargs.pop(key, None) for key in (*LOOP_OPTIONS, ERRORS)}
+    check_errors(options[ERRORS])
+    return options
+
+
+class Mapped(NamedTuple):
+    """A call of `.map(...)`: what is mapped, its arguments, and what was given for which."""
+
+    what: str
+    arguments: Mapping[str, Argument]
+    given: dict[str, Any]
+    positional: int  # so many were given by their place
+
+    def lists(self) -> dict[str, Any]:
+        """The lists that are gone through, by the argument that gets their elements."""
+        marked = {name: value.items for name, value in self.given.items() if isinstance(value, Each)}
+        if marked:
+            return marked
+        first = list(self.given)[: self.positional]
+        found = [
+            name
+            for name, value in self.given.items()
+            if name in first[:1] or (_is_list(value) and self._takes_element(name, named=name not in first))
+        ]
+        if found:
+            return {name: self.given[name] for name in found}
+        raise TraceError(
+            f"`.map(...)` of `{self.what}` goes through a list, and none of its arguments is a list",
+            "mark the list: `each(...)`",
+        )
+
+    def _takes_element(self, name: str, *, named: bool) -> bool:
+        """Whether an argument is no list itself. Beside others by place, one that is given by its name and
+        may be anything is the same list for all.
+        """
+        known = self.arguments.get(name)
+        if known is None or known.kind.type.is_array or element_of(bare(known.annotation)) is not None:
+            return False
+        return not (named and self.positional and bare(known.annotation) is Any)
+
+
+def _looped(
+    trace: Trace,
+    name: str,
+    asked: Mapped,
+    place: Place,
+    options: dict[str, Any],
+    body: Callable[[dict[str, Any]], Any],
+) -> Any:
+    errors = options.pop(ERRORS)
+    lists = asked.lists()
+    first = next(iter(lists))
+    elements = [asked.arguments[each].annotation if each in asked.arguments else None for each in lists]
+    if len(lists) == 1:
+        loop, item = open_foreach(
+            trace, name, lists[first], place, element=elements[0], item=first, **options
+        )
+        values = {first: item}
+    else:
+        row = tuple.__class_getitem__(tuple(Any if each is None else each for each in elements))
+        items = _zipped(trace, lists)
+        loop, item = open_foreach(trace, name, items, place, element=row, item="item", **options)
+        values = {each: item[place_in] for place_in, each in enumerate(lists)}
+    with trace.inside(loop.body.root):
+        found = body({**asked.given, **values})
+    if isinstance(found, NoResult) and errors is None:
+        return NoResult(loop, f"the result of `{loop.id}`")
+    return collect(found, errors=errors)
+
+
+def _zipped(trace: Trace, lists: dict[str, Any]) -> Any:
+    """Lists side by side: known ones at once, others in the run, where an error names the arguments. Lists
+    that are known and differ are refused now, whatever the others are.
+    """
+    known = {name: each for name, each in lists.items() if value_in(each) is None}
+    if len(known) > 1:
+        _rows(known)
+    if all(value_in(each) is None for each in lists.values()):
+        return [list(row) for row in _rows(lists)]
+    texts = [
+        as_json(trace.check(value).expression, value.kind)
+        if (value := value_in(each)) is not None
+        else json_expression(trace, list(each), name)
+        for name, each in lists.items()
+    ]
+    label = " and ".join(f"`{each}`" for each in lists)
+    named = [each for pair in zip(lists, texts, strict=True) for each in pair]
+    return Ref(Value(trace, call("Json.zipNamed", *named), JSON_TEXTS, list[Any], f"the lists of {label}"))
+
+
+def _rows(lists: dict[str, Any]) -> list[tuple[Any, ...]]:
+    known = {name: list(each) for name, each in lists.items()}
+    lengths = {name: len(each) for name, each in known.items()}
+    if len(set(lengths.values())) > 1:
+        text = ", ".join(
+            f"`{name}` has {count} element{'' if count == 1 else 's'}" for name, count in lengths.items()
+        )
+        raise TraceError(
+            f"`.map(...)` goes through lists side by side, and {text}", "give lists of one length"
+        )
+    return list(zip(*known.values(), strict=True))
 
 
 def _is_list(value: Any) -> bool:
@@ -87,18 +190,3 @@ def _is_list(value: Any) -> bool:
     if known is not None:
         return known.kind.type.is_array
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | dict)
-
-
-def map_flow(flow: "Flow[..., Any]", args: tuple[Any, ...], kwargs: dict[str, Any], place: Place) -> Any:
-    """A foreach in which a workflow runs, and what they return."""
-    trace = required("map")
-    options = {key: kwargs.pop(key, None) for key in ("concurrency", "strict_ordering")}
-    given = flow.bound(args, kwargs)
-    kinds = {name: each.kind for name, each in flow.params.items()}
-    name = _mapped(flow.id, given, kinds, positional=bool(args))
-    items = given[name].items if isinstance(given[name], Each) else given[name]
-    element = flow.params[name].annotation
-    loop, item = open_foreach(trace, f"{flow.id}_map", items, place, element=element, item=name, **options)
-    with trace.inside(loop.body.root):
-        found = call_flow(trace, flow, PLAIN, (), {**given, name: item})
-    return NoResult(loop, f"the result of `{loop.id}`") if isinstance(found, NoResult) else collect(found)

@@ -21,6 +21,12 @@ KINDS: Final[dict[type, Kind]] = {
 }
 TYPES: Final[dict[Kind, type]] = {kind: python for python, kind in KINDS.items() if kind != JSON_TEXT}
 BOOLEAN: Final = Kind(P.BOOLEAN)
+FUNCTIONS: Final = {
+    "/": "Math.divide",
+    "//": "Math.floorDiv",
+    "%": "Math.floorMod",
+    "**": "Math.power",
+}
 IN_A_STEP: Final = "compute it in a step"
 
 
@@ -76,26 +82,37 @@ def _kind(left: _Operand, right: _Operand, operator: str) -> Kind:
     known = {each.kind for each in sides if not each.is_anything}
     if operator == "+" and known == {Kind(P.STRING)}:
         return Kind(P.STRING)
+    if operator == "**" and not isinstance(right.expression, Constant):
+        raise TraceError(f"the exponent {right.label} is not known while the workflow is traced", IN_A_STEP)
     numbers = (P.LONG,) if operator in {"//", "%"} else NUMBERS
     if any(kind.type not in numbers for kind in known):
         what = f"`{operator}` of {word(left.kind)} and {word(right.kind)}"
         raise TraceError(f"{what}, {left.label} and {right.label}, can not be computed here", IN_A_STEP)
-    if operator == "/" or Kind(P.DOUBLE) in known:
+    if operator == "/" or Kind(P.DOUBLE) in known or (operator == "**" and _is_negative(right)):
         return Kind(P.DOUBLE)
     return JSON_TEXT if any(each.is_anything for each in sides) else Kind(P.LONG)
 
 
+def _is_negative(side: _Operand) -> bool:
+    """Whether an exponent makes a fraction of a whole number."""
+    constant = side.expression
+    return isinstance(constant, Constant) and isinstance(constant.value, int) and constant.value < 0
+
+
 def _computed(left: Expression, right: Expression, operator: str) -> Expression:
     """Division and remainder differ in SEL: there `7 / 2` is 3, and `-7 % 3` is -1."""
-    match operator:
-        case "/":
-            return infix(infix(left, "*", Constant(1.0)), "/", right)
-        case "%":
-            return infix(Joined(("((", left, " % ", right, ") + ", right, ")")), "%", right)
-        case "//":
-            return infix(infix(left, "-", _computed(left, right, "%")), "/", right)
-        case _:
-            return infix(left, operator, right)
+    function = FUNCTIONS.get(operator)
+    return infix(left, operator, right) if function is None else call(function, left, right)
+
+
+def absolute(value: Value) -> Value:
+    """`abs(a)`."""
+    side = _operand_of(value.trace.check(value))
+    if not side.is_anything and side.kind.type not in NUMBERS:
+        raise TraceError(f"{side.label} is {word(side.kind)}: it has no absolute value", IN_A_STEP)
+    made = call("Math.absolute", side.expression)
+    kind = side.kind
+    return _made(value, call("Json.text", made) if kind == JSON_TEXT else made, kind, f"abs({side.label})")
 
 
 # -------------------------------------------------------------------------------------------- comparison

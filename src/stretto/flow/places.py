@@ -25,14 +25,15 @@ class Place(NamedTuple):
 def here() -> Place:
     """The line of the user's program that is being carried out."""
     frame = inspect.currentframe()
-    while frame is not None and _is_ours(str(frame.f_globals.get("__name__", ""))):
+    while frame is not None and is_ours(str(frame.f_globals.get("__name__", ""))):
         frame = frame.f_back
     if frame is None:
         return Place("<unknown>", 0)
     return Place(frame.f_code.co_filename, frame.f_lineno)
 
 
-def _is_ours(module: str) -> bool:
+def is_ours(module: str) -> bool:
+    """Whether a module stands between the user's program and what it asks for."""
     return module == OURS or module.startswith(f"{OURS}.") or module in PASSED_OVER
 
 

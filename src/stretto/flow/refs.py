@@ -95,6 +95,15 @@ class Ref:
     def __rmod__(self, other: Any) -> "Ref":
         return Ref(operators.compute(self._value, "%", other, swapped=True))
 
+    def __pow__(self, other: Any) -> "Ref":
+        return Ref(operators.compute(self._value, "**", other))
+
+    def __rpow__(self, other: Any) -> "Ref":
+        return Ref(operators.compute(self._value, "**", other, swapped=True))
+
+    def __abs__(self) -> "Ref":
+        return Ref(operators.absolute(self._value))
+
     def __neg__(self) -> "Ref":
         return Ref(operators.compute(self._value, "-", 0, swapped=True))
 

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, TypedDict
 from stretto.definition.rules.numbers import MOST_RETRIES
 from stretto.flow.durations import Duration, delay, duration
 from stretto.flow.errors import TraceError
+from stretto.model.permit import RATE_HINT, parse_rate
 from stretto.model.retry import Backoff, ExponentialBackoff, FixedBackoff, RetryPolicy
 from stretto.model.signal import SignalDependencyDefinition, SignalOutputDefinition
 from stretto.model.step import FailureMode
@@ -30,6 +31,7 @@ class StepKeywords(TypedDict, total=False):
     timeout: Duration
     timeout_retries: int
     tags: Sequence[str | Tag]
+    rate: str
     failure_mode: str | FailureMode
     waits_for: Sequence[str | SignalDependencyDefinition]
     announces: Sequence[str | SignalOutputDefinition]
@@ -70,6 +72,7 @@ class StepOptions:
     timeout: Duration | None = None
     timeout_retries: int | None = None
     tags: tuple[str | Tag, ...] = ()
+    rate: str | None = None
     failure_mode: str | FailureMode | None = None
     waits_for: tuple[str | SignalDependencyDefinition, ...] = ()
     announces: tuple[str | SignalOutputDefinition, ...] = ()
@@ -92,6 +95,7 @@ class StepOptions:
             "description": self.description,
             "timeout": duration(self.timeout, "timeout"),
             "tags": tags_of(self.tags),
+            "rate": _rate(self.rate),
             "failure_mode": failure_mode(self.failure_mode),
             "signal_dependencies": tuple(map(_dependency, self.waits_for)) or None,
             "signal_outputs": tuple(map(_output, self.announces)) or None,
@@ -143,6 +147,12 @@ def _sequence(given: Any) -> tuple[Any, ...]:
 
 def tags_of(given: Sequence[str | Tag]) -> tuple[Tag, ...] | None:
     return tuple(each if isinstance(each, Tag) else Tag(name=each) for each in _sequence(given)) or None
+
+
+def _rate(given: str | None) -> str | None:
+    if given is not None and parse_rate(given) is None:
+        raise TraceError(f"`rate` is {given!r}", f"write a rate {RATE_HINT}")
+    return given
 
 
 def failure_mode(given: str | FailureMode | None) -> FailureMode | None:

@@ -3,17 +3,17 @@
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial, update_wrapper
-from typing import Any, Final, Generic, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
+from typing import Any, Final, Generic, Literal, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from stretto.definition.durations import duration_millis
 from stretto.flow import plain_calls
 from stretto.flow.calls import base_id, bind, own_kind, result_kind
-from stretto.flow.convert import setting
+from stretto.flow.convert import refuse_errors, setting
 from stretto.flow.durations import duration
 from stretto.flow.errors import TraceError
 from stretto.flow.leaves import Output
 from stretto.flow.mapping import map_plainly, map_step
-from stretto.flow.nodes import Node, Settings
+from stretto.flow.nodes import Level, Node, Settings
 from stretto.flow.order import node_of, wait_for
 from stretto.flow.places import Place, here, place_of
 from stretto.flow.refs import NoResult, Ref
@@ -27,15 +27,17 @@ from stretto.flow.step_options import (
 )
 from stretto.flow.trace import Trace, Value, current
 from stretto.flow.undoing import undo_step
+from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
-from stretto.model.param import ParamDefinition
+from stretto.model.param import RESULT, ParamDefinition
 from stretto.model.step import TypedStep
 from stretto.params import STEP_DEFAULTS
-from stretto.runtimes.python.function import RESULT, Argument, Function, function_of
+from stretto.runtimes.python.function import Argument, Function, function_of
 from stretto.runtimes.python.own_params import FUNCTION, OWN, TYPE, named
 from stretto.runtimes.python.roles import Role
+from stretto.runtimes.python.step_error import StepError
 from stretto.runtimes.python.substeps import params_of
-from stretto.runtimes.python.values import empty
+from stretto.runtimes.python.values import empty, unstorable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -75,16 +77,22 @@ class StepFunction(Generic[P, T]):
             return cast("T", plain_calls.call(self.function, args, kwargs))
         return cast("T", self.traced(trace, args, kwargs, here()))
 
-    def map(self, *args: Any, **kwargs: Any) -> list[T]:
+    @overload
+    def map(self, *args: Any, errors: Literal["return"], **kwargs: Any) -> list[T | StepError]: ...
+    @overload
+    def map(self, *args: Any, **kwargs: Any) -> list[T]: ...
+
+    def map(self, *args: Any, **kwargs: Any) -> Any:
         """Run the step once for each element of a list; gives the list of what they return.
 
         The list is the first argument, or the one that is a list where the function asks for an element;
         `each(...)` marks it where that is not clear. `concurrency=` says how many run at once.
+        With `errors="return"` the run goes on if one fails, and the list has a `StepError` in its place.
         """
         trace = current()
         if trace is None:
-            return cast("list[T]", map_plainly(self, args, kwargs))
-        return cast("list[T]", map_step(self, trace, args, kwargs, here()))
+            return map_plainly(self, args, kwargs)
+        return map_step(self, trace, args, kwargs, here())
 
     def with_options(self, **options: Unpack[StepKeywords]) -> "StepFunction[P, T]":
         """The same function, as a step that runs in another way."""
@@ -109,7 +117,11 @@ class StepFunction(Generic[P, T]):
     def as_step(self, step_id: str, params: Mapping[str, Any]) -> TypedStep:
         """The step with arguments that are known: a sub-step, for `ctx.add`."""
         made = params_of(self.function, params)
-        return TypedStep(id=step_id, type=TYPE, params=made, **self._fields())
+        fields = self._fields()
+        if self.compensate is not None:
+            node = Node(step_id, Level().root, partial(TypedStep, type=TYPE), here(), dict(made))
+            fields["compensation"] = undo_step(self, self.compensate, node, f"undo_{step_id}")
+        return TypedStep(id=step_id, type=TYPE, params=made, **fields)
 
     def _fields(self) -> dict[str, Any]:
         fields = {**self.options.fields(), "retry_policy": self.options.retry_policy()}
@@ -121,14 +133,18 @@ class StepFunction(Generic[P, T]):
     def traced(self, trace: Trace, args: Iterable[Any], kwargs: dict[str, Any], place: Place) -> Any:
         """A step in the workflow that is traced."""
         given = bind(self.function, tuple(args), kwargs)
-        trace.functions[self.function] = None
+        if self.function not in trace.functions:
+            _check_storable(self.function)
+            trace.functions[self.function] = None
         wanted = self.options.id
         step_id = trace.step_id(wanted or base_id(self.function), place, exact=wanted is not None)
         node = Node(step_id, trace.region, partial(TypedStep, type=TYPE), place)
         node.params = self._params(trace, given)
         node.fields = self._fields()
         if self.compensate is not None:
-            node.fields["compensation"] = undo_step(self, self.compensate, trace, node)
+            trace.functions[self.compensate.function] = None
+            undo_id = trace.step_id(self.compensate.options.id or f"undo_{step_id}", place)
+            node.fields["compensation"] = undo_step(self, self.compensate, node, undo_id)
         trace.add(node)
         for each in self._waits:
             wait_for(node, node_of(each, "`.after(...)`"))
@@ -141,9 +157,13 @@ class StepFunction(Generic[P, T]):
 
     def _params(self, trace: Trace, given: dict[str, Any]) -> Settings:
         params: Settings = {FUNCTION: named(self.function.name)}
-        kinds = {each.name: each.kind for each in self.function.values}
+        known = {each.name: each for each in self.function.values}
         for name, value in given.items():
-            params[name] = setting(trace, value, kinds.get(name) or own_kind(value), name)
+            if name not in known:
+                params[name] = setting(trace, value, own_kind(value), name)
+                continue
+            refuse_errors(value, known[name].annotation, f"`{name}` of `{base_id(self.function)}`")
+            params[name] = setting(trace, value, known[name].kind, name)
         return params
 
 
@@ -176,6 +196,12 @@ def step(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 def _step(options: dict[str, Any], function: Callable[..., Any]) -> StepFunction[..., Any]:
     if isinstance(function, StepFunction):
         raise TraceError(f"`{function.function.qualname}` is a step already", "write one `@step`")
+    if inspect.ismethod(function) and "name" not in options:
+        raise TraceError(
+            f"`{function.__qualname__}` is a method of an object, which is gone after a restart",
+            "write a function, and hand over what it needs of the object",
+            place=place_of(function),
+        )
     of_function = {RENAMED.get(key, key): options[key] for key in FUNCTION_OPTIONS if key in options}
     for key in RENAMED.values():
         if key in of_function:
@@ -207,6 +233,13 @@ def seconds(given: Any, what: str) -> float:
 
 def _check(made: Function, function: Callable[..., Any]) -> None:
     place = place_of(function)
+    first = next(iter(inspect.signature(function).parameters), "")
+    if first in {"self", "cls"} and "." in made.qualname.rpartition("<locals>.")[2]:
+        raise TraceError(
+            f"`{made.qualname}` is a method, and a step has no object to call it on",
+            f"write a function, or `@staticmethod` below `@step`, with what it needs instead of `{first}`",
+            place=place,
+        )
     for each in made.args:
         if each.role is Role.VALUE:
             _check_argument(each, made, place)
@@ -216,6 +249,19 @@ def _check(made: Function, function: Callable[..., Any]) -> None:
                 f"`{base_id(made)}` takes `*{parameter.name}`, and the values of a step have names",
                 "take a list instead",
                 place=place,
+            )
+
+
+def _check_storable(function: Function) -> None:
+    """Refuse annotations that say that a value can not be stored, before anything runs."""
+    asked = [(f"takes `{each.name}` as", each.annotation, False) for each in function.values]
+    for verb, annotation, returned in [*asked, ("returns", function.returns, True)]:
+        wrong = unstorable(annotation, returned=returned)
+        if wrong is not None:
+            raise TraceError(
+                f"`{base_id(function)}` {verb} {a_name(wrong)}, which can not be stored between two steps",
+                f"use plain data, make it in the step, or register a codec: `stretto.codec({wrong}, ...)`",
+                place=place_of(function.call),
             )
 
 

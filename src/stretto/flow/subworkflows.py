@@ -1,11 +1,11 @@
 """`subworkflow(...)`: another workflow as a step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, overload
 
 from stretto.flow.calls import own_kind
-from stretto.flow.convert import setting
+from stretto.flow.convert import refuse_errors, setting
 from stretto.flow.errors import TraceError
 from stretto.flow.leaves import FromChild
 from stretto.flow.nodes import Node, Settings
@@ -13,7 +13,7 @@ from stretto.flow.places import here
 from stretto.flow.refs import NoResult, Ref
 from stretto.flow.trace import Trace, Value, required
 from stretto.model.param import ParamDefinition, ParamType
-from stretto.model.step import SubworkflowStep
+from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, TypedStep, WhileStep
 from stretto.runtimes.python.values import kind_of
 
 if TYPE_CHECKING:
@@ -89,16 +89,39 @@ def call_flow(
     """A workflow that is known, as a step of the one that is traced."""
     given = flow.bound(args, kwargs)
     returned = flow.returns  # which traces it, and finds out if it calls this one
+    undoable = None if child.sync else _undoable(flow)
+    if undoable is not None:
+        raise TraceError(
+            f"`{flow.id}` has steps that can be undone, such as `{undoable}`, but nobody waits for it:"
+            " if this workflow fails, they would stay as they are",
+            "wait for it: remove `sync=False`; or start it from a function",
+        )
     trace.subflows[flow] = None
-    params: Settings = {
-        name: setting(trace, value, flow.params[name].kind, name) for name, value in given.items()
-    }
+    params: Settings = {}
+    for name, value in given.items():
+        refuse_errors(value, flow.params[name].annotation, f"`{name}` of `{flow.id}`")
+        params[name] = setting(trace, value, flow.params[name].kind, name)
     node = _node(trace, flow.id, child, params)
     label = f"the result of `{node.id}`"
     if returned is None or not child.sync:
         return NoResult(node, label)
     leaf = FromChild(node, returned.step, returned.param, returned.kind.type)
     return Ref(Value(trace, leaf, returned.kind, returned.annotation, label), node)
+
+
+def _undoable(flow: "Flow[..., Any]") -> str | None:
+    """A step of a workflow, or of one that it waits for, that can be undone."""
+    steps = (step for each in (flow, *flow.subflows) for step in _all(each.definition.workflow.steps))
+    return next(
+        (step.id for step in steps if isinstance(step, TypedStep) and step.compensation is not None), None
+    )
+
+
+def _all(steps: Iterable[AnyStep]) -> Iterator[AnyStep]:
+    for step in steps:
+        yield step
+        if isinstance(step, ForeachStep | WhileStep):
+            yield from _all(step.steps)
 
 
 def _by_id(

@@ -1,5 +1,6 @@
 """One tracing of a workflow function: what it has called so far, and where it stands."""
 
+import inspect
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from stretto.flow.expressions import Expression, Leaf
 from stretto.flow.leaves import LoopValue
 from stretto.flow.nodes import Level, Node, Region
 from stretto.flow.places import Place
+from stretto.flow.try_blocks import Blocks, refuse_try
 from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.values import Kind
 
@@ -46,11 +48,13 @@ class Trace:
     def __post_init__(self) -> None:
         self._same_ids: dict[str, int] = {}
         self._same_names: dict[str, int] = {}
+        self._try_blocks: Blocks = {}
         self.top = Level()
         self.region: Region = self.top.root
 
     # --------------------------------------------------------------------------------------------- growing
     def add(self, node: Node) -> Node:
+        refuse_try(node.id, inspect.currentframe(), self._try_blocks)
         node.region.recent = None
         nodes = node.region.level.nodes
         node.order = len(nodes)

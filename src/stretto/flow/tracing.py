@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stretto.definition import Limits, validate
 from stretto.flow.compiling import compile_level
-from stretto.flow.convert import setting, value_in
+from stretto.flow.convert import refuse_errors, setting, value_in
 from stretto.flow.errors import TraceError
 from stretto.flow.leaves import Output, RunParam
 from stretto.flow.nodes import Level, LoopNode, Node, idle
@@ -15,13 +15,13 @@ from stretto.flow.places import Place, end_of
 from stretto.flow.refs import NoResult, Ref
 from stretto.flow.trace import Trace, Value, tracing
 from stretto.model.errors import InvalidRequest
-from stretto.model.param import ParamDefinition
+from stretto.model.param import RESULT, ParamDefinition
 from stretto.model.problem import Problem, keys_in
 from stretto.model.step import AnyStep
-from stretto.model.workflow import Definition, Workflow
+from stretto.model.workflow import Definition, Semantics, Workflow
 from stretto.params import RESERVED_NAMES, STEP_DEFAULTS, WORKFLOW_DEFAULTS
 from stretto.runtimes.python.annotations import annotations_of
-from stretto.runtimes.python.function import RESULT, Argument, Function
+from stretto.runtimes.python.function import Argument, Function
 from stretto.runtimes.python.values import JSON_TEXT, Kind, kind_of, literal
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def _returned(trace: Trace, flow: "Flow[..., Any]", result: Any) -> Returned | N
     value = value_in(result)
     if value is not None:
         trace.check(value)
+        refuse_errors(result, annotation, "what the workflow returns")
         annotation = value.annotation if annotation is Any else annotation
         leaf = value.expression
         if isinstance(leaf, Output) and leaf.param == RESULT:
@@ -99,7 +100,13 @@ def _returned(trace: Trace, flow: "Flow[..., Any]", result: Any) -> Returned | N
 def _definition(flow: "Flow[..., Any]", trace: Trace, returned: Returned | None) -> Definition:
     fields = {"description": _description(flow), **flow.fields}
     params = {name: _default(each, flow.place) for name, each in flow.params.items() if each.has_default}
-    workflow = Workflow(id=flow.id, params=params or None, steps=compile_level(trace, trace.top), **fields)
+    workflow = Workflow(
+        id=flow.id,
+        semantics=Semantics.STRETTO,
+        params=params or None,
+        steps=compile_level(trace, trace.top),
+        **fields,
+    )
     return Definition(properties=flow.properties, workflow=workflow, extra=_extra(flow, returned))
 
 

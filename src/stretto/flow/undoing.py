@@ -7,10 +7,9 @@ from stretto.flow.convert import converted
 from stretto.flow.errors import TraceError
 from stretto.flow.leaves import Output
 from stretto.flow.nodes import Given, Node, Setting, param_of
-from stretto.flow.trace import Trace
-from stretto.model.param import ParamDefinition, Params
+from stretto.model.param import RESULT, ParamDefinition, Params
 from stretto.model.step import TypedStep
-from stretto.runtimes.python.function import RESULT, Argument
+from stretto.runtimes.python.function import Argument
 from stretto.runtimes.python.kinds import kind_of_param
 from stretto.runtimes.python.own_params import FUNCTION, TYPE, named
 from stretto.runtimes.python.values import Kind, empty
@@ -22,11 +21,15 @@ NOTHING: Final = "let it take what the step takes, or what it returns"
 
 
 def undo_step(
-    step: "StepFunction[..., Any]", undo: "StepFunction[..., Any]", trace: Trace, node: Node
+    step: "StepFunction[..., Any]", undo: "StepFunction[..., Any]", node: Node, undo_id: str
 ) -> TypedStep:
     """The step that undoes a node: what it takes by name is what the node was given, the rest its result."""
     function = undo.function
-    trace.functions[function] = None
+    if undo.compensate is not None:
+        raise TraceError(
+            f"`{base_id(function)}` undoes `{node.id}`, and nothing undoes an undo",
+            f"remove `compensate` from `{base_id(function)}`",
+        )
     params: Params = {FUNCTION: named(function.name)}
     rest: list[Argument] = []
     for argument in function.values:
@@ -47,7 +50,6 @@ def undo_step(
         params[RESULT] = ParamDefinition(
             type=function.kind.type, value=empty(function.kind), meta=function.kind.meta
         )
-    undo_id = trace.step_id(undo.options.id or f"undo_{node.id}", node.place)
     fields = {**undo.options.fields(), "retry_policy": undo.options.retry_policy()}
     return TypedStep(id=undo_id, type=TYPE, params=params, **fields)
 

@@ -3,15 +3,30 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial, update_wrapper
-from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
+from typing import (
+    Any,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
+from weakref import WeakKeyDictionary
 
 from stretto.definition import to_json, to_yaml
+from stretto.flow.calls import base_id
 from stretto.flow.errors import TraceError
 from stretto.flow.mapping import map_flow
 from stretto.flow.places import Place, here, place_of
 from stretto.flow.plain_calls import IN_A_WORKFLOW
-from stretto.flow.signature import arguments_of, bind_arguments
+from stretto.flow.signature import TAKEN, arguments_of, bind_arguments
 from stretto.flow.step_options import refuse_unknown
+from stretto.flow.steps import StepFunction
 from stretto.flow.subworkflows import PLAIN, call_flow
 from stretto.flow.trace import current
 from stretto.flow.tracing import Returned, Traced, trace_flow
@@ -28,6 +43,7 @@ from stretto.model.param import ParamDefinition
 from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Definition
 from stretto.runtimes.python.function import Argument, Function
+from stretto.runtimes.python.step_error import StepError
 from stretto.runtimes.python.values import literal
 
 P = ParamSpec("P")
@@ -145,9 +161,14 @@ class Flow(Generic[P, T]):
         finally:
             IN_A_WORKFLOW.reset(token)
 
-    def map(self, *args: Any, **kwargs: Any) -> list[T]:
+    @overload
+    def map(self, *args: Any, errors: Literal["return"], **kwargs: Any) -> list[T | StepError]: ...
+    @overload
+    def map(self, *args: Any, **kwargs: Any) -> list[T]: ...
+
+    def map(self, *args: Any, **kwargs: Any) -> Any:
         """Run the workflow once for each element of a list; see `map` of a step."""
-        return cast("list[T]", map_flow(self, args, kwargs, here()))
+        return map_flow(self, args, kwargs, here())
 
 
 class WorkflowDecorator(Protocol):
@@ -185,3 +206,34 @@ def _workflow(options: dict[str, Any], function: Callable[..., Any]) -> Flow[...
             place=place,
         )
     return Flow(function, cast("WorkflowKeywords", options))
+
+
+def flow_of(step: StepFunction[P, T]) -> Flow[P, T]:
+    """The workflow of one step: its id is that of the step, and its parameters are the step's arguments. The
+    same step always gives the same workflow.
+    """
+    known = _FLOWS.get(step)
+    if known is not None:
+        return cast("Flow[P, T]", known)
+    function = step.function
+    place = place_of(function.call)
+    flow_id = step.options.id or base_id(function)
+    for each in function.values:
+        if each.name in TAKEN:
+            raise TraceError(
+                f"the step `{flow_id}` can not be run by itself: every run has a parameter `{each.name}`",
+                "call it in a function with `@workflow`",
+                place=place,
+            )
+
+    def alone(**values: Any) -> Any:
+        return step(**values)  # type: ignore[call-arg]
+
+    params = {each.name: each for each in function.values}
+    made = Flow(alone, {"id": flow_id}, params=params, place=place)
+    made.__doc__ = alone.__doc__ = function.doc or None
+    _FLOWS[step] = made
+    return cast("Flow[P, T]", made)
+
+
+_FLOWS: Final[WeakKeyDictionary[StepFunction[..., Any], Flow[..., Any]]] = WeakKeyDictionary()

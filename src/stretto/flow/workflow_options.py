@@ -7,11 +7,12 @@ from typing import Any, Final, TypedDict
 from stretto.flow.durations import Duration, duration
 from stretto.flow.errors import TraceError
 from stretto.flow.step_options import tags_of
-from stretto.model.properties import Properties, RunStrategy
+from stretto.model.properties import AT_ONCE, Properties, RunStrategy
 from stretto.model.status import RunStatus
 from stretto.model.suggest import did_you_mean
 from stretto.model.tag import Tag
 from stretto.model.trigger import (
+    CatchUp,
     CronTrigger,
     IntervalTrigger,
     PredefinedSchedule,
@@ -29,14 +30,25 @@ STATUSES: Final = (*(status.value for status in RunStatus), "RESUMED")
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """A schedule: `Cron("0 6 * * *", timezone="Europe/Berlin")`. `within` spreads the starts over a time."""
+    """A schedule: `Cron("0 6 * * *", timezone="Europe/Berlin")`. `within` spreads the starts over a time.
+
+    `catch_up` says what becomes of fires that were missed because no process was there: "latest" (one run for
+    all of them), "all" (the newest `limit` of them, 100 by default), or "none".
+    """
 
     expression: str
     timezone: str | None = None
     within: Duration | None = None
+    catch_up: str = CatchUp.LATEST
+    limit: int | None = None
 
     def trigger(self) -> TimeTrigger:
-        delay = duration(self.within, "within")
+        common: dict[str, Any] = {
+            "timezone": self.timezone,
+            "fuzzy_max_delay": duration(self.within, "within"),
+            "catch_up": self._catch_up(),
+            "catch_up_limit": self.limit,
+        }
         if self.expression.startswith("@"):
             try:
                 named = PredefinedSchedule(self.expression)
@@ -44,8 +56,16 @@ class Cron:
                 known = [each.value for each in PredefinedSchedule]
                 hint = did_you_mean(self.expression, known) or f"write one of {', '.join(known)}, or a cron"
                 raise TraceError(f"`{self.expression}` is not a schedule", hint) from None
-            return PredefinedTrigger(expression=named, timezone=self.timezone, fuzzy_max_delay=delay)
-        return CronTrigger(cron=self.expression, timezone=self.timezone, fuzzy_max_delay=delay)
+            return PredefinedTrigger(expression=named, **common)
+        return CronTrigger(cron=self.expression, **common)
+
+    def _catch_up(self) -> CatchUp:
+        try:
+            return CatchUp(self.catch_up)
+        except ValueError:
+            known = [each.value for each in CatchUp]
+            hint = did_you_mean(self.catch_up, known) or f"write one of {', '.join(known)}"
+            raise TraceError(f"`catch_up` is `{self.catch_up}`", hint) from None
 
 
 Schedule = str | Cron | CronTrigger | PredefinedTrigger | IntervalTrigger
@@ -63,20 +83,19 @@ class WorkflowKeywords(TypedDict, total=False):
     timeout: Duration
     tags: Sequence[str | Tag]
     concurrency: int
+    undo_on_stop: bool
     on_status: Handler | Mapping[str, Handler | Sequence[Handler]]
 
 
 KEYWORDS: Final = tuple(WorkflowKeywords.__annotations__)
 
 
-def properties_of(options: WorkflowKeywords) -> Properties | None:
-    """What holds for all versions of the workflow."""
+def properties_of(options: WorkflowKeywords) -> Properties:
+    """What holds for all versions of the workflow. Without a run strategy, its runs go on at once."""
     owner, strategy = options.get("owner"), options.get("run_strategy")
-    if owner is None and strategy is None:
-        return None
     return Properties(
         owner=None if owner is None else User(name=owner),
-        run_strategy=None if strategy is None else _strategy(strategy),
+        run_strategy=AT_ONCE if strategy is None else _strategy(strategy),
     )
 
 
@@ -101,8 +120,15 @@ def fields_of(options: WorkflowKeywords) -> dict[str, Any]:
         "time_triggers": tuple(map(_trigger, _sequence(options.get("schedule")))) or None,
         "signal_triggers": tuple(map(_signal, _sequence(options.get("signals")))) or None,
         "instance_step_concurrency": options.get("concurrency"),
+        "undo_on_stop": _switch(options.get("undo_on_stop"), "undo_on_stop") or None,
     }
     return {key: value for key, value in found.items() if value is not None}
+
+
+def _switch(given: Any, name: str) -> bool | None:
+    if given is None or isinstance(given, bool):
+        return given
+    raise TraceError(f"`{name}` is {given!r}", "write True or False")
 
 
 def _sequence(given: Any) -> tuple[Any, ...]:

@@ -30,3 +30,4 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     time: int
     user: str | None = None
     note: str | None = None
+    request_id: str | None = None

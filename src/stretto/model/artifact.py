@@ -1,7 +1,7 @@
 """Artifacts: what a step leaves behind beside its parameters. `type` decides the shape."""
 
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
@@ -17,6 +17,8 @@ from stretto.model.timeline import LogEvent, MilestoneEvent
 from stretto.model.wire.codec import Codec, Own, Sink, wrong_type
 from stretto.model.wire.types import codec_of
 from stretto.model.words import Word
+
+PYTHON: Final = "python"  # the key under which Python steps leave the exception of their function
 
 
 class ArtifactKey(StrEnum):

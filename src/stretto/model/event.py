@@ -1,11 +1,26 @@
 """Events that are told to the outside, after the change is stored."""
 
+from typing import Final
+
 import msgspec
 
-from stretto.model.status import InstanceStatus
+from stretto.model.status import InstanceStatus, StepStatus
 from stretto.model.status_change import StepStatusChange
 from stretto.model.tag import Tag
 from stretto.model.user import User
+
+# The statuses of an attempt before its end, in order. An attempt enters each of them at most once.
+BEFORE_END: Final = (
+    StepStatus.CREATED,
+    StepStatus.INITIALIZED,
+    StepStatus.PAUSED,
+    StepStatus.WAITING_FOR_SIGNALS,
+    StepStatus.EVALUATING_PARAMS,
+    StepStatus.WAITING_FOR_PERMITS,
+    StepStatus.STARTING,
+    StepStatus.RUNNING,
+    StepStatus.FINISHING,
+)
 
 
 class ChangeFields(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -18,7 +33,12 @@ class ChangeFields(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class StepStatusChanged(ChangeFields, frozen=True, kw_only=True, tag="STEP_INSTANCE_STATUS_CHANGE_EVENT"):
-    """A step attempt moved; all moves since the last event at once."""
+    """A step attempt moved; all moves since the last event at once.
+
+    The change log stores the moves of one commit as a single record, from the first status to the last, and
+    in `passed` when the attempt entered the statuses between them: for each of `BEFORE_END` the milliseconds
+    before the last move. `all_moves` makes the single moves from it.
+    """
 
     workflow_instance_id: int
     workflow_run_id: int
@@ -30,6 +50,21 @@ class StepStatusChanged(ChangeFields, frozen=True, kw_only=True, tag="STEP_INSTA
     step_instance_id: int | None = None
     asks: bool | None = None  # a Wait step: somebody is, or was, asked
     status_change_records: tuple[StepStatusChange, ...] = ()
+    passed: tuple[int | None, ...] | None = None
+
+    def all_moves(self) -> tuple[StepStatusChange, ...]:
+        if self.passed is None:
+            return self.status_change_records
+        (whole,) = self.status_change_records
+        made: list[StepStatusChange] = []
+        old = whole.old_status
+        for status, age in zip(BEFORE_END, self.passed, strict=False):
+            if age is not None:
+                at = whole.event_time - age
+                made.append(StepStatusChange(old_status=old, new_status=status, event_time=at))
+                old = status
+        last = StepStatusChange(old_status=old, new_status=whole.new_status, event_time=whole.event_time)
+        return (*made, last)
 
 
 class InstanceStatusChanged(

@@ -20,6 +20,16 @@ class Ancestor(msgspec.Struct, frozen=True, kw_only=True):
     sync: bool | None = None  # False: the step did not wait for the run that it started
 
 
+class PathNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node of a path into loops: a step attempt, or the iteration at its end, which has no step."""
+
+    workflow_id: str
+    instance_id: int
+    run_id: int = 0
+    step_id: str | None = None
+    step_attempt_id: int = 0
+
+
 class InitiatorFields(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
     """What all initiators have; `inline` is true of the iterations of a loop."""
 
@@ -53,7 +63,7 @@ class SignalInitiator(InitiatorFields, frozen=True, kw_only=True, tag="SIGNAL"):
 
     trigger_uuid: str
     signal_id_map: dict[str, int] | None = None
-    params: dict[str, Parameter] | None = None
+    params: dict[str, Parameter] = {}
 
 
 class UpstreamFields(InitiatorFields, frozen=True, kw_only=True):

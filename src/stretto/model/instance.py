@@ -54,7 +54,7 @@ class WorkflowInstance(msgspec.Struct, kw_only=True):
     runtime_workflow: Workflow | None = None
     runtime_dag: dict[str, Transition] | None = None
     timeout_in_millis: int | None = None
-    params: dict[str, Parameter] = {}
+    params: dict[str, Parameter] | None = None  # None: they could not be evaluated
     initiator: Initiator | None = None
     status: InstanceStatus
     request_time: int | None = None
@@ -66,6 +66,7 @@ class WorkflowInstance(msgspec.Struct, kw_only=True):
     artifacts: Artifacts = {}
     timeline: Timeline = []
     aggregated_info: AggregatedInfo | None = None
+    quarantined: str | None = None  # why it was set aside; only of a run that is
 
     @property
     def run_status(self) -> RunStatus:

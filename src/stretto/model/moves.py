@@ -23,13 +23,14 @@ RUN_MOVES: Final[Moves[RunStatus]] = {
         R.SUCCEEDED: "every step it needed is complete",
         R.FAILED: "a step failed, or it was killed",
         R.STOPPED: "stopped, or a step was",
-        R.TIMED_OUT: "it, or a step, took too long",
+        R.TIMED_OUT: "it took too long, or in Maestro a step did",
     },
     R.PAUSED: {
         R.CREATED: "resumed before it had started",
-        R.IN_PROGRESS: "resumed",
-        R.STOPPED: "stopped",
-        R.FAILED: "killed",
+        R.IN_PROGRESS: "resumed, or stopped and being undone",
+        R.SUCCEEDED: "its last step ended: nothing is left to hold",
+        R.STOPPED: "stopped, or its last step was",
+        R.FAILED: "killed, or its last step failed and nothing is to be undone",
         R.TIMED_OUT: "it took too long",
     },
 }
@@ -49,7 +50,7 @@ _ENDED_FROM_OUTSIDE: Final = {
     P.STOPPED: "stopped",
     P.SKIPPED: "skipped",
     P.FATALLY_FAILED: "killed",
-    P.COMPLETED_WITH_ERROR: "killed, and the failure mode ignores it",
+    P.COMPLETED_WITH_ERROR: "killed, or it could not be decided, and the failure mode ignores it",
     P.TIMED_OUT: "the run timed out",
     P.INTERNALLY_FAILED: "it could not be decided",
 }
@@ -61,7 +62,7 @@ _ENDED_BADLY: Final = {
     P.USER_FAILED: "user error, a try is left",
     P.PLATFORM_FAILED: "platform error, a try is left",
     P.FATALLY_FAILED: "fatal error, no try left, or killed",
-    P.COMPLETED_WITH_ERROR: "failed for good, and the failure mode ignores it",
+    P.COMPLETED_WITH_ERROR: "failed or timed out for good, and the failure mode ignores it",
 }
 _TRIED_AGAIN: Final = {
     P.CREATED: "the next attempt, after the back-off",

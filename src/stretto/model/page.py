@@ -29,9 +29,13 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
-    """A part of a list, newest first."""
+    """A part of a list, newest first.
+
+    total_count   Instances, runs and versions: the span of the ids, as in Maestro. Other lists: how many
+                  elements the whole list has; absent if that is not known.
+    """
 
     page_info: PageInfo
-    total_count: int
+    total_count: int | None = None
     elements: tuple[T, ...] = ()
     count: Count | None = None  # of the whole list, where somebody asked for it

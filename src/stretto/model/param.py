@@ -1,15 +1,19 @@
 """Parameters: typed values, literal or expression, as an author wrote them or as a run evaluated them."""
 
-from decimal import Decimal
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
 from stretto.model.problem import Code, Place, problem_at
 from stretto.model.tag import Tag
-from stretto.model.wire.codec import Codec, Own, Sink, wrong_type
+from stretto.model.wire.codec import Codec, Encode, Filled, Own, Sink, wrong_type
+from stretto.model.wire.scalars import Real, Whole, same, written_deep
 from stretto.model.wire.types import codec_of
 from stretto.model.words import Word
+
+RESULT: Final = "result"  # the output parameter that holds what the work of a step returned
+FORMAT: Final = "format"  # in the meta of a parameter
+JSON: Final = "json"  # its text, or each of its texts, is JSON
 
 
 class ParamType(Word):
@@ -74,7 +78,8 @@ class ParamDefinition(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A parameter before evaluation: a literal `value` or an `expression`, never both.
 
     `value` is None for an expression, and for a parameter that the system only asks for.
-    A MAP's value is a dict of definitions; a DOUBLE is a Decimal, so that no digit is lost.
+    A MAP's value is a dict of definitions; a DOUBLE is a Decimal, so that no digit is lost. A LONG of more
+    than 64 bits, NaN and the infinities are values of definitions that do not follow Maestro.
     """
 
     wire: ClassVar[Own] = Own(lambda tp: ParamCodec(tp))  # noqa: PLW0108 - defined below
@@ -105,20 +110,24 @@ Params = dict[str, ParamDefinition]
 
 VALUE_TYPES: Final[dict[ParamType, Any]] = {
     ParamType.STRING: str,
-    ParamType.LONG: int,
-    ParamType.DOUBLE: Decimal,
+    ParamType.LONG: Whole,
+    ParamType.DOUBLE: Real,
     ParamType.BOOLEAN: bool,
     ParamType.STRING_MAP: dict[str, str],
     ParamType.STRING_ARRAY: tuple[str, ...],
-    ParamType.LONG_ARRAY: tuple[int, ...],
-    ParamType.DOUBLE_ARRAY: tuple[Decimal, ...],
+    ParamType.LONG_ARRAY: tuple[Whole, ...],
+    ParamType.DOUBLE_ARRAY: tuple[Real, ...],
     ParamType.BOOLEAN_ARRAY: tuple[bool, ...],
     ParamType.MAP: dict[str, ParamDefinition],
 }
 RESULT_TYPES: Final[dict[ParamType, Any]] = {
     **VALUE_TYPES,
-    ParamType.STRING_ARRAY: tuple[str | None, ...],  # what a loop collected may have gaps
-    ParamType.MAP: dict[str, Any],
+    # What a loop collected has nulls where an iteration left no value.
+    ParamType.STRING_ARRAY: tuple[str | None, ...],
+    ParamType.LONG_ARRAY: tuple[Whole | None, ...],
+    ParamType.DOUBLE_ARRAY: tuple[Real | None, ...],
+    ParamType.BOOLEAN_ARRAY: tuple[bool | None, ...],
+    ParamType.MAP: Annotated[dict[str, Any], Own(lambda _tp: _members_codec())],
 }
 TYPED_FIELDS: Final = {"value": VALUE_TYPES, "evaluated_result": RESULT_TYPES}
 PLAIN_FIELDS: Final[dict[str, Any]] = {
@@ -149,7 +158,7 @@ class ParamCodec:
             key: codec_of(kind) for key, kind in PLAIN_FIELDS.items() if key in tp.__struct_fields__
         }
         self._by_kind: dict[ParamType, dict[str, Codec]] = {}
-        self._written: dict[ParamType, list[tuple[str, Codec]]] = {}
+        self._written: dict[ParamType, list[tuple[str, Encode | None]]] = {}
 
     def blank(self) -> ParamDefinition:
         return self._tp(type=ParamType.STRING, value="")
@@ -182,18 +191,21 @@ class ParamCodec:
 
     def encode(self, param: ParamDefinition, /) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        for key, codec in self._written.get(param.type) or self._order(param.type):
+        for key, write in self._written.get(param.type) or self._order(param.type):
             item = getattr(param, key)
             if item is not None:
-                out[key] = codec.encode(item)
+                out[key] = item if write is None else write(item)
         out.update(param.meta)
         return out
 
-    def _order(self, kind: ParamType) -> list[tuple[str, Codec]]:
-        """The fields that a type has, as they are written. Kept, since a run has many parameters."""
+    def _order(self, kind: ParamType) -> list[tuple[str, Encode | None]]:
+        """The fields that a type has, and how they are written (None: as they are). Kept, since a run has
+        many parameters.
+        """
         codecs = {**self._codecs(kind), "type": TYPE_CODEC}
         keys = ("value", "type", *self._plain, "evaluated_result")
-        self._written[kind] = [(key, codecs[key]) for key in keys if key in codecs]
+        writers = {key: codecs[key].encode for key in keys if key in codecs}
+        self._written[kind] = [(key, None if write is same else write) for key, write in writers.items()]
         return self._written[kind]
 
     def _codecs(self, kind: ParamType) -> dict[str, Codec]:
@@ -203,6 +215,13 @@ class ParamCodec:
             typed = {key: codec_of(table[kind]) for key, table in self._typed.items()}
             known = self._by_kind[kind] = {**self._plain, **typed}
         return known
+
+
+def _members_codec() -> Codec:
+    """The result of a MAP: plain data, in which numbers that JSON has no word for are texts."""
+    codec = Filled()
+    codec.fill(codec_of(dict[str, Any]).decode, written_deep, dict)
+    return codec
 
 
 def _is_free_note(key: str, item: Any) -> bool:

@@ -53,6 +53,8 @@ class Code:
     NOT_A_FIELD: Final = "not-a-field"
     UNKNOWN_PARAM: Final = "unknown-param"
     UNUSED_PARAM: Final = "unused-param"
+    UNUSED_LIMIT: Final = "unused-limit"
+    YAML_WORD: Final = "yaml-word"
     CONSTANT_CONDITION: Final = "constant-condition"
     NEVER_REACHED: Final = "never-reached"
     DEPRECATED: Final = "deprecated"

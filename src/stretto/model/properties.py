@@ -11,6 +11,7 @@ from stretto.model.wire.codec import Shape
 from stretto.model.words import Word
 
 DEFAULT_PARALLELISM: Final = 20
+MOST_PARALLEL: Final = 1_000  # runs of one workflow at once
 
 
 class RunStrategyRule(Word):
@@ -53,6 +54,10 @@ class RunStrategy(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(
                 self, "workflow_concurrency", DEFAULT_PARALLELISM if parallel else 1
             )
+
+
+# The default of workflows in Python: as many at once as the limits allow.
+AT_ONCE: Final = RunStrategy(rule=RunStrategyRule.PARALLEL, workflow_concurrency=MOST_PARALLEL)
 
 
 class AccessControl(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str | None = None
     runtime_tags: tuple[Tag, ...] | None = None
     run_params: Params | None = None
+    step_run_params: dict[str, Params] | None = None  # parameters of single steps, by step id
     artifacts: Artifacts | None = None
     persist_failed_run: bool = False  # keep a run whose parameters can not be evaluated, as FAILED
 
@@ -40,6 +41,7 @@ class InstanceRestartRequest(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str | None = None
     restart_policy: RunPolicy
     run_params: Params | None = None
+    step_run_params: dict[str, Params] | None = None  # parameters of single steps, by step id
 
 
 class StepRestartRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +51,7 @@ class StepRestartRequest(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str | None = None
     restart_policy: RunPolicy
     step_run_params: Params | None = None
+    run_params: Params | None = None  # of the new run; refused while the run goes on
     upstream_restart_mode: UpstreamRestartMode | None = None
 
 

@@ -22,10 +22,33 @@ class StartStatus(Word):
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
+class Hold(Word):
+    """Why a run is queued; of several reasons the one that lasts longest."""
+
+    PAUSED = "PAUSED"  # the concurrency is 0: somebody must raise it
+    BLOCKED = "BLOCKED"  # a failed run must be restarted or unblocked
+    BEHIND_PAUSED = "BEHIND_PAUSED"  # a run before it is paused, and the rule keeps the order
+    REPLACING = "REPLACING"  # the run that it replaces has been told to stop
+    BUSY = "BUSY"  # every slot is taken
+    BEHIND = "BEHIND"  # a slot is free, but runs ahead of it get it
+    NOTHING = "NOTHING"  # it is admitted next
+
+
+class Queued(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a new run has not begun, as it stood when the request was answered.
+
+    blocked_by   The first few of the runs that it waits for: `etl/1`, or `etl/1/2` for a second run.
+    """
+
+    hold: Hold
+    blocked_by: tuple[str, ...] = ()
+
+
 class WorkflowCreateResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The version that a push made."""
 
     workflow_definition: WorkflowVersion
+    warnings: tuple[str, ...] | None = None  # what is allowed and almost surely not meant, with its place
 
 
 class PropertiesUpdateResponse(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +80,11 @@ class WorkflowActionResponse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StartResponse(msgspec.Struct, frozen=True, kw_only=True):
-    """After a start, and after the restart of an instance."""
+    """After a start, and after the restart of an instance.
+
+    detail   Why the new run has not begun: `queued, blocked by failed etl/1`. Unset: it has been admitted.
+    queued   The same as data, for a run that is queued.
+    """
 
     workflow_id: str
     workflow_version_id: int
@@ -65,6 +92,8 @@ class StartResponse(msgspec.Struct, frozen=True, kw_only=True):
     workflow_run_id: int
     workflow_uuid: str | None = None
     status: StartStatus
+    detail: str | None = None
+    queued: Queued | None = None
     timeline_event: TimelineEvent | None = None
 
 
@@ -92,6 +121,8 @@ class StepRestartResponse(msgspec.Struct, frozen=True, kw_only=True):
     step_id: str | None = None
     step_attempt_id: int | None = None
     status: StartStatus
+    detail: str | None = None
+    queued: Queued | None = None
     timeline_event: TimelineEvent | None = None
 
 

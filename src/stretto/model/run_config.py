@@ -19,6 +19,7 @@ class RunPolicy(Word):
     RESTART_FROM_INCOMPLETE = "RESTART_FROM_INCOMPLETE"  # what is not complete, and what follows it
     RESTART_FROM_SPECIFIC = "RESTART_FROM_SPECIFIC"  # the same, and one named step
     RESTART_CUSTOMIZED_RUN = "RESTART_CUSTOMIZED_RUN"  # known to Maestro's model, used by nothing
+    UNDO = "UNDO"  # what undoes the runs of the instance before it; only the engine starts such a run
 
     @property
     def is_fresh(self) -> bool:

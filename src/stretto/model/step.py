@@ -68,6 +68,7 @@ class StepFields(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field=
     transition: Transition = Transition()
     failure_mode: FailureMode | None = None
     tags: tuple[Tag, ...] | None = None
+    rate: str | None = None  # how many of its attempts may start in a time, over all runs: `10/minute`
     timeout: Number | None = None
     signal_dependencies: tuple[SignalDependencyDefinition, ...] | None = None
     signal_outputs: tuple[SignalOutputDefinition, ...] | None = None
@@ -97,6 +98,7 @@ class ForeachStep(StepFields, frozen=True, kw_only=True, gc=False, tag="foreach"
 
     concurrency: int | None = None
     strict_ordering: bool = False
+    continue_on_failure: bool | None = None  # iterations begin also after one has failed
     steps: "tuple[Step, ...]" = ()
 
 

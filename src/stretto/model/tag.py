@@ -1,5 +1,6 @@
 """Tags: names on workflows, steps and parameters; a tag with permits limits how many steps run at once."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import msgspec
@@ -28,3 +29,8 @@ class Tag(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     namespace: TagNamespace | None = None
     permit: int | None = None  # how many steps may hold the tag at once, where it says so itself
     attributes: dict[str, Any] = {}
+
+
+def merge_tags(*groups: Iterable[Tag] | None) -> tuple[Tag, ...]:
+    """The tags of all groups; of two with the same name, the one of the later group counts."""
+    return tuple({tag.name: tag for group in groups for tag in group or ()}.values())

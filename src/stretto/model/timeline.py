@@ -39,14 +39,14 @@ class LogEvent(EventFields, frozen=True, kw_only=True, tag="LOG"):
 
 
 class DetailsEvent(EventFields, frozen=True, kw_only=True, tag="DETAILS"):
-    """An error."""
+    """An error. Ours always say whether a retry follows; what others wrote may leave it open."""
 
-    wire: ClassVar[Shape] = Shape(lean=("errors", "retryable"))
+    wire: ClassVar[Shape] = Shape(lean=("errors",))
 
     status: ErrorStatus
     message: str
     errors: tuple[str, ...] = ()
-    retryable: bool = False
+    retryable: bool | None = None
 
 
 class StatusEvent(EventFields, frozen=True, kw_only=True, tag="STATUS"):

@@ -23,16 +23,28 @@ class PredefinedSchedule(Word):
         return super()._missing_(value if str(value).startswith("@") else f"@{value}")
 
 
+class CatchUp(Word):
+    """What becomes of fires that could not be started in time."""
+
+    ALL = "all"  # each is started, the newest up to a limit; the default
+    LATEST = "latest"  # the newest is started, unless one that is in time starts anyway
+    NONE = "none"  # none is started
+
+
 class CronTrigger(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="CRON"):
     cron: str
     timezone: str | None = None
     fuzzy_max_delay: Number | None = None
+    catch_up: CatchUp | None = None
+    catch_up_limit: int | None = None
 
 
 class PredefinedTrigger(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="PREDEFINED"):
     expression: PredefinedSchedule
     timezone: str | None = None
     fuzzy_max_delay: Number | None = None
+    catch_up: CatchUp | None = None
+    catch_up_limit: int | None = None
 
 
 class IntervalTrigger(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="INTERVAL"):
@@ -40,6 +52,8 @@ class IntervalTrigger(msgspec.Struct, frozen=True, kw_only=True, tag_field="type
     start: str | None = None
     timezone: str | None = None
     fuzzy_max_delay: Number | None = None
+    catch_up: CatchUp | None = None
+    catch_up_limit: int | None = None
 
 
 TimeTrigger = CronTrigger | PredefinedTrigger | IntervalTrigger

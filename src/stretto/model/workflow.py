@@ -24,20 +24,34 @@ class Criticality(Word):
     LOW = "LOW"
 
 
+class Semantics(Word):
+    """Which rules the engine follows where Maestro's and ours differ: failures, missing values, overflow."""
+
+    MAESTRO = "MAESTRO"  # as the reference; the default of a definition that does not say
+    STRETTO = "STRETTO"  # Python, stages, failure edges, compensation and the task engine's forms
+
+
 class Workflow(msgspec.Struct, frozen=True, kw_only=True):
     """The versioned part: parameters, triggers and steps."""
 
     id: str
     name: str | None = None
     description: str | None = None
+    semantics: Semantics | None = None
     tags: tuple[Tag, ...] | None = None
     timeout: Number | None = None
     time_triggers: tuple[TimeTrigger, ...] | None = None
     signal_triggers: tuple[SignalTrigger, ...] | None = None
     criticality: Criticality | None = None
     instance_step_concurrency: int | None = None
+    undo_on_stop: bool | None = None  # a run that is stopped is undone, as one that fails is
     params: Params | None = None
     steps: tuple[Step, ...] = ()
+
+    @property
+    def follows_maestro(self) -> bool:
+        """Whether the reference decides where its rules and ours differ."""
+        return self.semantics is not Semantics.STRETTO
 
 
 class GitInfo(msgspec.Struct, frozen=True, kw_only=True):

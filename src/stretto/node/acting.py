@@ -2,24 +2,25 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from stretto.engine import effects as todo
 from stretto.engine import events as happened
 from stretto.engine.elsewhere import question_of
-from stretto.engine.records import NO_PARAMS, AttemptKey
+from stretto.engine.records import AttemptKey
 from stretto.model.errors import Unavailable
 from stretto.model.status import StepStatus
-from stretto.node.asks import Ask, Carry, Deliver, Evaluate, GrantTags, LookAtQueues, Verb
+from stretto.node.asks import Ask, Carry, Deliver, Evaluate, GrantTags, LookAtQueues, TagWaits, Verb
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
 from stretto.node.entry import Entry, Item
 from stretto.node.group import Group
 from stretto.node.jobs import Job, Jobs
+from stretto.node.launches import context_of
 from stretto.ports.failures import Fenced
 from stretto.ports.messages import Result
-from stretto.ports.runtime import Launch, StepContext, StepResult
 
 REMEMBERED: Final = 60_000  # how long the result of work is known that was sent to another node
 
@@ -36,6 +37,7 @@ class Acting:
         self._ready: deque[Callable[[], None]] = deque()
         self._under_way = 0
         self._tags: dict[str, None] = {}  # somebody waits for them, or gave some back
+        self._slots: set[str] = set()  # tags whose rate is waited for, each with a timer
         self._queues: dict[str, None] = {}  # workflows that have a run less
         self._handlers: Mapping[type, Callable[[Group, Entry, Any], None]] = {
             todo.StartWork: self._work,
@@ -54,12 +56,13 @@ class Acting:
         self._ready.clear()
         self._under_way = 0
         self._tags = {}
+        self._slots = set()
         self._queues = {}
         self.jobs.abandon_all()
 
     def pump(self) -> None:
         if self._tags:
-            self.look(GrantTags(tags=tuple(self._tags)))
+            self._grant(GrantTags(tags=tuple(self._tags)))
             self._tags = {}
         if self._queues:
             self.look(LookAtQueues(workflow_ids=tuple(self._queues)))
@@ -154,15 +157,40 @@ class Acting:
 
     def look(self, ask: Ask) -> None:
         """A look that brings no event. If it fails, a sweep repeats it."""
+        self._look(ask, self._wait_for_slots)
 
-        def over(_answer: object) -> None:
+    def _grant(self, ask: GrantTags) -> None:
+        """Let those go who wait for tags, and note for which of them somebody still waits."""
+
+        def then(waits: TagWaits) -> None:
+            self._book.permits.looked(ask.tags, waits.waited_for)
+            self._wait_for_slots(waits)
+
+        self._look(ask, then)
+
+    def _look(self, ask: Ask, then: Callable[[TagWaits], None]) -> None:
+        def over(answer: object) -> None:
             self._under_way -= 1
+            if isinstance(answer, TagWaits):
+                then(answer)
 
         def go() -> None:
             self._under_way += 1
             self._desk.ask(ask, over, over)
 
         self._ready.append(go)
+
+    def _wait_for_slots(self, waits: TagWaits) -> None:
+        """Look at tags again when their rate allows the next start; one timer for each tag is enough."""
+        for tag, due in waits.next_slots.items():
+            if tag not in self._slots:
+                self._slots.add(tag)
+                wait = self._desk.time.steady_at(due) - self._desk.steady()
+                self._desk.after(int(max(wait, 0) * 1_000) + 1, partial(self._slot_is_free, tag))
+
+    def _slot_is_free(self, tag: str) -> None:
+        self._slots.discard(tag)
+        self._tags[tag] = None
 
     # ----------------------------------------------------------------------------------------------- effects
     def _carry(self, group: Group, entry: Entry, effect: Any) -> None:
@@ -193,26 +221,13 @@ class Acting:
     def _work(self, group: Group, entry: Entry, effect: Any) -> None:
         """Start, look at or end work, unless the attempt has moved on since."""
         attempt = entry.attempt(effect.attempt)
-        run = entry.run_of(effect.attempt)
-        if attempt is None or run is None or entry.flow is None or attempt.launch != effect.launch:
+        context = context_of(entry, effect.attempt, effect.launch)
+        if attempt is None or context is None:
             return
-        flow = entry.flow.tree.live[effect.attempt.run]
-        step = flow.plan.steps[flow.plan.numbers[effect.attempt.step_id]].step
-        context = StepContext(
-            launch=Launch(effect.attempt, effect.launch),
-            step=step,
-            predecessors=flow.plan.predecessors_of(step.id),
-            params=attempt.params or NO_PARAMS,
-            artifacts=attempt.artifacts,
-            timeout_at=attempt.timeout_at,
-            correlation_id=run.correlation_id,
-            owner=run.owner,
-            report=_nobody,
-        )
         verb = _VERBS[type(effect)]
         if verb is Verb.EXECUTE and attempt.status is StepStatus.STARTING:
             verb = Verb.START  # nobody knows whether it was started: it is, again, under the same launch
-        self.jobs.call(context, group.number, verb, outside=self._outside(step))
+        self.jobs.call(context, group.number, verb, outside=self._outside(context.step))
 
     # ----------------------------------------------------------------------------------------------- results
     def _deliver(self, job: Job, event: happened.Reported) -> None:
@@ -269,10 +284,6 @@ class Acting:
                 self._send(job, job.result)
             elif job.outside:  # the next owner asks for it itself
                 self.jobs.settled(job.attempt, job.launch)
-
-
-async def _nobody(_result: StepResult) -> None:
-    """Whoever calls the runtime puts in its own way to report."""
 
 
 _VERBS: Final[Mapping[type, Verb]] = {

@@ -5,7 +5,7 @@ node then decides what to do, so nobody else repeats anything. Asks are told apa
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -15,10 +15,11 @@ from stretto.engine.flow import Flow
 from stretto.engine.records import AttemptKey, RunKey, RunRecord
 from stretto.model.words import Word
 from stretto.ports.commit import GroupPart
+from stretto.ports.fence import OPEN, Fence
 from stretto.ports.messages import Message, Result
 from stretto.ports.rows import Lease, NodeId, RunRow
 from stretto.ports.runtime import StepContext
-from stretto.ports.suspicion import Suspect
+from stretto.ports.suspicion import NONE, Suspect, Suspicion
 
 NO_ONE: Final[Mapping[AttemptKey, NodeId]] = {}
 
@@ -39,6 +40,12 @@ class Beat(Ask, frozen=True, kw_only=True, eq=False):
 
     node: NodeId
     sent: float  # on the steady clock, before it was asked
+
+
+class ReadAdvertised(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: the functions that these nodes advertise, by node."""
+
+    nodes: frozenset[NodeId]
 
 
 class Bury(Ask, frozen=True, kw_only=True, eq=False):
@@ -85,11 +92,10 @@ class Leave(Ask, frozen=True, kw_only=True, eq=False):
     node: NodeId
 
 
-class NoteSuspect(Ask, frozen=True, kw_only=True, eq=False):
-    """Answer: None."""
+class NoteSuspects(Ask, frozen=True, kw_only=True, eq=False):
+    """Answer: the groups that somebody else owns now."""
 
-    lease: Lease
-    suspect: Suspect | None
+    notes: Mapping[Lease, tuple[Suspect, ...]]
 
 
 class Calm(Ask, frozen=True, kw_only=True, eq=False):
@@ -112,6 +118,7 @@ class LoadedGroup(msgspec.Struct, frozen=True, kw_only=True):
     live: tuple[tuple[RunKey, int | None], ...]
     seq: int
     falls: int = 0
+    suspicion: Suspicion = NONE
 
 
 class LoadRuns(Ask, frozen=True, kw_only=True, eq=False):
@@ -172,6 +179,12 @@ class Deliver(Ask, frozen=True, kw_only=True, eq=False):
     answers: int | None = None
 
 
+class Withdraw(Ask, frozen=True, kw_only=True, eq=False):
+    """Delete a message to this node that needs no answer. Answer: bool."""
+
+    message: int
+
+
 # ------------------------------------------------------------------------------------------------- effects
 class Carry(Ask, frozen=True, kw_only=True, eq=False):
     """Carry out an effect that was committed. Answer: the events that come of it, in order.
@@ -203,13 +216,19 @@ class Verb(Word):
     TERMINATE = "TERMINATE"
 
 
+class Untrusted(Exception):
+    """A start was not made: the trust of the node has lapsed since it asked for it."""
+
+
 class CallRuntime(Ask, frozen=True, kw_only=True, eq=False):
     """Answer: the event, `events.Reported`. A runtime that raises, or answers nonsense, is a platform error;
-    one that is not there (an unknown kind of step) a fatal one.
+    one that is not there (an unknown kind of step) a fatal one. A start whose fence is closed fails with
+    `Untrusted`, and the runtime is not called.
     """
 
     verb: Verb
     context: StepContext
+    fence: Fence = OPEN
 
 
 class Deal(Ask, frozen=True, kw_only=True, eq=False):
@@ -230,16 +249,28 @@ class LookAtQueues(Ask, frozen=True, kw_only=True, eq=False):
     workflow_ids: tuple[str, ...]
 
 
+class TagWaits(NamedTuple):
+    """When the next start of a tag is free, if somebody waits for its rate; and all tags, of those that were
+    looked at, that somebody waits for.
+    """
+
+    next_slots: Mapping[str, int] = {}
+    waited_for: frozenset[str] = frozenset()
+
+
 class GrantTags(Ask, frozen=True, kw_only=True, eq=False):
-    """Somebody waits for these tags, or has given some back. Answer: None."""
+    """Somebody waits for these tags, or has given some back. Answer: `TagWaits`."""
 
     tags: tuple[str, ...]
 
 
 class Sweep(Ask, frozen=True, kw_only=True, eq=False):
-    """Repair what crashes left undone for these groups: queues, tags, the outbox. Answer: None."""
+    """Repair what crashes left undone for these groups: queues, tags, the outbox. Answer: that of `GrantTags`
+    for all their tags.
+    """
 
     groups: frozenset[int]
+    now: int
 
 
 class FireTimers(Ask, frozen=True, kw_only=True, eq=False):

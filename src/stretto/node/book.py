@@ -7,6 +7,7 @@ from stretto.engine.records import RunKey
 from stretto.node.desk import Desk
 from stretto.node.entry import Entry
 from stretto.node.group import Group
+from stretto.node.permits import PermitRoom
 from stretto.ports.messages import Message
 
 
@@ -20,6 +21,7 @@ class Book:
         self.stirred: dict[int, Group] = {}  # groups in which something may have to be done
         self.to_deal: dict[int, Group] = {}  # groups that have messages about no run in hand
         self.hurry = False  # there is a reason to fetch at once
+        self.permits = PermitRoom()
         self.timers_changed = False  # time triggers may have come or gone
         self._times: list[tuple[int, int, int, RunKey]] = []
         self._tickets = count()
@@ -29,6 +31,7 @@ class Book:
         self.groups = {}
         self.stirred = {}
         self.to_deal = {}
+        self.permits = PermitRoom()
         self._times = []
         self._idle = {}
 

@@ -2,18 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from functools import partial
-from typing import Final
 
-
-def _steady_clock() -> Callable[[], float]:
-    """One that nobody sets and that runs while the machine sleeps, where there is such a one."""
-    number = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic if number is None else partial(time.clock_gettime, number)
-
-
-_STEADY: Final = _steady_clock()
+from stretto.ports.clock import machine_steady
 
 
 class SystemClock:
@@ -28,7 +18,7 @@ class SystemClock:
         self._last = max(self._last, time.time_ns() // 1_000_000)
         return self._last
 
-    steady = staticmethod(_STEADY)
+    steady = staticmethod(machine_steady)
 
     async def sleep_until(self, due: int) -> None:
         while (left := due - self.now()) > 0:  # noqa: ASYNC110 - nobody tells that time has passed

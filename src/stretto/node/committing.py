@@ -19,7 +19,7 @@ from stretto.node.telling import Telling, told_of
 from stretto.ports import messages as post
 from stretto.ports.commit import Committed, Decided, GroupPart
 from stretto.ports.events import LogRow
-from stretto.ports.failures import OutcomeUnknown, Stale
+from stretto.ports.failures import NoPermits, OutcomeUnknown, Stale
 
 Pair = tuple[Group, Draft]
 MOST_BLAME: Final = 3  # times that one attempt is blamed, before its run is
@@ -119,6 +119,7 @@ class Committing:
     # -------------------------------------------------------------------------------------------------- done
     def _committed(self, batch: Batch, answer: Committed) -> None:
         self._desk.time.at_least(answer.now)
+        self._book.permits.committed(answer.left)
         logged = self._count(batch, answer)
         for group, draft in batch.drafts:
             if group.number in answer.fenced or not self._book.holds(group):
@@ -175,17 +176,26 @@ class Committing:
         elif isinstance(error, Unavailable):
             self._desk.tell(lambda each: each.store_failed(error, tries + 1))
             self._desk.after(self._desk.back_off(tries), lambda: self._again(batch, tries + 1))
+        elif isinstance(error, NoPermits):
+            self._refused(batch, error)
         elif isinstance(error, Stale):
             self._stale(batch, error)
         else:
             self._poisoned(batch, error)
+
+    def _refused(self, batch: Batch, error: NoPermits) -> None:
+        """Some took permits that others hold, or stand in line for: they decide again, and stand in line."""
+        self._book.permits.waits(error.tags)
+        self._undo_some(batch, [pair for pair in batch.drafts if _root_of(pair[1]) in error.runs])
 
     def _stale(self, batch: Batch, error: Stale) -> None:
         """Rows have moved on that it relied on: these runs are loaded anew; the others are sent again."""
         named = error.groups or frozenset(batch.groups)
         undone = [pair for pair in batch.drafts if pair[0].number in named]
         # Messages about no run are in order, and rely on nothing: they are to blame only if nobody else is.
-        undone = [pair for pair in undone if pair[1].entry is not None] or undone
+        self._undo_some(batch, [pair for pair in undone if pair[1].entry is not None] or undone)
+
+    def _undo_some(self, batch: Batch, undone: Sequence[Pair]) -> None:
         kept = [pair for pair in batch.drafts if pair not in undone]
         for group, draft in undone:
             self._undo(group, draft)
@@ -257,6 +267,10 @@ class Committing:
             entry.inbox.appendleft(Item(event, message))
         else:  # what it says still holds, and may be what the end of the step waits for
             entry.inbox.extendleft((item, Item(event)))
+
+
+def _root_of(draft: Draft) -> RunKey | None:
+    return None if draft.entry is None else draft.entry.key
 
 
 def _is_hopeless(entry: Entry, attempt: AttemptKey) -> bool:

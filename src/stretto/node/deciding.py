@@ -6,20 +6,19 @@ from typing import Any, Final
 from stretto.engine import effects as todo
 from stretto.engine import events as happened
 from stretto.engine.decide import COMMANDS, Decision, decide
-from stretto.engine.live_rollup import rollup_of
+from stretto.engine.live_rollup import instance_rollup
+from stretto.engine.machine.undo import is_undoable
 from stretto.engine.records import AttemptKey, AttemptRecord, RunRecord
 from stretto.model.errors import StrettoError
-from stretto.model.step import AnyStep
 from stretto.model.workflow import Criticality
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
 from stretto.node.entry import AskAround, Entry, Item, Recover, SumUp, timer_event
 from stretto.node.group import Group, GroupState
-from stretto.node.jobs import Jobs
-from stretto.node.membership import Membership
+from stretto.node.launches import Launches
 from stretto.node.summary import summary_of
-from stretto.node.suspects import is_noted
+from stretto.node.suspects import Suspects
 from stretto.ports import messages as post
 from stretto.ports.commit import PermitAsk
 from stretto.ports.places import group_of_run
@@ -27,7 +26,6 @@ from stretto.ports.signals import SignalWait
 
 _OF_CHILD: Final = (happened.ChildStarted, happened.ChildRefused, happened.ChildEnded)
 _ANSWERS: Final = (happened.WorkLost, happened.ChildRefused, happened.ChildEnded, happened.Faulted)
-Outside = Callable[[AnyStep], bool]  # whether the work of a step lives outside of our processes
 
 
 class Deciding:
@@ -37,27 +35,27 @@ class Deciding:
         self,
         desk: Desk,
         book: Book,
-        membership: Membership,
-        jobs: Jobs,
-        outside: Outside,
+        launches: Launches,
+        suspects: Suspects,
         done: Callable[[Group, Draft], None],
     ) -> None:
         self._desk = desk
         self._book = book
-        self._membership = membership
-        self._jobs = jobs
-        self._outside = outside
+        self._launches = launches
+        self._suspects = suspects
         self._done = done
         self._owing: list[tuple[Group, Entry]] = []  # runs whose summary is owed
         self._handlers: Mapping[type, Callable[[Entry, Draft, Any], None]] = {
-            todo.StartWork: self._start_work,
-            todo.LookAtWork: self._elsewhere,
-            todo.TerminateWork: self._elsewhere,
+            todo.StartWork: launches.start,
+            todo.LookAtWork: launches.elsewhere,
+            todo.TerminateWork: launches.elsewhere,
             todo.SetTimer: self._set_timer,
             todo.AskPermits: self._ask_permits,
             todo.ReleasePermits: self._release,
+            todo.UsePermits: self._use_permits,
             todo.WatchSignals: self._watch,
             todo.StopChild: self._stop_child,
+            todo.HoldChild: self._hold_child,
             todo.RunEnded: self._run_ended,
         }
 
@@ -75,12 +73,15 @@ class Deciding:
                 return
             if (entry.careful or group.careful) and group.drafts:
                 return  # alone, or not at all
-            if not is_noted(self._desk, group, entry.key):
-                return
+            free = self._suspects.is_free(group)
+            allowed = len(entry.inbox) if free else self._suspects.may_decide(group, entry)
+            if not allowed:
+                continue
             draft = group.draft_of(entry)
             rows -= draft.rows
-            while entry.inbox and left and draft.rows < settings.rows_per_commit:
+            while entry.inbox and allowed and left and draft.rows < settings.rows_per_commit:
                 left -= 1
+                allowed -= 1
                 self._decide(group, entry, draft, entry.inbox.popleft())
                 if entry.careful:
                     break
@@ -88,6 +89,7 @@ class Deciding:
                 del group.ready[entry.key]
             self._settle(group, entry, draft)
             rows += draft.rows
+            self._suspects.returned(group, entry.key)
             if entry.careful or group.careful:
                 return
 
@@ -139,8 +141,7 @@ class Deciding:
         parent = None if entry.row is None else entry.row.parent
         if parent is None or draft.summary is None or entry.flow is None or entry.flow.is_over:
             return
-        rollup = draft.summary.rollup
-        assert rollup is not None  # noqa: S101 - it was just counted
+        rollup = instance_rollup(entry.flow)
         body = post.Rollup(attempt=parent.attempt, child=entry.key, version=now, rollup=rollup)
         draft.letters.append(post.Letter(ref=f"{entry.key}:{now}", to_group=parent.group, body=body))
 
@@ -151,9 +152,9 @@ class Deciding:
             draft.messages.append(item.message)
         event = item.event
         if isinstance(event, Recover):
-            self._recover(entry, draft)
+            self._launches.recover(entry, draft)
         elif isinstance(event, AskAround):
-            self._ask_around(entry, draft)
+            self._launches.ask_around(entry, draft)
         elif isinstance(event, SumUp):
             if entry.owes_summary and entry.flow is not None:
                 draft.note((entry.flow.run,), (entry.flow.run.status,))
@@ -242,27 +243,6 @@ class Deciding:
             entry.inline.add(workflow_id)
             group.inline[workflow_id] = entry.key
 
-    def _start_work(self, entry: Entry, draft: Draft, effect: todo.StartWork) -> None:
-        node = None if self._outside(effect.step) else self._desk.node
-        draft.runs_on[effect.attempt] = node
-        if node is None:
-            entry.runs_on.pop(effect.attempt, None)
-        else:
-            entry.runs_on[effect.attempt] = node
-        draft.effects.append(effect)
-
-    def _elsewhere(self, entry: Entry, draft: Draft, effect: todo.LookAtWork | todo.TerminateWork) -> None:
-        """Work that another node does is looked at, and ended, there."""
-        node = entry.runs_on.get(effect.attempt)
-        if node is None or node == self._desk.node:
-            draft.effects.append(effect)
-        elif not self._membership.is_gone(node, entry.loaded_at):
-            ending = isinstance(effect, todo.TerminateWork)
-            body = (post.Cancel if ending else post.Ask)(attempt=effect.attempt, launch=effect.launch)
-            ref = f"{effect.attempt}:{effect.launch}"
-            draft.letters.append(post.Letter(ref=ref, to_node=node, body=body))
-        # Else the node is gone: with the next beat every launch that it had is looked at.
-
     def _set_timer(self, entry: Entry, _draft: Draft, effect: todo.SetTimer) -> None:
         event = timer_event(effect)
         if entry.set_timer(effect.due, event):
@@ -274,13 +254,22 @@ class Deciding:
             limits=effect.limits,
             criticality=Criticality(effect.criticality) if effect.criticality else None,
             since=effect.since,
+            rates=effect.rates,
+            taken=effect.taken,
         )
-        draft.permits.append(ask)
-        draft.effects.append(effect)
+        draft.ask_permits(ask)
+        self._book.permits.changed(effect.limits, 1)
+        if not effect.taken:
+            self._book.permits.waits(effect.limits)
+            draft.effects.append(effect)
+
+    def _use_permits(self, _entry: Entry, draft: Draft, effect: todo.UsePermits) -> None:
+        draft.use_permits(effect.limits, effect.attempts)
 
     def _release(self, _entry: Entry, draft: Draft, effect: todo.ReleasePermits) -> None:
-        draft.released[effect.attempt] = None
-        draft.effects.append(effect)
+        self._book.permits.changed(effect.tags, -1)
+        if draft.release(effect.attempt, effect.tags):
+            draft.effects.append(effect)
 
     def _watch(self, entry: Entry, draft: Draft, effect: todo.WatchSignals) -> None:
         for index in sorted(entry.watching.get(effect.attempt, ())):
@@ -309,41 +298,28 @@ class Deciding:
         elif effect.attempt not in entry.carrying and not _starts(draft, effect.attempt):
             draft.effects.append(effect)  # else the answer to the start says which it is
 
+    def _hold_child(self, entry: Entry, draft: Draft, effect: todo.HoldChild) -> None:
+        event = happened.RunHeld(run=effect.child, held=effect.held, parent=entry.key)
+        letter = post.Letter(
+            ref=f"{effect.child}:{effect.attempt}:{'held' if effect.held else 'let go'}",
+            to_group=group_of_run(effect.child),
+            body=post.Hold(event=event),
+        )
+        draft.letters.append(letter)
+
     def _run_ended(self, entry: Entry, draft: Draft, effect: todo.RunEnded) -> None:
         draft.effects.append(effect)
         parent = None if entry.row is None else entry.row.parent
         if parent is not None and entry.flow is not None:
-            rollup = rollup_of(entry.flow)
-            event = happened.ChildEnded(attempt=parent.attempt, child=entry.key, status=effect.status)
+            rollup = instance_rollup(entry.flow)
+            event = happened.ChildEnded(
+                attempt=parent.attempt,
+                child=entry.key,
+                status=effect.status,
+                undoable=is_undoable(entry.flow),
+            )
             body = post.ChildEnd(event=event, rollup=rollup)
             draft.letters.append(post.Letter(ref=str(entry.key), to_group=parent.group, body=body))
-
-    # --------------------------------------------------------------------------------------------- recovery
-    def _recover(self, entry: Entry, draft: Draft) -> None:
-        """Look at every launch, after the messages that waited were applied."""
-        for attempt, launch in list(entry.launched.items()):
-            record = entry.attempt(attempt)
-            node = entry.runs_on.get(attempt)
-            if record is None or record.launch != launch:
-                continue
-            job = self._jobs.get(attempt, launch)
-            if node is None:
-                draft.effects.append(_again(record, launch))
-            elif job is not None:
-                if job.said is not None:  # it may have been lost on the way
-                    entry.inbox.append(Item(job.said))
-                if job.result is None and record.ending is not None and not job.is_ending:
-                    draft.effects.append(todo.TerminateWork(attempt=attempt, launch=launch))
-            elif node == self._desk.node or self._membership.is_gone(node, entry.loaded_at):
-                entry.inbox.append(Item(happened.WorkLost(attempt=attempt, launch=launch)))
-            elif record.ending is not None:
-                self._elsewhere(entry, draft, todo.TerminateWork(attempt=attempt, launch=launch))
-
-    def _ask_around(self, entry: Entry, draft: Draft) -> None:
-        for attempt, launch in entry.launched.items():
-            node = entry.runs_on.get(attempt)
-            if node is not None and node != self._desk.node:
-                self._elsewhere(entry, draft, todo.LookAtWork(attempt=attempt, launch=launch))
 
 
 def _is_to_come(entry: Entry, event: Any) -> bool:
@@ -356,13 +332,6 @@ def _is_to_come(entry: Entry, event: Any) -> bool:
         return step is not None and getattr(step.step, "sync", False)
     says_so = isinstance(event, happened.Reported) and event.state.is_terminal
     return not (says_so or isinstance(event, _ANSWERS))
-
-
-def _again(record: AttemptRecord, launch: int) -> todo.Effect:
-    """Work outside is asked for again under the same launch; `acting` knows how far it was."""
-    if record.ending is not None:
-        return todo.TerminateWork(attempt=record.key, launch=launch)
-    return todo.LookAtWork(attempt=record.key, launch=launch)
 
 
 def _end_waits(entry: Entry, draft: Draft, record: AttemptRecord) -> None:

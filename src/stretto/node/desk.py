@@ -10,6 +10,7 @@ from stretto.model.errors import Unavailable
 from stretto.node.asks import Ask
 from stretto.node.settings import NodeSettings
 from stretto.node.time import DatabaseTime
+from stretto.ports.fence import Trust
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId
 
@@ -29,7 +30,7 @@ class Desk:
         self.steady = steady
         self.time = DatabaseTime(steady)
         self.node = NOBODY
-        self.trusted_until = 0.0
+        self.trust = Trust(steady)
         self._observers = observers
         self._asks: list[Ask] = []
         self._waiting: dict[Ask, tuple[Then, Otherwise]] = {}
@@ -39,7 +40,7 @@ class Desk:
     @property
     def trusted(self) -> bool:
         """Whether the leases can be relied on: a beat was heard not long ago."""
-        return self.steady() < self.trusted_until
+        return self.trust.holds
 
     def tell(self, tell: Callable[[Observer], None]) -> None:
         """Tell all observers; what they do wrong is theirs."""

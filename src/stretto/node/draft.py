@@ -1,8 +1,12 @@
 """What was decided for one run since its last commit: all of it goes into one `Decided`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
 
 from stretto.engine.effects import Effect
+from stretto.engine.permits import PermitUse
 from stretto.engine.records import AttemptKey, Record
 from stretto.model.event import ChangeEvent
 from stretto.model.status import RunStatus, StepStatus
@@ -12,6 +16,8 @@ from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.messages import AnyBody, Letter, Message, Outcome
 from stretto.ports.rows import NodeId, RunSummary
 from stretto.ports.signals import SignalWait
+
+NO_USE: Final = PermitUse()
 
 
 class Draft:
@@ -35,6 +41,7 @@ class Draft:
         "results",
         "runs_on",
         "summary",
+        "uses",
         "waits",
     )
 
@@ -47,7 +54,8 @@ class Draft:
         self.answered: dict[int, Outcome] = {}
         self.continued: dict[int, AnyBody] = {}
         self.letters: list[Letter] = []
-        self.permits: list[PermitAsk] = []
+        self.permits: dict[AttemptKey, PermitAsk] = {}
+        self.uses: dict[str, PermitUse] = {}  # of the permits of tags
         self.waits: list[SignalWait] = []
         self.matched: list[tuple[AttemptKey, int]] = []
         self.released: dict[AttemptKey, None] = {}
@@ -79,6 +87,32 @@ class Draft:
         for record, status in zip(changes, before, strict=True):
             self.records[id(record)] = record
             self._before.setdefault(id(record), status)
+
+    # ----------------------------------------------------------------------------------------------- permits
+    def ask_permits(self, ask: PermitAsk) -> None:
+        """An attempt stands in line, or takes its permits."""
+        self.permits[ask.attempt] = ask
+        for tag, limit in ask.limits.items():
+            use = self.uses.get(tag, NO_USE)
+            self.uses[tag] = use.taken(limit) if ask.taken else use.changed(1)
+
+    def use_permits(self, limits: Mapping[str, int | None], attempts: int) -> None:
+        """Attempts took these permits one after the other, and each has ended."""
+        for tag, limit in limits.items():
+            self.uses[tag] = self.uses.get(tag, NO_USE).passed(limit, attempts)
+
+    def release(self, attempt: AttemptKey, tags: Iterable[str]) -> bool:
+        """An attempt has ended. False: nobody has heard of its permits, so nobody waits for them."""
+        for tag in tags:
+            self.uses[tag] = self.uses.get(tag, NO_USE).changed(-1)
+        ask = self.permits.get(attempt)
+        if ask is None or not ask.taken:
+            self.released[attempt] = None
+            return True
+        del self.permits[attempt]
+        if ask.rates:  # they are stored all the same: the start counts
+            self.permits[attempt] = msgspec.structs.replace(ask, limits={})
+        return False
 
     # ------------------------------------------------------------------------------------------------ result
     def decided(self, now: int) -> Decided:
@@ -113,9 +147,10 @@ class Draft:
             consumed=consumed,
             answered=self.answered,
             sent=tuple(self.letters),
-            permits=tuple(self.permits),
+            permits=tuple(self.permits.values()),
+            uses=self.uses,
             waits=tuple(self.waits),
             matched=tuple(self.matched),
             released=tuple(self.released),
-            events=(*self.events, *changes_of(changed, now)),
+            events=(*self.events, *changes_of(changed, now, entry.run_of)),
         )

@@ -43,6 +43,11 @@ class Driver:
         self.node.stop()
         self._turn.set()
 
+    def functions_changed(self) -> None:
+        """Functions were registered: steps that wait for them may begin."""
+        self.node.functions_changed()
+        self._turn.set()
+
     # ------------------------------------------------------------------------------------------------- turns
     async def _sleep(self) -> None:
         """Until the node wants to be woken, or something has happened."""

@@ -13,6 +13,7 @@ from stretto.engine.flow import Flow
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.engine.turn import TIME_FIELDS
 from stretto.model.status import StepStatus
+from stretto.model.step import AnyStep
 from stretto.node.asks import LoadedRun
 from stretto.ports.messages import Message
 from stretto.ports.rows import NodeId, RunRow
@@ -58,6 +59,7 @@ class Entry:
         "due_stored",
         "errors",
         "flow",
+        "function_waits",
         "group",
         "inbox",
         "inline",
@@ -93,6 +95,7 @@ class Entry:
         self.awaited_fetch: int | None = None  # launches are looked at after this fetch
         self.runs_on: dict[AttemptKey, NodeId] = {}
         self.launched: dict[AttemptKey, int] = {}
+        self.function_waits: dict[AttemptKey, int] = {}  # launches that nobody knows the functions of
         self.watching: dict[AttemptKey, set[int]] = {}  # signals that are waited for
         self.waits: dict[AttemptKey, AttemptRecord] = {}  # attempts that wait, the oldest first
         self.errors: dict[tuple[RunKey, str], AttemptRecord] = {}  # steps that failed, the first one first
@@ -135,7 +138,12 @@ class Entry:
                 self.errors.setdefault((key.run, key.step_id), record)
         elif self.errors:
             self.errors.pop((key.run, key.step_id), None)  # it is tried again
-        if record.status.is_terminal or record.launch is not None:
+        waits = record.function_wait is not None
+        if waits and record.launch is not None:
+            self.function_waits[key] = record.launch
+        elif self.function_waits:
+            self.function_waits.pop(key, None)
+        if record.status.is_terminal or (record.launch is not None and not waits):
             self.waits.pop(key, None)
         elif key not in self.waits:
             self.waits[key] = record
@@ -148,6 +156,12 @@ class Entry:
         """The run of an attempt, if it is alive."""
         found = None if self.flow is None else self.flow.tree.live.get(attempt.run)
         return None if found is None else found.run
+
+    def step_of(self, attempt: AttemptKey) -> AnyStep | None:
+        """The definition of the step of an attempt, if its run is alive."""
+        found = None if self.flow is None else self.flow.tree.live.get(attempt.run)
+        plan = None if found is None else found.step(attempt.step_id)
+        return None if plan is None else plan.step
 
     def attempt(self, key: AttemptKey) -> AttemptRecord | None:
         found = None if self.flow is None else self.flow.tree.live.get(key.run)

@@ -1,6 +1,7 @@
 """A flow group that a node owns: an actor. Inboxes are drained in batches, one commit is in flight."""
 
 from collections import deque
+from collections.abc import Iterable
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from stretto.node.draft import Draft
 from stretto.node.entry import Entry, Item
 from stretto.ports.messages import Message
 from stretto.ports.rows import Lease
-from stretto.ports.suspicion import Suspect
+from stretto.ports.suspicion import NONE, Suspect, Suspicion
 
 if TYPE_CHECKING:
     from stretto.node.telling import Lines
@@ -22,6 +23,19 @@ class GroupState(Enum):
     READY = auto()
     LEAVING = auto()  # takes nothing new; it is given up once all is committed
     GOING = auto()  # it is being given up: the next owner may have it already, so nothing is done in it
+
+
+class Operation:
+    """What the owner of a group with falls does in it: noted in the store first, then done."""
+
+    __slots__ = ("left", "noted", "order", "suspects", "used")
+
+    def __init__(self, suspects: Iterable[Suspect]) -> None:
+        self.order = tuple(dict.fromkeys(suspects))
+        self.suspects = frozenset(self.order)
+        self.left = {each.what for each in self.order}  # what has not returned
+        self.noted = False
+        self.used = False  # it was begun
 
 
 class Group:
@@ -43,10 +57,11 @@ class Group:
         self.to_deal: deque[Message] = deque()  # messages about no run in hand, by id
         self.dealing = False  # with the first of them
         self.lines: dict[RunKey, Lines] = {}  # of the change log, in hand and not stored
-        self.careful = False  # owners kept dying here: one run at a time, and it is noted which
-        self.suspect: Suspect | None = None
-        self.noting = False
-        self.touched = 0.0  # when the suspect was last
+        self.careful = False  # an owner died here: one operation at a time, and it is noted which
+        self.to_calm = False  # nobody died for long: that is to be stored
+        self.operation: Operation | None = None
+        self.suspicion: Suspicion = NONE  # as it is stored
+        self.waiting: dict[Suspect, float] = {}  # what is accused, and since when it is to be done
 
     @property
     def number(self) -> int:
@@ -55,6 +70,11 @@ class Group:
     @property
     def rows(self) -> int:
         return sum(draft.rows for draft in self.drafts.values())
+
+    @property
+    def to_note(self) -> tuple[Suspect, ...]:
+        """What the store must say that is being done here."""
+        return () if self.operation is None else self.operation.order
 
     def put(self, entry: Entry, item: Item) -> None:
         """Something happened to a run in hand."""
@@ -79,9 +99,11 @@ class Group:
         self._lively[self.lease.group] = self
 
     def is_announced(self, entry: Entry) -> bool:
-        """Whether the change log knows of a run that is to be launched: it tells of it in order."""
+        """Whether the change log knows all of a run that is to be launched: it tells of it in order. A
+        run that was paused in its queue has several lines.
+        """
         lines = self.lines.get(entry.key) if entry.launch else None
-        return lines is None or lines.drafted
+        return lines is None or (lines.drafted and len(lines.messages) == 1)
 
     def remove(self, entry: Entry) -> None:
         """A run has ended, is parked, or must be loaded anew."""
@@ -100,6 +122,7 @@ class Group:
         """Whether everything that was begun here is committed, and every launch is known."""
         return (
             self.state is not GroupState.LOADING
-            and not (self.committing or self.drafts or self.to_deal or self.noting)
+            and not (self.committing or self.drafts or self.to_deal)
+            and not (self.operation or self.suspicion.noted)
             and all(entry.flow is not None and entry.awaited_fetch is None for entry in self.entries.values())
         )

@@ -6,16 +6,16 @@ from typing import Any
 from stretto.engine import events as happened
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
-from stretto.model.status import RunStatus
 from stretto.node.acting import Acting
-from stretto.node.asks import Deal, Deliver, FindRoot, Verb
+from stretto.node.asks import Deal, Deliver, FindRoot, Verb, Withdraw
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
 from stretto.node.entry import Item
 from stretto.node.group import Group, GroupState
+from stretto.node.launches import Launches, sent_context
 from stretto.node.loading import Loading
-from stretto.node.suspects import is_noted
+from stretto.node.suspects import Suspects
 from stretto.node.telling import Telling
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided
@@ -27,12 +27,23 @@ from stretto.ports.places import group_of_run
 class Intake:
     """Everything that a fetch brings."""
 
-    def __init__(self, desk: Desk, book: Book, acting: Acting, loading: Loading, telling: Telling) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        book: Book,
+        acting: Acting,
+        loading: Loading,
+        telling: Telling,
+        launches: Launches,
+        suspects: Suspects,
+    ) -> None:
         self._desk = desk
         self._book = book
         self._acting = acting
         self._loading = loading
         self._telling = telling
+        self._launches = launches
+        self._suspects = suspects
 
     def take(self, mail: Mail, groups: dict[int, Group]) -> None:
         """What a fetch for these groups brought; those that have changed hands since are left alone."""
@@ -76,7 +87,7 @@ class Intake:
             self._telling.hear(group, message)
             return
         event = _event_of(body)
-        run = event.run if isinstance(event, happened.RunActed) else event.attempt.run
+        run = event.run if isinstance(event, happened.RunActed | happened.RunHeld) else event.attempt.run
         item = Item(event, message)
         root = group.inline.get(run.workflow_id)
         if root is None and is_inline(run.workflow_id):
@@ -104,7 +115,7 @@ class Intake:
                 del self._book.to_deal[number]
             elif not group.dealing and self._desk.trusted:
                 message = group.to_deal[0]
-                if is_noted(self._desk, group, message.id):
+                if self._suspects.is_free(group) or self._suspects.may_deal(group, message.id):
                     self._deal(group, message)
 
     def _deal(self, group: Group, message: post.Message) -> None:
@@ -128,7 +139,7 @@ class Intake:
 
     def _end_of(self, group: Group) -> None:
         group.dealing = False
-        group.to_deal.popleft()
+        self._suspects.returned(group, group.to_deal.popleft().id)
 
     def _dealt(self, group: Group, message: post.Message, decided: Decided | None) -> None:
         if decided is None:
@@ -143,23 +154,26 @@ class Intake:
             group.add(message.id, draft)
         body = message.body
         if isinstance(body, post.Log) and body.run is not None:
-            self._look_at(group, body.run, body.status)
+            self._look_at(group, body.run, has_status=body.has_status)
         if isinstance(body, post.Log) and body.events:
             self._book.timers_changed = True
 
-    def _look_at(self, group: Group, run: RunKey, status: RunStatus | None) -> None:
+    def _look_at(self, group: Group, run: RunKey, *, has_status: bool) -> None:
         """A run that was let out of quarantine goes on. One that only waits in its queue is left alone."""
-        if run in group.aside or (status is not RunStatus.CREATED and not (status and status.is_terminal)):
+        if run in group.aside or not has_status:
             self._loading.let_out(group, run)
 
     # ------------------------------------------------------------------------------------------- to the node
     def _asked(self, message: post.Message) -> None:
-        """Another node asks about, or ends, work that we do for it."""
+        """Another node asks us to do work for it, asks about such work, or ends it."""
         body = message.body
         asked = self._acting.asked_here
-        if message.id in asked or not isinstance(body, post.Cancel | post.Ask):
+        if message.id in asked or not isinstance(body, post.Start | post.Cancel | post.Ask):
             return
         asked.add(message.id)
+        if isinstance(body, post.Start) and self._launches.can_take(body):
+            self._start(message.id, body)
+            return
         job = self._acting.jobs.get(body.attempt, body.launch)
         if job is None:
             event = happened.Reported(
@@ -178,6 +192,19 @@ class Intake:
             )
             self._answer(message, post.Result(event=said))
 
+    def _start(self, message_id: int, body: post.Start) -> None:
+        """Begin the work. The message has told all that it had to: if this node dies, the owner of the run
+        finds it gone, and launches the work anew.
+        """
+        jobs = self._acting.jobs
+        if jobs.get(body.attempt, body.launch) is None:
+            jobs.call(sent_context(body), body.group, Verb.START, outside=False)
+
+        def over(_answer: object) -> None:
+            self._acting.asked_here.discard(message_id)
+
+        self._desk.insist(Withdraw(message=message_id), over, over)
+
     def _answer(self, message: post.Message, result: post.Result) -> None:
         def over(_answer: object) -> None:
             self._acting.asked_here.discard(message.id)
@@ -193,11 +220,15 @@ def _event_of(body: post.AnyBody) -> Any:
             return event
         case post.Act(step=happened.StepActed() as event):
             return event
-        case post.Stop() | post.Callback() | post.Grant() | post.Signalled():
+        case post.Stop() | post.Hold() | post.Callback() | post.Grant() | post.Signalled():
             return body.event
         case post.ChildEnd(event=event, rollup=rollup):
             return happened.ChildEnded(
-                attempt=event.attempt, child=event.child, status=event.status, rollup=rollup
+                attempt=event.attempt,
+                child=event.child,
+                status=event.status,
+                rollup=rollup,
+                undoable=event.undoable,
             )
         case post.Rollup():
             return happened.ChildCounted(

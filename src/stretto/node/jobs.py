@@ -11,8 +11,9 @@ import msgspec
 
 from stretto.engine.events import Reported
 from stretto.engine.records import AttemptKey
-from stretto.node.asks import CallRuntime, Verb
+from stretto.node.asks import CallRuntime, Untrusted, Verb
 from stretto.node.desk import Desk
+from stretto.ports.fence import Fence
 from stretto.ports.runtime import StepContext
 
 
@@ -25,14 +26,16 @@ class Job:
         "calling",
         "context",
         "delivered",
+        "fence",
         "group",
         "outside",
         "queue",
         "said",
     )
 
-    def __init__(self, context: StepContext, group: int, *, outside: bool) -> None:
+    def __init__(self, context: StepContext, group: int, fence: Fence, *, outside: bool) -> None:
         self.context = context
+        self.fence = fence
         self.group = group
         self.outside = outside
         self.calling: Verb | None = None
@@ -93,7 +96,9 @@ class Jobs:
         job = self.get(context.launch.attempt, context.launch.generation)
         if job is None:
             self._drop(context.launch.attempt)
-            job = self._jobs[context.launch.attempt] = Job(context, group, outside=outside)
+            job = self._jobs[context.launch.attempt] = Job(
+                context, group, Fence(self._desk.trust), outside=outside
+            )
         job.context = context
         if job.result is not None:
             self._deliver(job, job.result)
@@ -122,7 +127,7 @@ class Jobs:
     def _make(self, job: Job, verb: Verb) -> None:
         job.calling = verb
         self._calls += 1
-        ask = CallRuntime(verb=verb, context=job.context)
+        ask = CallRuntime(verb=verb, context=job.context, fence=job.fence)
         self._desk.ask(ask, lambda event: self._answered(job, event), lambda error: self._failed(job, error))
 
     def _failed(self, job: Job, error: Exception) -> None:
@@ -130,6 +135,9 @@ class Jobs:
         verb = job.calling
         self._called(job)
         if job.abandoned or verb is None:
+            return
+        if isinstance(error, Untrusted):  # the call waits for trust, as those do that were not made
+            self._again(job, verb)
             return
         self._desk.tell(lambda each: each.store_failed(error, 1))
         self._desk.after(self._desk.settings.retry_first, lambda: self._again(job, verb))
@@ -185,9 +193,12 @@ class Jobs:
     def _abandon(self, job: Job) -> None:
         """End work of our own that goes on for nobody. Work outside belongs to whoever owns the run."""
         job.abandoned = True
+        job.fence.revoke()
         job.queue.clear()
         if job.result is None and not job.outside:
-            ask = CallRuntime(verb=Verb.TERMINATE, context=msgspec.structs.replace(job.context))
+            ask = CallRuntime(
+                verb=Verb.TERMINATE, context=msgspec.structs.replace(job.context), fence=job.fence
+            )
             self._desk.ask(ask, _ignore, _ignore)
 
 

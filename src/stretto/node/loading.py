@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 from stretto.engine import effects as todo
@@ -18,7 +19,7 @@ from stretto.node.draft import Draft
 from stretto.node.entry import Entry, Item, Recover, SumUp, timer_event
 from stretto.node.group import Group
 from stretto.node.summary import summary_of
-from stretto.node.suspects import is_noted
+from stretto.node.suspects import Suspects
 from stretto.ports import messages as post
 from stretto.ports.rows import Phase
 
@@ -30,10 +31,11 @@ _OF_WORK: Final = (todo.StartWork, todo.LookAtWork, todo.TerminateWork)
 class Loading:
     """The entry of a run is made before its read is sent: there are never two images of a run."""
 
-    def __init__(self, desk: Desk, book: Book, acting: Acting) -> None:
+    def __init__(self, desk: Desk, book: Book, acting: Acting, suspects: Suspects) -> None:
         self._desk = desk
         self._book = book
         self._acting = acting
+        self._suspects = suspects
         self._wanted: dict[int, deque[Entry]] = {}
         self._tries: dict[RunKey, int] = {}
         self._awaiting: list[tuple[Group, Entry]] = []
@@ -102,24 +104,29 @@ class Loading:
             self._load(batch)
 
     def _take(self) -> list[Wanted]:
-        """What is read next: runs of many groups together; where owners kept dying, one run alone."""
+        """What is read next: runs of many groups together."""
         batch: list[Wanted] = []
         for number in list(self._wanted):
             group, entries = self._book.groups.get(number), self._wanted[number]
-            if group is not None and group.careful:
-                if batch or not is_noted(self._desk, group, entries[0].key):
-                    continue
-                batch.append((group, entries.popleft()))
-            while group is not None and entries and not group.careful and self._fits(batch):
-                batch.append((group, entries.popleft()))
+            if group is not None:
+                room = self._desk.settings.runs_per_load - len(batch)
+                batch += [(group, entry) for entry in self._allowed(group, entries, room)]
             if not entries or group is None:
                 del self._wanted[number]
-            if batch and (batch[0][0].careful or not self._fits(batch)):
+            if len(batch) >= self._desk.settings.runs_per_load:
                 break
         return batch
 
-    def _fits(self, batch: Sequence[Wanted]) -> bool:
-        return len(batch) < self._desk.settings.runs_per_load
+    def _allowed(self, group: Group, entries: deque[Entry], most: int) -> list[Entry]:
+        """Some of those that are wanted, taken from them: in a group with falls only what was noted."""
+        if self._suspects.is_free(group):
+            return [entries.popleft() for _ in range(min(most, len(entries)))]
+        some = list(islice(entries, most))
+        allowed = self._suspects.may_load(group, [entry.key for entry in some])
+        found = [entry for entry in some if entry.key in allowed]
+        for entry in found:
+            entries.remove(entry)
+        return found
 
     def _load(self, batch: Sequence[Wanted]) -> None:
         self._under_way += 1
@@ -138,6 +145,7 @@ class Loading:
                 self._load([each])
             return
         for group, entry in batch:
+            self._suspects.returned(group, entry.key)
             tries = self._tries[entry.key] = self._tries.get(entry.key, 0) + 1
             if not isinstance(error, Unavailable) and tries >= MOST_TRIES:
                 if self._book.holds(group, entry):
@@ -156,6 +164,7 @@ class Loading:
         self._under_way -= 1
         by_key = {loaded.row.key: loaded for loaded in found}
         for group, entry in batch:
+            self._suspects.returned(group, entry.key)
             if not self._book.holds(group, entry):
                 continue
             self._tries.pop(entry.key, None)
@@ -174,6 +183,7 @@ class Loading:
     # ----------------------------------------------------------------------------------------------- filling
     def _fill(self, group: Group, entry: Entry, loaded: LoadedRun) -> None:
         self._desk.time.at_least(entry.fill(loaded))
+        loaded.flow.tree.permits = self._book.permits
         entry.loaded_at = self._desk.steady()
         for inline in entry.inline:
             group.inline[inline] = entry.key
@@ -227,7 +237,7 @@ class Loading:
         """The run has ended, or never was: what came for it is dealt with, and an action is refused."""
         group.remove(entry)
         for item in entry.inbox:
-            if item.message is not None and isinstance(item.message.body, post.Stop):
+            if item.message is not None and isinstance(item.message.body, post.Stop | post.Hold):
                 self._book.deal(group, item.message)  # it may still be in its queue
             elif item.message is not None:
                 outcome = post.Outcome(applied=False, message=f"{entry.key} has ended")

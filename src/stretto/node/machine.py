@@ -17,14 +17,16 @@ from stretto.node.acting import Acting
 from stretto.node.asks import Ask, FetchMail, Leave, StartLeaving
 from stretto.node.book import Book
 from stretto.node.committing import Committing
-from stretto.node.deciding import Deciding, Outside
+from stretto.node.deciding import Deciding
 from stretto.node.desk import Desk
 from stretto.node.group import Group, GroupState
 from stretto.node.intake import Intake
+from stretto.node.launches import Lacks, Launches, Outside, lacks_nothing
 from stretto.node.loading import Loading
 from stretto.node.membership import Membership
 from stretto.node.owning import Owning
 from stretto.node.settings import NodeSettings
+from stretto.node.suspects import Suspects
 from stretto.node.telling import Telling
 from stretto.ports.groups import Burial
 from stretto.ports.observer import Observer
@@ -44,22 +46,30 @@ class Node:
         new_id: Callable[[], NodeId],
         outside: Outside,
         observers: Sequence[Observer] = (),
+        lacks: Lacks = lacks_nothing,
     ) -> None:
         self._new_id = new_id
         self._desk = desk = Desk(settings, steady, observers)
         self._book = book = Book(desk)
         self._membership = Membership(
-            desk, joined=self._joined, heard=self._heard, buried=self._buried, burial=self._burial
+            desk,
+            joined=self._joined,
+            heard=self._heard,
+            buried=self._buried,
+            burial=self._burial,
+            functions_read=self.functions_changed,
         )
         self._acting = Acting(desk, book, outside)
-        self._loading = Loading(desk, book, self._acting)
-        self._deciding = Deciding(desk, book, self._membership, self._acting.jobs, outside, self._acting.done)
+        self._suspects = suspects = Suspects(desk, book)
+        self._loading = Loading(desk, book, self._acting, suspects)
+        self._launches = Launches(desk, self._membership, self._acting.jobs, outside, lacks)
+        self._deciding = Deciding(desk, book, self._launches, suspects, self._acting.done)
         self._owning = Owning(
-            desk, book, self._membership, self._loading, self._acting, self._deciding.pay_summaries
+            desk, book, self._membership, self._loading, self._acting, suspects, self._deciding.pay_summaries
         )
         telling = Telling(desk, book)
         self._committing = Committing(desk, book, self._acting, self._loading, self._owning, telling)
-        self._intake = Intake(desk, book, self._acting, self._loading, telling)
+        self._intake = Intake(desk, book, self._acting, self._loading, telling, self._launches, suspects)
         self._fetching = False
         self._fetch_at = float("inf")
         self._fetch_pause = settings.fetch_soon
@@ -99,6 +109,10 @@ class Node:
         """A runtime says by itself how its work goes."""
         self._acting.jobs.reported(event)
 
+    def functions_changed(self) -> None:
+        """Some process knows other functions than before: what waits for functions may begin."""
+        self._launches.look_for_functions(self._book)
+
     def wake(self) -> None:
         """Time has passed, or something has happened: do whatever can be done now."""
         self._desk.ring()
@@ -108,6 +122,7 @@ class Node:
         """Leave: hand the groups over at once, let work here end for a while, then go."""
         if self._stopping is None:
             self._stopping = self._desk.steady() + self._desk.settings.stop_within / 1_000
+            self._launches.stopping = True
             self._owning.leave_all()
             self._desk.insist(StartLeaving(node=self._desk.node), lambda _: None, lambda _: None)
 
@@ -130,6 +145,7 @@ class Node:
 
     def _heard(self) -> None:
         self._owning.heard()
+        self.functions_changed()
 
     def _burial(self, _burial: Burial) -> None:
         self._owning.claim()
@@ -138,11 +154,12 @@ class Node:
         """Others have declared this node dead: nothing it holds counts. It begins anew, under another id."""
         lost = list(self._book.groups)
         self._desk.forget()
-        self._desk.trusted_until = 0.0
+        self._desk.trust.drop()
         self._book.clear()
         self._acting.clear()
         self._deciding.clear()
         self._loading.clear()
+        self._suspects.clear()
         self._committing.clear()
         self._fetching = False
         if lost:
@@ -167,6 +184,7 @@ class Node:
             if group.state is GroupState.READY and not group.committing:
                 self._deciding.drain(group)
         self._committing.pump()
+        self._suspects.pump()
         self._acting.pump()
         self._park()
         self._owning.pump()

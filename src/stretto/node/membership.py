@@ -1,11 +1,11 @@
 """One node among others: its beat, its trust, who has gone silent, and how many groups are its share."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import Final, NamedTuple
 
 import msgspec
 
-from stretto.node.asks import Beat, Bury, Join
+from stretto.node.asks import Beat, Bury, Join, ReadAdvertised
 from stretto.node.desk import Desk
 from stretto.ports.groups import Burial, Heard, NodeRow, NodeState
 from stretto.ports.places import GROUPS
@@ -19,6 +19,16 @@ class Watched(NamedTuple):
     since: float
 
 
+class Advertised(NamedTuple):
+    """The functions that another node advertises, and the version of them that was read."""
+
+    version: int
+    functions: frozenset[str]
+
+
+NOTHING: Final = Advertised(0, frozenset())
+
+
 class Membership:
     """Beats, listens to the beats of others, and buries those that have stopped."""
 
@@ -30,22 +40,28 @@ class Membership:
         heard: Callable[[], None],
         buried: Callable[[], None],
         burial: Callable[[Burial], None],
+        functions_read: Callable[[], None],
     ) -> None:
         self._desk = desk
         self._joined = joined
         self._on_heard = heard
         self._on_buried = buried
         self._on_burial = burial
+        self._on_functions_read = functions_read
         self.nodes: dict[NodeId, NodeRow] = {}
         self._asked_at = 0.0  # when the beat was sent that told of these
         self._watched: dict[NodeId, Watched] = {}
         self._burying: set[NodeId] = set()
+        self._functions: dict[NodeId, Advertised] = {}  # of the other nodes
+        self._reading = False
 
     def join(self, node: NodeId) -> None:
         self._desk.node = node
         self.nodes = {}
         self._watched = {}
         self._burying = set()
+        self._functions = {}
+        self._reading = False
         sent = self._desk.steady()
         # Who was not told that it has joined, and asks again, is refused: it takes another id.
         self._desk.insist(
@@ -85,9 +101,44 @@ class Membership:
     def _take(self, heard: Heard, sent: float) -> None:
         desk = self._desk
         desk.time.hear(heard.now, sent)
-        desk.trusted_until = max(desk.trusted_until, sent + desk.settings.trust / 1_000)
+        desk.trust.extend(sent + desk.settings.trust / 1_000)
         self.nodes = {row.node: row for row in heard.nodes}
         self._asked_at = sent
+        self._read_functions()
+
+    # -------------------------------------------------------------------------------------------- functions
+    def nodes_with(self, functions: Collection[str]) -> list[NodeId]:
+        """Other nodes that take work and advertise all of these functions, by id."""
+        wanted = frozenset(functions)
+        alive = self.alive
+        return sorted(
+            node for node, known in self._functions.items() if node in alive and wanted <= known.functions
+        )
+
+    def _read_functions(self) -> None:
+        """Read what other nodes advertise, where a beat shows that it has changed: never otherwise."""
+        changed = {
+            node: row.advertised
+            for node, row in self.nodes.items()
+            if row.state is NodeState.ALIVE
+            and node != self._desk.node
+            and row.advertised != self._functions.get(node, NOTHING).version
+        }
+        if not changed or self._reading:
+            return
+        self._reading = True
+
+        def then(found: Mapping[NodeId, frozenset[str]]) -> None:
+            self._reading = False
+            for node, version in changed.items():
+                self._functions[node] = Advertised(version, found.get(node, frozenset()))
+            self._functions = {node: known for node, known in self._functions.items() if node in self.nodes}
+            self._on_functions_read()
+
+        def otherwise(_error: Exception) -> None:
+            self._reading = False  # the next beat tries again
+
+        self._desk.ask(ReadAdvertised(nodes=frozenset(changed)), then, otherwise)
 
     # ------------------------------------------------------------------------------------------------ others
     def is_gone(self, node: NodeId, since: float) -> bool:

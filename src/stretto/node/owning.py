@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 
 from stretto.engine.records import RunKey
 from stretto.node.acting import Acting
-from stretto.node.asks import Calm, Claim, ClaimAgain, FireTimers, GiveUp, LoadedGroup, LoadGroups, Sweep
+from stretto.node.asks import Claim, ClaimAgain, FireTimers, GiveUp, LoadedGroup, LoadGroups, Sweep
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.entry import AskAround, Entry, Item
 from stretto.node.group import Group, GroupState
 from stretto.node.loading import Loading
 from stretto.node.membership import Membership
+from stretto.node.suspects import Suspects
 from stretto.ports.rows import Lease, NodeId
 
 
@@ -24,6 +25,7 @@ class Owning:
         membership: Membership,
         loading: Loading,
         acting: Acting,
+        suspects: Suspects,
         before_leaving: Callable[[Group], None],
     ) -> None:
         self._desk = desk
@@ -31,6 +33,7 @@ class Owning:
         self._membership = membership
         self._loading = loading
         self._acting = acting
+        self._suspects = suspects
         self._before_leaving = before_leaving
         self.leaving = False
         self._claiming = False
@@ -141,7 +144,7 @@ class Owning:
         else:
             group.state = GroupState.READY
         group.seq = loaded.seq
-        group.careful = loaded.falls >= self._desk.settings.falls_to_be_careful
+        self._suspects.take(group, loaded.suspicion, loaded.falls)
         now = self._desk.time.now()
         for key, due in loaded.live:
             if due is not None and due <= now:
@@ -156,9 +159,7 @@ class Owning:
 
     def _calm(self, group: Group) -> None:
         if self._book.holds(group):
-            group.careful = False
-            group.suspect = None
-            self._acting.look(Calm(leases=(group.lease,)))
+            self._suspects.calm(group)
 
     # ----------------------------------------------------------------------------------------------- give up
     def heard(self) -> None:
@@ -240,7 +241,7 @@ class Owning:
             self._sweep(tuple(self._book.groups))
 
     def _sweep(self, groups: Sequence[int]) -> None:
-        self._acting.look(Sweep(groups=frozenset(groups)))
+        self._acting.look(Sweep(groups=frozenset(groups), now=self._desk.time.now()))
         self._book.timers_changed = True
 
     def fire_timers(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from stretto.engine import effects as todo
 from stretto.engine.events import Event, Reported
 from stretto.model.errors import StrettoError
+from stretto.model.param import Parameter
 from stretto.model.step import AnyStep
 from stretto.node import asks
 from stretto.node.perform.breakpoints import Breakpoints
@@ -58,16 +59,38 @@ class Performer:
         self._groups = GroupLoading(store)
         self._runs = RunLoading(store, definitions, earlier, self._breakpoints, settings.engine)
         self._fetching = Fetching(store, definitions, earlier)
-        self._children = Children(store, hints)
+        self._children = Children(store, hints, earlier)
         self._signals = Signals(store, hints)
         self._looking = Looking(store, hints)
         self._dealing = Dealing(store, hints)
+        self._advertised: tuple[NodeId | None, frozenset[str]] = None, frozenset()
         self._by_ask = self._table()
 
     def outside(self, step: AnyStep) -> bool:
         """Whether the work of a step lives outside of our processes; without a runtime it lives nowhere."""
         runtime = self._runtimes.of(step)
         return runtime is not None and runtime.outside
+
+    def lacks(self, step: AnyStep, params: Mapping[str, Parameter]) -> tuple[str, ...]:
+        """The functions that the work of a step calls by name, if this process does not know all of them."""
+        return self._runtimes.lacks(step, params)
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """The functions that this process knows, and advertises to other nodes."""
+        return self._runtimes.functions
+
+    async def advertise(self) -> bool:
+        """Tell the other nodes of functions that this process has come to know since it joined; whether there
+        are any.
+        """
+        node, before = self._advertised
+        known = self.functions
+        if node is None or known == before:
+            return False
+        await self._store.advertise(node, known)
+        self._advertised = node, known
+        return True
 
     def report_to(self, heard: Callable[[Reported], None]) -> None:
         """Who is told what a runtime reports by itself; nobody before."""
@@ -81,13 +104,14 @@ class Performer:
         return {
             asks.Join: self._join,
             asks.Beat: self._beat,
+            asks.ReadAdvertised: self._read_advertised,
             asks.Bury: self._bury,
             asks.Claim: self._claim,
             asks.ClaimAgain: self._claim_again,
             asks.GiveUp: self._give_up,
             asks.StartLeaving: self._start_leaving,
             asks.Leave: self._leave,
-            asks.NoteSuspect: self._note_suspect,
+            asks.NoteSuspects: self._note_suspects,
             asks.Calm: self._calm,
             asks.LoadGroups: self._load_groups,
             asks.LoadRuns: self._load_runs,
@@ -96,6 +120,7 @@ class Performer:
             asks.Commit: self._commit,
             asks.Postpone: self._postpone,
             asks.Deliver: self._deliver,
+            asks.Withdraw: self._withdraw,
             asks.Carry: self._carry,
             asks.Evaluate: self._evaluate,
             asks.CallRuntime: self._call_runtime,
@@ -108,7 +133,11 @@ class Performer:
 
     # ------------------------------------------------------------------------------------------- membership
     async def _join(self, ask: asks.Join) -> Any:
-        return await self._store.join(ask.node, self._address)
+        known = self.functions
+        heard = await self._store.join(ask.node, self._address, known)
+        self._advertised = ask.node, known
+        await self.advertise()  # what was registered meanwhile
+        return heard
 
     async def _beat(self, ask: asks.Beat) -> Any:
         heard = await self._store.beat(ask.node)
@@ -118,6 +147,9 @@ class Performer:
                 with suppress(StrettoError):
                     await self._buried(row.node, row.beats, expired=False)
         return heard
+
+    async def _read_advertised(self, ask: asks.ReadAdvertised) -> Mapping[NodeId, frozenset[str]]:
+        return await self._store.advertised(ask.nodes)
 
     async def _bury(self, ask: asks.Bury) -> Burial | None:
         return await self._buried(ask.node, ask.beats, expired=ask.expired)
@@ -148,8 +180,8 @@ class Performer:
     async def _leave(self, ask: asks.Leave) -> None:
         await self._store.leave(ask.node)
 
-    async def _note_suspect(self, ask: asks.NoteSuspect) -> None:
-        await self._store.note_suspect(ask.lease, ask.suspect)
+    async def _note_suspects(self, ask: asks.NoteSuspects) -> frozenset[int]:
+        return await self._store.note_suspects(ask.notes)
 
     async def _calm(self, ask: asks.Calm) -> None:
         await self._store.calm(ask.leases)
@@ -193,6 +225,9 @@ class Performer:
             await self._looking.hint_owner(ask.result.event.attempt.run)
         return stored
 
+    async def _withdraw(self, ask: asks.Withdraw) -> bool:
+        return await self._store.withdraw(ask.message)
+
     # ---------------------------------------------------------------------------------------------- effects
     async def _carry(self, ask: asks.Carry) -> tuple[Event, ...]:
         match ask.effect:
@@ -224,11 +259,11 @@ class Performer:
     async def _look_at_queues(self, ask: asks.LookAtQueues) -> None:
         await self._looking.look_at_queues(ask.workflow_ids)
 
-    async def _grant_tags(self, ask: asks.GrantTags) -> None:
-        await self._looking.grant(ask.tags)
+    async def _grant_tags(self, ask: asks.GrantTags) -> asks.TagWaits:
+        return await self._looking.grant(ask.tags)
 
-    async def _sweep(self, ask: asks.Sweep) -> None:
-        await self._looking.sweep(ask.groups)
+    async def _sweep(self, ask: asks.Sweep) -> asks.TagWaits:
+        return await self._looking.sweep(ask.groups, ask.now)
 
     async def _fire_timers(self, ask: asks.FireTimers) -> int | None:
         return await self._looking.fire_timers(ask.groups)

@@ -11,11 +11,17 @@ from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
 from stretto.ports.store import Store
 
+ForgetOutput = Callable[[str], Awaitable[None]]  # deletes what steps of a workflow have printed
+
 FIRST_LOOK: Final = 1.0  # seconds after the start: a program that ends soon should forget something, too
 PAGE: Final = 100  # workflows that are looked at together
 
 
-async def forget(store: Store, settings: RetentionSettings) -> int:
+async def no_output(_workflow_id: str) -> None:
+    """Nothing that is printed is kept here."""
+
+
+async def forget(store: Store, settings: RetentionSettings, forget_output: ForgetOutput = no_output) -> int:
     """Delete what was kept for long enough, in small transactions. Returns how many rows that were."""
     now, most = await store.now(), settings.rows_at_once
     gone = await _repeated(partial(store.prune_cache, now, most=most))
@@ -30,13 +36,14 @@ async def forget(store: Store, settings: RetentionSettings) -> int:
             gone += await _repeated(partial(prune, now - lasts, most=most))
     if settings.runs is not None:
         gone += await _forget_runs(store, now - settings.runs, most)
-    return gone + await purge(store, settings)
+    return gone + await purge(store, settings, forget_output)
 
 
-async def purge(store: Store, settings: RetentionSettings) -> int:
-    """Delete what is left of deleted workflows. Returns how many rows that were."""
+async def purge(store: Store, settings: RetentionSettings, forget_output: ForgetOutput = no_output) -> int:
+    """Delete what is left of deleted workflows, their output first. Returns how many rows that were."""
     gone = 0
     for workflow_id in await store.purgeable():
+        await forget_output(workflow_id)
         gone += await _repeated(partial(store.purge, workflow_id, most=settings.rows_at_once))
     return gone
 
@@ -63,6 +70,7 @@ async def forget_now_and_then(
     settings: RetentionSettings,
     is_ours: Callable[[], bool],
     observers: Sequence[Observer] = (),
+    forget_output: ForgetOutput = no_output,
 ) -> None:
     """Until it is cancelled. `is_ours`: whether this node is the one that does it."""
     pause = FIRST_LOOK
@@ -70,7 +78,7 @@ async def forget_now_and_then(
         await asyncio.sleep(pause)
         pause = settings.every / 1_000
         if is_ours():
-            await _tried(forget(store, settings), observers)
+            await _tried(forget(store, settings, forget_output), observers)
 
 
 class Deleted(Observer):
@@ -85,7 +93,11 @@ class Deleted(Observer):
 
 
 async def purge_when_told(
-    store: Store, settings: RetentionSettings, deleted: Deleted, observers: Sequence[Observer] = ()
+    store: Store,
+    settings: RetentionSettings,
+    deleted: Deleted,
+    observers: Sequence[Observer] = (),
+    forget_output: ForgetOutput = no_output,
 ) -> None:
     """Until it is cancelled. Nobody can publish under the id of a deleted workflow before it is purged, so
     that does not wait for the next look. What is missed here goes with that.
@@ -93,7 +105,7 @@ async def purge_when_told(
     while True:
         await deleted.news.wait()
         deleted.news.clear()
-        await _tried(purge(store, settings), observers)
+        await _tried(purge(store, settings, forget_output), observers)
 
 
 async def _tried(work: Awaitable[int], observers: Sequence[Observer]) -> None:

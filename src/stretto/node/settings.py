@@ -22,7 +22,7 @@ class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     sweep_every: int = 15_000
     ask_every: int = 60_000  # whether work that another node does is still there
     calm_after: int = 60_000  # a group that fell is held in peace for so long, then that is forgotten
-    falls_to_be_careful: int = 3
+    falls_to_be_careful: int = 1
 
     rows_per_commit: int = 2_000
     commits_at_once: int = 2

@@ -46,6 +46,8 @@ def _first_error(entry: Entry) -> FirstError | None:
 def _wait(entry: Entry) -> Wait | None:
     """The oldest wait. An attempt that only passes through a status is gone before anybody looks."""
     for record in entry.waits.values():
+        if record.function_wait is not None:
+            return Wait(kind=Cause.FUNCTION.value, ref=record.key.step_id, since=record.function_wait.since)
         cause = _CAUSES.get(record.status)
         if cause is None and record.status is S.RUNNING:
             cause = _cause_of_running(record)

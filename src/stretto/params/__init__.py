@@ -15,14 +15,22 @@ moment carries. Failure: one exception, `ParamError`, which names the parameter 
 is wrong with it.
 """
 
-from stretto.params.context import Alone, Collected, Context, MissingKeys, RunFacts, StepFacts
+from stretto.params.context import Alone, Collected, Context, MissingKeys, RunFacts, StepFacts, Undelivered
 from stretto.params.convert import use_as
 from stretto.params.defaults import STEP_DEFAULTS, TYPE_DEFAULTS, WORKFLOW_DEFAULTS, for_dry_run
 from stretto.params.errors import Fault, ParamError
 from stretto.params.evaluate import evaluate, evaluate_one, evaluate_text
 from stretto.params.evaluated import Evaluated
 from stretto.params.foreach import iteration_count, iteration_values
-from stretto.params.layers import StepLayers, restarted_params, retried_params, step_params, workflow_params
+from stretto.params.layers import (
+    StepLayers,
+    declared_step_params,
+    declared_workflow_params,
+    restarted_params,
+    retried_params,
+    step_params,
+    workflow_params,
+)
 from stretto.params.merge import merge
 from stretto.params.modes import Stage
 from stretto.params.outputs import is_retryable, merge_outputs
@@ -32,7 +40,7 @@ from stretto.params.references import references_of
 from stretto.params.requests import RESERVED_NAMES, ParamLimits, check_request
 from stretto.params.scope import Moment, Scope
 from stretto.params.validators import check_validator
-from stretto.params.values import result_text
+from stretto.params.values import null_of, result_text
 
 __all__ = [
     "RESERVED_NAMES",
@@ -54,8 +62,11 @@ __all__ = [
     "Stage",
     "StepFacts",
     "StepLayers",
+    "Undelivered",
     "check_request",
     "check_validator",
+    "declared_step_params",
+    "declared_workflow_params",
     "evaluate",
     "evaluate_one",
     "evaluate_text",
@@ -65,6 +76,7 @@ __all__ = [
     "iteration_values",
     "merge",
     "merge_outputs",
+    "null_of",
     "problems_of",
     "references_of",
     "restarted_params",

@@ -18,7 +18,9 @@ def compute(name: str, param: ParamDefinition, bindings: Bindings, scope: Scope)
     """The result of a parameter in its declared type."""
     if param.expression is not None:
         value = _run(name, param.expression, bindings, scope)
-        return value if isinstance(value, Missing) else convert(name, param.type, value)
+        if isinstance(value, Missing):
+            return value
+        return convert(name, param.type, value, exact_numbers=not scope.context.run.follows_maestro)
     if param.type is P.MAP:
         members = _members(name, param.value, bindings, scope)
         return members if isinstance(members, Missing) else Converted(members)

@@ -33,6 +33,7 @@ class RunFacts:
     environment: str = ""
     signal_params: Mapping[str, Any] = field(default_factory=dict)  # that the signal trigger evaluated
     trigger_signals: frozenset[str] = frozenset()  # names in the definition's signal triggers
+    follows_maestro: bool = True  # the semantics of its workflow
 
 
 @dataclass(slots=True, kw_only=True)  # frozen ones take three times as long to make
@@ -50,6 +51,7 @@ class StepFacts:
     end_time: int | None = None
     params: Mapping[str, ParamDefinition] = field(default_factory=dict)
     total_loop_count: int | None = None  # of a foreach step that has begun
+    error: Mapping[str, str] | None = None  # of a step whose failure is ignored
 
     @property
     def step_instance_uuid(self) -> str | None:
@@ -58,10 +60,22 @@ class StepFacts:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The values of one parameter over the iterations of a foreach, by iteration, counted from 1."""
+    """The values of one parameter over the iterations of a foreach, by iteration, counted from 1.
 
-    type: ParamType
+    `undelivered`: the iterations in which it holds only what it was declared with. `type`: None if the step
+    has ended in all iterations before its parameters had values.
+    """
+
+    type: ParamType | None
     values: Mapping[int, Any]
+    undelivered: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Undelivered:
+    """A parameter that holds only what it was declared with: no work has put a result there."""
+
+    declared: Parameter
 
 
 class Context(Protocol):
@@ -82,7 +96,9 @@ class Context(Protocol):
         """What a step inside a foreach left in a parameter, over all iterations."""
         ...
 
-    def subworkflow(self, subworkflow_step: str, step_id: str, param: str) -> Parameter | Missing | None:
+    def subworkflow(
+        self, subworkflow_step: str, step_id: str, param: str
+    ) -> Parameter | Undelivered | Missing | None:
         """A parameter of the latest attempt of a step in the instance that a subworkflow step started."""
         ...
 

@@ -10,15 +10,17 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from stretto.model.param import Parameter, ParamType
+from stretto.model.wire.scalars import decimal_of
 from stretto.params.errors import Fault, ParamError
 from stretto.params.values import SCALARS, TYPED_ARRAYS, exact, scalar_text
 from stretto.sel import SelError
-from stretto.sel.numbers import parse_long
+from stretto.sel.numbers import parse_integer, parse_long
 
 P = ParamType
 Notes = dict[str, str]
 
 DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?", re.ASCII)
+NOT_FINITE: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 FLAGS: Final = {"true": True, "false": False}
 NO_NOTES: Final[Notes] = {}
 
@@ -43,12 +45,16 @@ class Converted(NamedTuple):
     notes: Notes = NO_NOTES
 
 
-def convert(name: str, declared: ParamType, value: Any) -> Converted:
-    """What an expression returned, as the result of a parameter of the declared type."""
+def convert(name: str, declared: ParamType, value: Any, *, exact_numbers: bool = False) -> Converted:
+    """What an expression returned, as the result of a parameter of the declared type. `exact_numbers`: whole
+    numbers have any size, and a DOUBLE can be NaN or infinite.
+    """
     if value is None:
         raise ParamError(
             Fault.WRONG_TYPE, name, f"Param [{name}] is a {declared}, its expression returned null"
         )
+    if exact_numbers and declared in FROM_EXACT:
+        return FROM_EXACT[declared](name, value)
     return FROM_SEL[declared](name, value)
 
 
@@ -115,15 +121,17 @@ def _to_strings(name: str, value: Any) -> Converted:
         raise _unfit(name, P.STRING_ARRAY, value)
     if kind is P.STRING_ARRAY:
         return Converted(tuple(value))
-    return Converted(tuple(map(scalar_text, value)), _note("info", "string array", JAVA_NAMES[kind]))
+    texts = tuple(None if each is None else scalar_text(each) for each in value)
+    return Converted(texts, _note("info", "string array", JAVA_NAMES[kind]))
 
 
 def _to_array(declared: ParamType, element: Callable[[Any], Any]) -> Callable[[str, Any], Converted]:
     def to_array(name: str, value: Any) -> Converted:
         kind = TYPED_ARRAYS.get(type(value))
-        if kind is None or (kind is not declared and value):  # nothing is an array of anything
+        # Nothing, and nothing but nulls, is an array of anything.
+        if kind is None or (kind is not declared and any(each is not None for each in value)):
             raise _unfit(name, declared, value)
-        return Converted(tuple(map(element, value)))
+        return Converted(tuple(None if each is None else element(each) for each in value))
 
     return to_array
 
@@ -157,6 +165,39 @@ FROM_SEL: Final[Mapping[ParamType, Callable[[str, Any], Converted]]] = {
     P.BOOLEAN_ARRAY: _to_array(P.BOOLEAN_ARRAY, bool),
     P.STRING_MAP: _to_string_map,
     P.MAP: _to_map,
+}
+
+
+def _to_any_long(name: str, value: Any) -> Converted:
+    if not isinstance(value, str):
+        return _to_long(name, value)
+    return Converted(any_long(name, value), _note("warn", "long", "String"))
+
+
+def _to_any_double(name: str, value: Any) -> Converted:
+    if type(value) is int:
+        return Converted(Decimal(value))
+    if isinstance(value, str):
+        return Converted(any_double(name, value))
+    return Converted(exact(value)) if type(value) is float else _to_double(name, value)
+
+
+def any_long(name: str, text: str) -> int:
+    """The whole number that a text spells, of any size; an error that names the parameter."""
+    try:
+        return parse_integer(text)
+    except SelError:
+        raise _not_a_number(name, text) from None
+
+
+def any_double(name: str, text: str) -> Decimal:
+    """The number that a text spells, `NaN` and the infinities too; an error that names the parameter."""
+    return decimal_of(text) if text in NOT_FINITE else _decimal(name, text)
+
+
+FROM_EXACT: Final[Mapping[ParamType, Callable[[str, Any], Converted]]] = {
+    P.LONG: _to_any_long,
+    P.DOUBLE: _to_any_double,
 }
 
 

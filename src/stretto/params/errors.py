@@ -11,6 +11,7 @@ class Fault(StrEnum):
 
     WRONG_TYPE = "wrong-type"  # a value can not become what the parameter is declared to be
     NOT_A_NUMBER = "not-a-number"  # a text that should be a number is not
+    OUT_OF_RANGE = "out-of-range"  # a number that Maestro's parameters do not have
     NOT_CHANGEABLE = "not-changeable"  # the mode forbids this change
     WEAKER_MODE = "weaker-mode"  # a mode may only become stricter
     SYSTEM_FIELD = "system-field"  # `source` and `internal_mode` belong to the system
@@ -44,3 +45,9 @@ class ParamError(InvalidRequest):
         self.fault = fault
         self.param = param
         self.limit = limit
+
+
+def out_of_range(name: str, why: str) -> ParamError:
+    """The error of a value that parameters of workflows with Maestro's semantics do not have."""
+    hint = "workflows with the semantics STRETTO hold it"
+    return ParamError(Fault.OUT_OF_RANGE, name, f"Param [{name}] {why}: {hint}")

@@ -6,7 +6,8 @@
 
 Promise: no I/O; the same parameters, scope and moment give the same results. Failure: a `ParamError`. What
 must be fetched first comes back as `MissingKeys`, all keys of the set at once; names that nothing has are
-reported together, too.
+reported together, too. A moment with a budget makes the evaluation a trial: a parameter that needs more than
+its share, and those that read it, are not among the results.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,16 +18,16 @@ from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.params.compute import compute
 from stretto.params.context import MissingKeys
 from stretto.params.convert import Converted
-from stretto.params.errors import Fault, ParamError
+from stretto.params.errors import Fault, ParamError, out_of_range
 from stretto.params.evaluated import Evaluated
 from stretto.params.literals import bare_value
 from stretto.params.lookup import BLOCKED, UNKNOWN, Found, Lookup, Need
 from stretto.params.prepared import Open, Prepared
-from stretto.params.references import ALL_PARAMS, Reference, references_of
+from stretto.params.references import ALL_PARAMS, Reference, is_text, references_of, unknown_hint
 from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
 from stretto.params.scope import Bindings, Scope
 from stretto.params.validators import check_value
-from stretto.sel import Missing
+from stretto.sel import BUDGET, Missing
 
 Definitions = Mapping[str, ParamDefinition]
 NO_PARAMS: Final[Definitions] = {}
@@ -43,6 +44,8 @@ def evaluate(
     else:
         prepared = params if isinstance(params, Prepared) else Prepared.of_step(params)
         results = Evaluated.of_step(prepared, run, scope.step, now_millis)
+    if prepared.beyond is not None and run.follows_maestro:
+        raise out_of_range(*prepared.beyond)
     unsettled = results.unsettled()
     if unsettled:
         evaluation = _Evaluation(prepared.definitions, results, results.put, scope)
@@ -52,6 +55,8 @@ def evaluate(
         missing = evaluation.missing()
         if missing is not None:
             return missing
+        if evaluation.blocked:
+            results = results.without(evaluation.blocked)
     results.check_size(limits.size)
     return results
 
@@ -104,8 +109,8 @@ class _Evaluation:
         self._results = results
         self._put = put
         self._scope = scope
-        self._blocked: set[str] = set()
-        self._lookup = Lookup(params, results, self._blocked, scope)
+        self.blocked: set[str] = set()  # those that wait for a key, or need more than a trial may use
+        self._lookup = Lookup(params, results, self.blocked, scope)
         self._keys: dict[object, None] = {}
         self._unknown: list[_Frame] = []
 
@@ -130,7 +135,7 @@ class _Evaluation:
 
     def is_settled(self, name: str) -> bool:
         """Whether somebody needed the parameter before."""
-        return name in self._results or name in self._blocked
+        return name in self._results or name in self.blocked
 
     def missing(self) -> MissingKeys | None:
         """What must be fetched; an error if parameters refer to what does not exist."""
@@ -143,13 +148,25 @@ class _Evaluation:
         while frame.references:
             reference = frame.references[-1]
             if reference == ALL_PARAMS:
-                frame.bindings = {**self._lookup.everything(), **frame.bindings}
+                need = self._bind_all(frame)
+                if need is not None:
+                    return need
             else:
                 found = self._lookup.find(frame.name, reference.name)
                 if isinstance(found, Need):
                     return found.name
                 self._note(frame, reference, found)
             frame.references.pop()
+        return None
+
+    def _bind_all(self, frame: _Frame) -> str | None:
+        """All that `params` means; the name of an override that must come first."""
+        for name in self._lookup.overrides(frame.name):
+            found = self._lookup.find(frame.name, name)
+            if isinstance(found, Need):
+                return found.name
+            self._note(frame, Reference(name, optional=True), found)
+        frame.bindings = {**self._lookup.everything(), **frame.bindings}
         return None
 
     def _note(self, frame: _Frame, reference: Reference, found: Found) -> None:
@@ -167,14 +184,17 @@ class _Evaluation:
         """Compute the parameter, unless it has to wait or lacks something."""
         if frame.unknown:
             self._unknown.append(frame)
-        waits = frame.blocked or frame.unknown
-        computed = BLOCKED if waits else compute(frame.name, frame.param, frame.bindings, self._scope)
-        if isinstance(computed, Converted):
-            self._put(frame.name, self._parameter(frame, computed))
-            return
-        if isinstance(computed, Missing):
-            self._keys[computed.key] = None
-        self._blocked.add(frame.name)
+        if not frame.blocked and not frame.unknown:
+            try:
+                computed = compute(frame.name, frame.param, frame.bindings, self._scope)
+                if isinstance(computed, Converted):
+                    self._put(frame.name, self._parameter(frame, computed))
+                    return
+                self._keys[computed.key] = None
+            except ParamError as error:
+                if error.limit != BUDGET:
+                    raise
+        self.blocked.add(frame.name)
 
     def _parameter(self, frame: _Frame, computed: Converted) -> Parameter:
         param = frame.param
@@ -205,5 +225,8 @@ class _Evaluation:
             f"param [{frame.name}] refers to {', '.join(f'[{name}]' for name in frame.unknown)}"
             for frame in self._unknown
         ]
-        message = f"In {self._scope.place}, {'; '.join(lines)}: nothing has that name"
-        return ParamError(Fault.UNKNOWN_REFERENCE, self._unknown[0].name, message, details=lines)
+        first = self._unknown[0]
+        kind = None if self._scope.step is None else self._scope.step.type
+        hint = unknown_hint(first.unknown[0], in_text=is_text(first.param), step_type=kind)
+        message = f"In {self._scope.place}, {'; '.join(lines)}: nothing has that name; {hint}"
+        return ParamError(Fault.UNKNOWN_REFERENCE, first.name, message, details=lines)

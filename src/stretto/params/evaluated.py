@@ -1,6 +1,7 @@
 """The parameters of a run or a step attempt with their results; some wait until somebody looks."""
 
 from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import msgspec
@@ -95,6 +96,12 @@ class Evaluated(Mapping[str, Parameter]):
     def changed(self, results: Mapping[str, Parameter]) -> "Evaluated":
         """The same set, with other results for some of its parameters."""
         return Evaluated(self._prepared, self._time, self._native, self._origin, {**self._results, **results})
+
+    def without(self, names: AbstractSet[str]) -> "Evaluated":
+        """The same set, less some parameters that have no result."""
+        before = self._prepared
+        kept = {name: param for name, param in before.definitions.items() if name not in names}
+        return Evaluated(Prepared(kept, before.native), self._time, self._native, self._origin, self._results)
 
     def check_size(self, limit: int) -> None:
         """Refuse a set that is too large to be stored; defaults that wait count with their upper bound."""

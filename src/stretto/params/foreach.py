@@ -16,7 +16,7 @@ GAPS: Final[Mapping[ParamType, Any]] = {
     ParamType.DOUBLE: 0.0,
     ParamType.BOOLEAN: False,
 }
-"""What stands in the array for an iteration that left no value."""
+"""What stands in Maestro's array for an iteration that left no value."""
 
 ELEMENT: Final = {array: element for element, array in ARRAY_OF.items()}
 
@@ -38,13 +38,19 @@ def iteration_values(loop_params: Parameter, index: int) -> dict[str, Parameter]
     return chosen
 
 
-def collect(total: int, collected: Collected) -> Array:
-    """The values of all iterations as an array; gaps hold the empty value of the type."""
-    array = ARRAY_OF.get(collected.type)
+def collect(total: int, collected: Collected, *, follows_maestro: bool = True) -> Array:
+    """The values of all iterations as an array. Where one left no value it is null; in Maestro, it is what
+    the parameter was declared with, or the empty value of the type.
+    """
+    kind = collected.type or ParamType.STRING
+    array = ARRAY_OF.get(kind)
     if array is None:
-        raise ValueError(f"a {collected.type} can not be collected from a foreach")
-    gap = GAPS[collected.type]
-    values = [collected.values.get(iteration, gap) for iteration in range(1, total + 1)]
+        raise ValueError(f"a {kind} can not be collected from a foreach")
+    gap, absent = (GAPS[kind], frozenset()) if follows_maestro else (None, collected.undelivered)
+    values = [
+        gap if iteration in absent else collected.values.get(iteration, gap)
+        for iteration in range(1, total + 1)
+    ]
     typed: Array = to_sel(array, values)
     return typed
 

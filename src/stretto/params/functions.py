@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from stretto.model.param import ParamDefinition, Parameter
-from stretto.params.context import VALIDATION, Context, RunFacts, StepFacts
+from stretto.model.step import STEP_TYPES
+from stretto.params.context import VALIDATION, Context, RunFacts, StepFacts, Undelivered
 from stretto.params.foreach import collect
-from stretto.params.values import is_evaluated, to_sel
+from stretto.params.values import is_evaluated, is_null, to_sel
 from stretto.sel import Kind, Missing, SelError
 from stretto.sel.values import StringArray
 
@@ -19,6 +22,7 @@ SIGNAL: Final = "SIGNAL"
 MANUAL: Final = "MANUAL"
 STATUS: Final = "MAESTRO_STEP_STATUS"
 END_TIME: Final = "MAESTRO_STEP_END_TIME"
+ERROR: Final = "STRETTO_STEP_ERROR"
 
 INSTANCE_FIELDS: Final[Mapping[str, Callable[[RunFacts], str | int | None]]] = {
     "INITIATOR_TIMEZONE": lambda run: run.initiator_timezone,
@@ -33,12 +37,18 @@ INSTANCE_FIELDS: Final[Mapping[str, Callable[[RunFacts], str | int | None]]] = {
 }
 WORKFLOW_ONLY: Final = frozenset({"owner", "FIRST_TIME_TRIGGER_TIMEZONE"})
 
+
+def _type_constant(name: str) -> str:
+    """The name of a built-in type as Maestro's constant; a user's own type keeps its spelling."""
+    return name.upper() if name in STEP_TYPES else name
+
+
 STEP_FIELDS: Final[Mapping[str, Callable[[StepFacts], str | int | None]]] = {
     "step_id": lambda step: step.step_id,
     "step_instance_id": lambda step: step.step_instance_id,
     "step_instance_uuid": lambda step: step.step_instance_uuid,
     "step_attempt_id": lambda step: step.step_attempt_id,
-    "step_type_info": lambda step: step.sub_type or step.type,
+    "step_type_info": lambda step: step.sub_type or _type_constant(step.type),
     "MAESTRO_STEP_ERROR_RETRIES": lambda step: step.error_retries,
 }
 
@@ -62,7 +72,7 @@ class Functions:
     def get_from_instance(self, field: str) -> str | int:
         if field not in INSTANCE_FIELDS or (field in WORKFLOW_ONLY and self.step is not None):
             raise _failed("getFromInstance", f"an expression of this scope can not read [{field}]")
-        if field == "INITIATOR_RUNNER_NAME" and self.context.run.initiator != MANUAL:
+        if field == "INITIATOR_RUNNER_NAME" and self.context.run.initiator not in {MANUAL, VALIDATION}:
             raise _failed("getFromInstance", f"[{field}] is known only if a user started the run")
         value = INSTANCE_FIELDS[field](self.context.run)
         return "" if value is None else value
@@ -89,6 +99,8 @@ class Functions:
             if step.end_time is None:
                 raise _failed("getFromStep", f"step [{step_id}] has no end time yet")
             return step.end_time
+        if param == ERROR and param not in step.params:
+            return msgspec.json.encode(step.error).decode()
         return self.value_of("getFromStep", param, step.params.get(param), step_id)
 
     def get_from_foreach(self, foreach_step: str, step_id: str, param: str) -> Any:
@@ -102,10 +114,11 @@ class Functions:
         collected = self.context.foreach(foreach_step, step_id, param)
         if isinstance(collected, Missing):
             return collected
-        if collected is None:
+        follows_maestro = self.context.run.follows_maestro
+        if collected is None or (collected.type is None and follows_maestro):
             raise _failed("getFromForeach", f"no iteration of [{foreach_step}] has [{param}] in [{step_id}]")
         try:
-            return collect(step.total_loop_count, collected)
+            return collect(step.total_loop_count, collected, follows_maestro=follows_maestro)
         except ValueError as error:
             raise _failed("getFromForeach", str(error)) from None
 
@@ -116,6 +129,10 @@ class Functions:
         found = self.context.subworkflow(subworkflow_step, step_id, param)
         if isinstance(found, Missing):
             return found
+        if isinstance(found, Undelivered):
+            if not self.context.run.follows_maestro:
+                return None
+            found = found.declared
         return self.value_of("getFromSubworkflow", param, found, step_id)
 
     def _step(self, method: str, step_id: str, wanted: str | None = None) -> StepFacts | Missing:
@@ -131,6 +148,8 @@ class Functions:
         """The result of another step's parameter, for an expression."""
         if param is None:
             raise _failed(method, f"step [{step_id}] has no param [{name}]")
+        if is_null(param):
+            return None
         if not isinstance(param, Parameter) or not is_evaluated(param):
             raise _failed(method, f"param [{name}] of step [{step_id}] is not evaluated yet")
         return to_sel(param.type, param.evaluated_result)

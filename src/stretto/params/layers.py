@@ -2,8 +2,9 @@
 
     run, fresh      defaults < workflow definition < run request
     run, restarted  what the previous run had < run request < restart request
-    step            defaults < defaults of its type < template < injected < undefined request parameters
-                    < step definition < request parameters for the step < restart request for the step
+    step            defaults < defaults of its type < template < injected < what requests give to the step
+                    without its definition having it < step definition < request parameters for the step
+                    < restart request for the step
 
 Whatever stands further right wins, as far as the modes of what stands left of it allow.
 """
@@ -14,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from stretto.model.param import Parameter, Params, ParamSource
+from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource
 from stretto.params.defaults import WORKFLOW_DEFAULTS
 from stretto.params.literals import definition_of, literal_of
 from stretto.params.merge import Layer, effective_mode, merge
@@ -41,10 +42,17 @@ def workflow_params(
 
     `defaults` replaces the standard ones; it must be the result of a merge, as `WORKFLOW_DEFAULTS` is.
     """
-    merged = merge(WORKFLOW_DEFAULTS if defaults is None else defaults, definition, DEFINED)
+    merged = declared_workflow_params(definition, defaults)
     if run:
         merged = merge(merged, _as_literals(run), Stage.of_run(source))
     return settle(merged)
+
+
+def declared_workflow_params(definition: Layer, defaults: Layer | None = None) -> Params:
+    """What a definition and the defaults say about parameters: with the system's marks, and with optional
+    parameters that have no value.
+    """
+    return merge(WORKFLOW_DEFAULTS if defaults is None else defaults, definition, DEFINED)
 
 
 def restarted_params(
@@ -90,6 +98,21 @@ def previous_params(previous: Mapping[str, Parameter]) -> Params:
     }
 
 
+def as_definition(param: Parameter) -> ParamDefinition:
+    """A parameter of a run as the runs after it and below it are given it: its result as a literal, unless
+    its mode says that it is evaluated again.
+    """
+    evaluated_again = effective_mode(param) in EVALUATED_AGAIN
+    return definition_of(param if evaluated_again else literal_of(param))
+
+
+def inherited(param: Parameter, source: ParamSource) -> Parameter:
+    """A parameter that a run has from the step that started it, with its result."""
+    merged = merge({}, {"": as_definition(param)}, Stage.of_run(source))[""]
+    fields = {name: getattr(merged, name) for name in ParamDefinition.__struct_fields__}
+    return Parameter(**fields, evaluated_result=param.evaluated_result, evaluated_time=param.evaluated_time)
+
+
 def _as_literals(run: Layer) -> Params:
     """What a parent hands down is its result, however it was made."""
     return {
@@ -116,24 +139,29 @@ class StepLayers:
 
 def step_params(layers: StepLayers) -> Params:
     """The parameters of a step attempt, not evaluated."""
+    return settle(declared_step_params(layers))
+
+
+def declared_step_params(layers: StepLayers) -> Params:
+    """The same with the system's marks, and with parameters that have no value."""
     request = Stage(layers.source, restart=layers.restarting)  # a step's parameters are never handed down
     run = _as_literals(layers.run)
-    undefined = {name: param for name, param in run.items() if name not in layers.definition}
-    defined = {name: param for name, param in run.items() if name in layers.definition}
-    merged: Layer = NOTHING
+    own, restart = layers.definition, layers.restart
+    merged: Params = {}
     for layer, stage in (
         (layers.defaults, DEFAULT),
         (layers.type_defaults, DEFAULT),
         (_template(layers), TEMPLATE),
         (layers.injected, INJECTED),
-        (undefined, request),
-        (layers.definition, DEFINED),
-        (defined, request),
-        (layers.restart, RESTARTED),
+        ({name: param for name, param in run.items() if name not in own}, request),
+        ({name: param for name, param in restart.items() if name not in own}, RESTARTED),
+        (own, DEFINED),
+        ({name: param for name, param in run.items() if name in own}, request),
+        ({name: param for name, param in restart.items() if name in own}, RESTARTED),
     ):
         if layer:
             merged = merge(merged, layer, stage)
-    return settle(merged)
+    return merged
 
 
 def _template(layers: StepLayers) -> Layer:

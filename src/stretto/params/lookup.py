@@ -2,7 +2,8 @@
 
     in a run    another parameter of the run, else `signal__param`
     in a step   `step__param` or `signal__param`; else the step's own parameter if it is evaluated already,
-                else the run's, else the step's own, which is then evaluated first
+                or a request overrides it, else the run's, else the step's own; one of the step's own that has
+                no result yet is evaluated first. An override that names itself reads the run's.
 
 What must be fetched is found as `Missing`; what nobody has, as UNKNOWN.
 """
@@ -14,9 +15,10 @@ from typing import Any, Final, NamedTuple
 from stretto.model.param import ParamDefinition, Parameter
 from stretto.params.context import StepFacts
 from stretto.params.errors import Fault, ParamError
+from stretto.params.modes import OVERRIDES
 from stretto.params.references import StepReference, split_reference
 from stretto.params.scope import Bindings, Scope
-from stretto.params.values import is_evaluated, to_sel
+from stretto.params.values import is_evaluated, is_null, to_sel
 from stretto.sel import Missing, SelError
 
 
@@ -54,8 +56,14 @@ class Lookup:
             return self._in_run(user, name)
         return self._in_step(user, name, self.scope.step)
 
+    def overrides(self, user: str) -> list[str]:
+        """The step's parameters that a request gives: `params` has them instead of the run's of that name."""
+        if self.scope.step is None:
+            return []
+        return [name for name, param in self.params.items() if param.source in OVERRIDES and name != user]
+
     def everything(self) -> Bindings:
-        """All parameters of the run: what `params` means to a step."""
+        """All parameters of the run: what `params` means to a step, apart from overrides."""
         if self.scope.step is None:
             return {}
         return {name: _value(param) for name, param in self.scope.workflow.items()}
@@ -73,9 +81,13 @@ class Lookup:
             return self._elsewhere(user, name, step)
         own = self._own(name)
         workflow = self.scope.workflow
-        if isinstance(own, Need | Unknown) and name in workflow:
+        if isinstance(own, Need | Unknown) and name in workflow and not self._is_overridden(user, name):
             return _value(workflow[name])
         return own
+
+    def _is_overridden(self, user: str, name: str) -> bool:
+        param = self.params.get(name)
+        return param is not None and param.source in OVERRIDES and name != user
 
     def _own(self, name: str) -> Found:
         if name in self.blocked:
@@ -137,6 +149,8 @@ def _result_in(user: str, reference: StepReference, step: StepFacts) -> Any:
     param = step.params.get(reference.param)
     if param is None:
         raise _not_found(user, reference)
+    if is_null(param):
+        return None
     if not isinstance(param, Parameter) or not is_evaluated(param):
         message = (
             f"Param [{user}] refers to [{reference.param}] of step [{reference.step_id}], not evaluated yet"

@@ -31,6 +31,9 @@ CHANGEABLE: Final[Mapping[ParamSource, frozenset[ParamMode]]] = {
 SYSTEM_SOURCES: Final = (S.SYSTEM, S.TEMPLATE_SCHEMA, S.SYSTEM_INJECTED, S.SYSTEM_DEFAULT)
 UPSTREAM_SOURCES: Final = (S.SUBWORKFLOW, S.FOREACH, S.WHILE, S.TEMPLATE)
 
+# Who gives a step's parameter with a request, instead of what its definition says.
+OVERRIDES: Final = (S.LAUNCH, S.RESTART)
+
 # What a restart does with a parameter that nobody touches: these are evaluated again, others are kept.
 EVALUATED_AGAIN: Final = frozenset({M.IMMUTABLE})
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from stretto.model.param import ParamDefinition, Parameter, ParamMode, Params, ParamSource, ParamType
-from stretto.params.errors import Fault, ParamError
+from stretto.params.errors import Fault, ParamError, out_of_range
 from stretto.params.evaluated import Evaluated
 from stretto.params.literals import bare_value, literal_of, results_of
 from stretto.params.merge import merge
@@ -14,7 +14,7 @@ from stretto.params.modes import Stage
 from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
 from stretto.params.sizes import check_size
 from stretto.params.validators import check_value
-from stretto.params.values import is_evaluated
+from stretto.params.values import beyond_maestro, is_evaluated
 from stretto.sel import Environment
 
 OUTPUT: Final = Stage(ParamSource.OUTPUT_PARAMETER)
@@ -27,6 +27,8 @@ def merge_outputs(
     outputs: Mapping[str, ParamDefinition] | None,
     now_millis: int,
     limits: ParamLimits = DEFAULT_LIMITS,
+    *,
+    follows_maestro: bool = False,
 ) -> Mapping[str, Parameter]:
     """A step's parameters with what its work brought back.
 
@@ -42,7 +44,9 @@ def merge_outputs(
     for name, output in outputs.items():
         declared = params[name]
         simple = _replaced(declared, output, now_millis)
-        changed[name] = _merged(name, declared, output, now_millis) if simple is None else simple
+        changed[name] = simple or _merged(name, declared, output, now_millis, exact=not follows_maestro)
+        if follows_maestro and (why := beyond_maestro(changed[name].evaluated_result)) is not None:
+            raise out_of_range(name, why)
     if isinstance(params, Evaluated):
         result = params.changed(changed)
         result.check_size(limits.size)
@@ -78,10 +82,12 @@ def _replaced(declared: Parameter, output: ParamDefinition, now_millis: int) -> 
     )
 
 
-def _merged(name: str, declared: Parameter, output: ParamDefinition, now_millis: int) -> Parameter:
+def _merged(
+    name: str, declared: Parameter, output: ParamDefinition, now_millis: int, *, exact: bool
+) -> Parameter:
     base: Params = {name: literal_of(declared)}
     layer: Params = {name: _data(name, output, now_millis)}
-    return _checked(name, merge(base, layer, OUTPUT)[name], now_millis)
+    return _checked(name, merge(base, layer, OUTPUT)[name], now_millis, exact=exact)
 
 
 def is_retryable(artifacts: Mapping[str, Any]) -> bool:
@@ -102,10 +108,11 @@ def _data(name: str, output: ParamDefinition, now_millis: int) -> ParamDefinitio
     return msgspec.structs.replace(literal, validator=None, mode=None, internal_mode=None, source=None)
 
 
-def _checked(name: str, param: ParamDefinition, now_millis: int) -> Parameter:
+def _checked(name: str, param: ParamDefinition, now_millis: int, *, exact: bool) -> Parameter:
     """A merged output with its result, which obeys the rule that the step declared for it."""
     made = param if isinstance(param, Parameter) else _made_of_members(param, now_millis)
-    notes = check_value(name, made, made.evaluated_result, lambda _name: Environment(now_millis=now_millis))
+    environment = Environment(now_millis=now_millis, exact=exact)
+    notes = check_value(name, made, made.evaluated_result, lambda _name: environment)
     return msgspec.structs.replace(made, value=bare_value(made), meta=notes)
 
 

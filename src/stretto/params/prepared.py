@@ -16,12 +16,13 @@ from stretto.params.literals import bare_value
 from stretto.params.references import Reference, references_of, split_reference
 from stretto.params.requests import SEPARATOR
 from stretto.params.sizes import rough_size
-from stretto.params.values import is_evaluated
+from stretto.params.values import beyond_maestro, is_evaluated
 
 P = ParamType
 Definitions = Mapping[str, ParamDefinition]
 
 NATIVE_SIZE: Final = 600  # bytes of JSON that a native default has at most
+NUMERIC: Final = frozenset({P.LONG, P.DOUBLE, P.LONG_ARRAY, P.MAP})  # what may be beyond Maestro
 TIME_SIZE: Final = 16  # of the time that a literal gets with its evaluation
 
 
@@ -38,7 +39,7 @@ class Open(NamedTuple):
 class Prepared:
     """Definitions by name, in the order of the merge, and what each of them needs."""
 
-    __slots__ = ("definitions", "given", "literals", "native", "open", "size")
+    __slots__ = ("beyond", "definitions", "given", "literals", "native", "open", "size")
 
     def __init__(self, definitions: Definitions, rows: Mapping[str, NativeDefault]) -> None:
         self.definitions = definitions
@@ -55,6 +56,7 @@ class Prepared:
                 self.literals[name] = _literal(param)
             else:
                 self.open.append(_opened(name, param))
+        self.beyond = _beyond_maestro({**self.given, **self.literals})
         if self.open and self.literals:
             self._keep_order()
         self.size = (
@@ -100,6 +102,14 @@ def _is_plain(param: ParamDefinition) -> bool:
     if param.expression is not None or param.validator is not None or param.value is None:
         return False
     return param.type is not P.MAP and not any("$" in text for text in _texts(param.type, param.value))
+
+
+def _beyond_maestro(params: Mapping[str, Parameter]) -> tuple[str, str] | None:
+    """The first parameter with a value that Maestro's have not, and why they have not."""
+    for name, param in params.items():
+        if param.type in NUMERIC and (why := beyond_maestro(param.evaluated_result)) is not None:
+            return name, why
+    return None
 
 
 def _texts(kind: ParamType, value: Any) -> Iterable[str]:

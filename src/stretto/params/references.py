@@ -24,6 +24,20 @@ ALL_PARAMS: Final = Reference("params", optional=True)
 """The name `params` in an expression: every parameter of the run, for a step."""
 
 
+def is_text(param: ParamDefinition) -> bool:
+    """Whether names in a parameter are written `$name`."""
+    return param.expression is None and param.type is not P.MAP
+
+
+def unknown_hint(name: str, *, in_text: bool, step_type: str | None = None) -> str:
+    """What to do about a name that nobody declares: before a run, and after it has failed for that reason."""
+    if in_text and (step_type or "").casefold() == "shell":
+        return f"for a shell variable write `$${name}`"
+    if in_text:
+        return f"declare `{name}` as a parameter; for the text itself write `$${name}`"
+    return f"declare `{name}` as a parameter, or bring it with each start"
+
+
 class StepReference(NamedTuple):
     """`extract__rows`: a parameter of a step, or of a signal of that name."""
 

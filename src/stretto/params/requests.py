@@ -31,6 +31,7 @@ class ParamLimits:
 
 
 DEFAULT_LIMITS: Final = ParamLimits()
+MOST_SIZE: Final = 16 * 1024 * 1024  # that `size` may be: stores and worker processes take as much
 
 
 def check_request(params: Mapping[str, ParamDefinition], limits: ParamLimits = DEFAULT_LIMITS) -> None:

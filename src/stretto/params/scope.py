@@ -9,7 +9,7 @@ from stretto.model.param import Parameter
 from stretto.params.context import Context, StepFacts
 from stretto.params.functions import Functions
 from stretto.params.requests import SEPARATOR
-from stretto.sel import Environment, Limits
+from stretto.sel import Budget, Environment, Limits
 
 LIMITS: Final = Limits()
 
@@ -21,6 +21,7 @@ class Moment:
     now_millis: int
     seed: int = 0
     limits: Limits = LIMITS
+    budget: Budget | None = None  # of all expressions together, in a trial; what needs more has no result
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,6 +52,8 @@ class Scope:
             seed=self.moment.seed ^ crc32(name.encode()),
             limits=self.moment.limits,
             host=self.functions,
+            budget=self.moment.budget,
+            exact=not self.context.run.follows_maestro,
         )
 
 

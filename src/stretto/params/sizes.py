@@ -1,4 +1,4 @@
-"""How large parameters may be in all: as JSON, the form in which they are stored."""
+"""How large parameters may be in all: as JSON, each with its result and without the literal it came from."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,8 +8,11 @@ import msgspec
 from stretto.model.param import Parameter
 from stretto.model.wire import encode, to_json
 from stretto.params.errors import Fault, ParamError
+from stretto.params.values import is_evaluated
 
-# Every field of the records, nulls included: never shorter than what is stored, and made in one go.
+SETTING: Final = "params.size"  # says how large they may be
+
+# Every field of the records, nulls included: never shorter than what is counted, and made in one go.
 ROUGH: Final = msgspec.json.Encoder(enc_hook=repr)
 
 
@@ -22,7 +25,15 @@ def check_size(params: Mapping[str, Parameter], limit: int, reserve: int = 0) ->
     """Refuse parameters that are too large to be stored; `reserve` counts what has no JSON yet."""
     if rough_size(params) + reserve <= limit:
         return
-    size = len(to_json({name: encode(param) for name, param in params.items()})) + reserve
+    size = len(to_json({name: encode(_counted(param)) for name, param in params.items()})) + reserve
     if size > limit:
-        message = f"The parameters have a total size of [{size}], which is over the limit of [{limit}]"
+        message = (
+            f"The parameters have a total size of [{size}], which is over the limit of [{limit}] "
+            f"(setting `{SETTING}`)"
+        )
         raise ParamError(Fault.TOO_LARGE, "", message)
+
+
+def _counted(param: Parameter) -> Parameter:
+    """A parameter without its literal, if it has a result: the two hold the same value."""
+    return msgspec.structs.replace(param, value=None) if is_evaluated(param) else param

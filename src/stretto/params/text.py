@@ -10,14 +10,17 @@ from typing import Any, Final
 
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.wire import to_json
-from stretto.params.convert import cast
+from stretto.model.wire.scalars import decimal_of
+from stretto.params.convert import any_double, any_long, cast
 from stretto.params.errors import Fault, ParamError
 from stretto.params.values import ARRAY_OF, SCALARS, kind_of
+from stretto.sel import SelError
+from stretto.sel.numbers import parse_integer
 
 P = ParamType
 
-LONGEST: Final = range(-(2**63), 2**63)  # of a LONG
 ELEMENT: Final[Mapping[ParamType, ParamType]] = {array: scalar for scalar, array in ARRAY_OF.items()}
+ANY_SIZE: Final[Mapping[ParamType, Callable[[str, str], Any]]] = {P.LONG: any_long, P.DOUBLE: any_double}
 EXPECTED: Final[Mapping[ParamType, str]] = {
     P.STRING: "a text",
     P.LONG: "a whole number, such as 42",
@@ -37,7 +40,7 @@ def read_value(name: str, kind: ParamType, text: str) -> Any:
     try:
         value = _read(name, kind, text)
         to_json(value)  # halves of characters have no place in a database
-    except (ParamError, ValueError, RecursionError):
+    except (ParamError, SelError, ValueError, RecursionError):
         shown = (text if len(text) <= 60 else f"{text[:60]} ...").encode(errors="backslashreplace").decode()
         message = f"Param [{name}] is a {kind}: expected {EXPECTED[kind]}, and not `{shown}`"
         raise ParamError(Fault.WRONG_TYPE, name, message) from None
@@ -57,7 +60,11 @@ def _read(name: str, kind: ParamType, text: str) -> Any:
 
 
 def _scalar(name: str, kind: ParamType, text: str) -> Any:
-    return text if kind is P.STRING else cast(name, text.strip(), P.STRING, kind)
+    if kind is P.STRING:
+        return text
+    return (
+        ANY_SIZE[kind](name, text.strip()) if kind in ANY_SIZE else cast(name, text.strip(), P.STRING, kind)
+    )
 
 
 def _array(name: str, element: ParamType, text: str) -> tuple[Any, ...]:
@@ -73,6 +80,8 @@ def _array(name: str, element: ParamType, text: str) -> tuple[Any, ...]:
 
 def _as(name: str, wanted: ParamType, value: Any) -> Any:
     given = kind_of(value)
+    if given is P.STRING:
+        return _scalar(name, wanted, value)
     return value if given is wanted else cast(name, value, given, wanted)
 
 
@@ -85,13 +94,7 @@ def _object(kind: ParamType, text: str) -> dict[str, Any]:
 
 
 def _json(text: str) -> Any:
-    return json.loads(text, parse_float=Decimal, parse_int=_long, parse_constant=_no_number)
-
-
-def _long(digits: str) -> int:
-    if len(digits) > 20 or int(digits) not in LONGEST:
-        raise ValueError
-    return int(digits)
+    return json.loads(text, parse_float=Decimal, parse_int=parse_integer, parse_constant=_no_number)
 
 
 def _no_number(_name: str) -> Any:
@@ -130,7 +133,7 @@ _LITERALS: Final[Mapping[ParamType, Callable[[Any], Any]]] = {
     P.STRING_ARRAY: lambda texts: tuple(map(_kept, texts)),
     P.STRING_MAP: _kept_texts,
     P.MAP: _members,
-    P.DOUBLE: Decimal,
+    P.DOUBLE: decimal_of,
 }
 
 

@@ -109,6 +109,6 @@ def _holds(name: str, param: ParamDefinition, value: Any, around: Surroundings) 
 
 
 def _unreadable(name: str, rule: str, error: Exception) -> ParamError:
-    return ParamError(
-        Fault.VALIDATOR, name, f"The validator `{rule}` of param [{name}] makes no sense: {error}"
-    )
+    message = f"The validator `{rule}` of param [{name}] makes no sense: {error}"
+    limit = error.limit if isinstance(error, SelError) else None
+    return ParamError(Fault.VALIDATOR, name, message, limit=limit)

@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from stretto.model.param import Parameter, ParamType
-from stretto.sel.numbers import double_text
+from stretto.model.wire.scalars import decimal_of
+from stretto.sel.numbers import LONG_MAX, LONG_MIN, double_text
 from stretto.sel.values import Array, BooleanArray, DoubleArray, LongArray, StringArray
 
 P = ParamType
@@ -20,7 +21,7 @@ def _same(value: Any) -> Any:
 
 
 def _doubles(values: Any) -> DoubleArray:
-    return DoubleArray(map(float, values))
+    return DoubleArray(None if each is None else float(each) for each in values)
 
 
 TO_SEL: Final[Mapping[ParamType, Callable[[Any], Any]]] = {
@@ -62,9 +63,21 @@ def is_evaluated(param: object) -> bool:
     return isinstance(param, Parameter) and param.evaluated_result is not None
 
 
+def null_of(kind: ParamType, now_millis: int) -> Parameter:
+    """A parameter that nobody has given a value: expressions read null."""
+    return Parameter(type=kind, evaluated_time=now_millis)
+
+
+def is_null(param: object) -> bool:
+    """Whether expressions read null in a parameter."""
+    return (
+        isinstance(param, Parameter) and param.evaluated_result is None and param.evaluated_time is not None
+    )
+
+
 def to_sel(kind: ParamType, result: Any) -> Any:
     """A result of a declared type as a value that an expression can be given."""
-    return TO_SEL[kind](result)
+    return None if result is None else TO_SEL[kind](result)
 
 
 def member_to_sel(value: Any) -> Any:
@@ -73,7 +86,9 @@ def member_to_sel(value: Any) -> Any:
 
 
 def kind_of(value: Any) -> ParamType:
-    """The type of a plain value. A list is named after its first element; an empty one holds texts."""
+    """The type of a plain value. A list is named after its first element that is not null; without one it
+    holds texts.
+    """
     scalar = SCALARS.get(type(value))
     if scalar is not None:
         return scalar
@@ -82,12 +97,29 @@ def kind_of(value: Any) -> ParamType:
     typed = TYPED_ARRAYS.get(type(value))
     if typed is not None:
         return typed
-    return ARRAY_OF[SCALARS[type(value[0])]] if value else P.STRING_ARRAY
+    first = next((each for each in value if each is not None), None)
+    return P.STRING_ARRAY if first is None else ARRAY_OF[SCALARS[type(first)]]
 
 
 def exact(value: Any) -> Any:
     """A number of an expression as a parameter keeps it: doubles become decimals with the same digits."""
-    return Decimal(repr(value)) if isinstance(value, float) else value
+    return decimal_of(value) if isinstance(value, float) else value
+
+
+def beyond_maestro(value: Any) -> str | None:
+    """Why Maestro has no parameter for a result: its whole numbers have 64 bits, its numbers are finite. None
+    if it has one. Its arrays are of doubles, which NaN is one of.
+    """
+    kind = type(value)
+    if kind is int:
+        return None if LONG_MIN <= value <= LONG_MAX else "is a whole number that needs more than 64 bits"
+    if kind is Decimal:
+        return None if value.is_finite() else f"is {value}, and not a finite number"
+    if isinstance(value, Mapping):
+        return next(filter(None, map(beyond_maestro, value.values())), None)
+    if isinstance(value, list | tuple):
+        return next(filter(None, (beyond_maestro(each) for each in value if type(each) is int)), None)
+    return None
 
 
 def scalar_text(value: Any) -> str:
@@ -96,6 +128,8 @@ def scalar_text(value: Any) -> str:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
+    if value is None:
+        return "null"
     return str(value) if isinstance(value, int) else double_text(float(value))
 
 

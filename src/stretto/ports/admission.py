@@ -15,7 +15,7 @@ import msgspec
 from stretto.engine.records import RunKey, RunRecord
 from stretto.model.properties import RunStrategy
 from stretto.model.status import RunStatus
-from stretto.model.timeline import TimelineEvent
+from stretto.model.timeline import TimelineEvent, WorkflowChange
 from stretto.ports.messages import Letter
 from stretto.ports.rows import FailureMark, Lease, Parent, RunState
 
@@ -25,9 +25,14 @@ A_co = TypeVar("A_co", covariant=True)
 class Counts(NamedTuple):
     """The runs of a workflow, counted in one statement: iterations are not among them."""
 
-    queued: int
+    queued: int  # QUEUED, and not paused
     running: int  # ADMITTED and LIVE
     failed: int  # ENDED with the mark STANDING
+    paused: int = 0  # QUEUED, and paused
+
+    @property
+    def unended(self) -> int:
+        return self.queued + self.running + self.paused
 
 
 class Asked(NamedTuple):
@@ -41,8 +46,10 @@ class Reading(NamedTuple):
     """Which runs of the workflow are wanted one by one, not only counted."""
 
     queue: int | None = 0  # how many from the front of the queue; None: all
+    paused: int | None = 0  # how many of the queued runs that are paused, the oldest; None: all
     running: bool = False
     failed: bool = False
+    most: int | None = None  # of the running and of the failed ones, the oldest; None: all
 
 
 class TimerAdvance(NamedTuple):
@@ -82,6 +89,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     latest: Mapping[int, RunState] = {}
     runs: Mapping[RunKey, RunState] = {}  # unknown ones are missing
     queue: tuple[RunKey, ...] = ()  # by instance and run; as much of its front as was wanted
+    paused: tuple[RunKey, ...] = ()  # queued ones that are paused, in the same order; they are not in `queue`
     running: tuple[RunKey, ...] = ()
     failed: tuple[RunKey, ...] = ()
 
@@ -102,13 +110,19 @@ class QueuedEnd(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QueuedPause(msgspec.Struct, frozen=True, kw_only=True):
-    """A QUEUED run that is paused, or resumed, before it has begun. It keeps its status and
-    its place in the queue; a run that is admitted while paused starts paused.
+    """A QUEUED run that is paused, or resumed, before it has begun: by a user, or by the run whose step waits
+    for it. As long as one of them holds it, it is PAUSED and not part of the queue; else it is CREATED, and
+    has its place there again, which its ids give it.
     """
 
     run: RunKey
     paused: bool
+    held: bool
     event: TimelineEvent
+
+    @property
+    def status(self) -> RunStatus:
+        return RunStatus.PAUSED if self.paused or self.held else RunStatus.CREATED
 
 
 class Verdict(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
@@ -125,7 +139,9 @@ class Verdict(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
     ended: tuple[QueuedEnd, ...] = ()
     paused: tuple[QueuedPause, ...] = ()
     marks: Mapping[RunKey, FailureMark] = {}  # of runs whose failure stands
+    mark_event: TimelineEvent | None = None  # for the timelines of these runs
     sent: tuple[Letter, ...] = ()
+    timeline: tuple[WorkflowChange, ...] = ()  # lines for that of the workflow
 
     @property
     def to_launch(self) -> tuple[RunKey, ...]:

@@ -1,6 +1,15 @@
 """What time it is."""
 
-from typing import Protocol
+import time
+from functools import partial
+from typing import Final, Protocol
+
+_BOOT_TIME: Final = getattr(time, "CLOCK_BOOTTIME", None)
+
+machine_steady = time.monotonic if _BOOT_TIME is None else partial(time.clock_gettime, _BOOT_TIME)
+"""Seconds on a clock that nobody sets, that runs while the machine is suspended (where the system has such a
+clock), and that all processes of a machine share.
+"""
 
 
 class Clock(Protocol):

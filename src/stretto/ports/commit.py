@@ -1,13 +1,15 @@
 """The group commit: what a node decided for many runs, in one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
+from stretto.engine.permits import PermitUse, TagRoom
 from stretto.engine.records import AttemptKey, Record, RunKey
 from stretto.model.event import ChangeEvent
 from stretto.model.workflow import Criticality
+from stretto.ports.failures import NoPermits
 from stretto.ports.messages import AnyBody, Letter, Outcome
 from stretto.ports.rows import Lease, NodeId, RunSummary
 from stretto.ports.signals import SignalWait
@@ -17,13 +19,16 @@ from stretto.ports.work import Work
 class PermitAsk(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt stands in line for all of these tags at once; a limit counts if the tag has none itself.
 
-    Who asks again keeps its place, and what was granted.
+    Who asks again keeps its place, and what was granted. An attempt that has `taken` its permits holds them
+    with the commit, or the commit is refused.
     """
 
     attempt: AttemptKey
     limits: Mapping[str, int | None]
     criticality: Criticality | None = None
     since: int
+    rates: Mapping[str, str] = {}  # of its tags; the newest that anybody brings along counts
+    taken: bool = False
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +63,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     sent: tuple[Letter, ...] = ()
 
     permits: tuple[PermitAsk, ...] = ()
+    uses: Mapping[str, PermitUse] = {}  # what it does with the permits of tags, with those that it returns
     waits: tuple[SignalWait, ...] = ()
     matched: tuple[tuple[AttemptKey, int], ...] = ()  # waits that are over: attempt, dependency
     work: tuple[Work, ...] = ()  # for pools; a row that is there for the attempt is replaced
@@ -82,6 +88,39 @@ class Committed(msgspec.Struct, frozen=True, kw_only=True):
 
     now: int
     fenced: frozenset[int] = frozenset()
+    left: Mapping[str, int | None] = {}  # permits of the tags that were taken; None: there is no limit
+
+
+def taken_tags(parts: Iterable[GroupPart]) -> dict[str, int | None]:
+    """The tags that decisions took, by name, with the limit that the first attempt brought along."""
+    found: dict[str, int | None] = {}
+    for tag, use in (
+        (tag, use) for part in parts for each in part.decisions for tag, use in each.uses.items()
+    ):
+        if use.starts and found.get(tag) is None:
+            found[tag] = use.limit
+    return dict(sorted(found.items()))
+
+
+def rooms_after(parts: Iterable[GroupPart], rooms: Mapping[str, TagRoom]) -> dict[str, TagRoom]:
+    """How the tags that were taken stand after all decisions, one after the other. NoPermits: those that find
+    no room are named.
+    """
+    after = dict(rooms)
+    refused: dict[RunKey, int] = {}
+    tags: set[str] = set()
+    for part in parts:
+        for decided in part.decisions:
+            uses = {tag: use for tag, use in decided.uses.items() if tag in after}
+            lacking = {tag for tag, use in uses.items() if use.starts and not after[tag].fits(use)}
+            if lacking and decided.root is not None:
+                refused[decided.root] = part.lease.group
+                tags |= lacking
+            else:
+                after |= {tag: after[tag].after(use) for tag, use in uses.items()}
+    if refused:
+        raise NoPermits(refused, tags, refused.values())
+    return after
 
 
 class Commits(Protocol):
@@ -93,6 +132,7 @@ class Commits(Protocol):
 
         Then everything of the others, or nothing. Stale: a consumed, answered or continued message is gone, a
         root is not in the phase that its decision needs, an iteration has ended before, or a seq is taken.
+        NoPermits: a decision took permits that are not left, counted after the decisions before it.
         Poison: a value can not be stored. OutcomeUnknown: claim again. A group comes once in `parts`.
 
         A store may renew the beat of `node` in the same transaction. Effects only after this has returned.

@@ -2,6 +2,7 @@
 
     Fenced           the lease is not the current one    drop what was decided under it
     Stale            a row it names has moved on         load again, decide again
+    NoPermits        it took permits that are not left   the same, and stand in line for them
     Poison           a value that can not be stored      split the batch; alone, the culprit is set aside
     Unavailable      nothing was written                 repeat it
     OutcomeUnknown   the commit was sent, no answer      group commit: claim again; all others: repeat them
@@ -13,6 +14,7 @@ the transaction back and reaches the caller as it is.
 
 from collections.abc import Collection
 
+from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict, Unavailable, Unprocessable
 
 
@@ -37,6 +39,20 @@ class Stale(Conflict):
     def __init__(self, message: str, groups: Collection[int] = ()) -> None:
         super().__init__(message)
         self.groups = frozenset(groups)
+
+
+class NoPermits(Stale):
+    """Decisions took permits that are not left. Nothing was written.
+
+    `runs` are the roots of these decisions: they decide again, and stand in line for the `tags`.
+    """
+
+    id = "no-permits"
+
+    def __init__(self, runs: Collection[RunKey], tags: Collection[str], groups: Collection[int]) -> None:
+        super().__init__(f"no permits are left of {', '.join(sorted(tags))}", groups)
+        self.runs = frozenset(runs)
+        self.tags = frozenset(tags)
 
 
 class Poison(Unprocessable):

@@ -1,9 +1,13 @@
-"""What is stored of the functions of programs: enough to see later that one has changed, or is gone."""
+"""What is stored of the functions of programs: enough to see later that one has changed, or is gone; and
+which live process knows which of them.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
+
+from stretto.ports.rows import NodeId
 
 
 class FunctionRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,6 +18,7 @@ class FunctionRecord(msgspec.Struct, frozen=True, kw_only=True):
     qualname: str
     params: dict[str, str] = {}  # name -> type, as its author wrote it
     source_hash: str
+    takes_any: bool = True  # parameters of other names, too: by `**kwargs`, its context or its handlers
 
 
 class Functions(Protocol):
@@ -29,4 +34,16 @@ class Functions(Protocol):
 
     async def put_function(self, record: FunctionRecord) -> FunctionRecord | None:
         """Remember a function; what was known of it before, if anything was."""
+        ...
+
+    async def advertise(self, node: NodeId, functions: Collection[str]) -> bool:
+        """Replace the functions that a node advertises; `NodeRow.advertised` grows, so that other nodes see
+        the change with their next beat. False: the node is dead or unknown, and nothing is written.
+        """
+        ...
+
+    async def advertised(self, nodes: Collection[NodeId] | None = None) -> Mapping[NodeId, frozenset[str]]:
+        """The functions that nodes advertise: of these nodes, or of all that are ALIVE. A node that
+        advertises none is left out. Only reads.
+        """
         ...

@@ -1,6 +1,6 @@
 """Nodes, their beats, and the leases by which they own flow groups."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -31,6 +31,7 @@ class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
     joined_at: int
     buried_at: int | None = None
     address: str | None = None
+    advertised: int = 0  # the version of the functions that it advertises; 0: it advertises none
 
 
 class GroupRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +41,7 @@ class GroupRow(msgspec.Struct, frozen=True, kw_only=True):
     generation: int = 0
     owner: NodeId | None = None
     falls: int = 0  # how often an owner was buried since somebody held it in peace
-    suspicion: Suspicion = NONE  # what careful owners are, and were, about to touch
+    suspicion: Suspicion = NONE  # what its owner is doing, and what owners before it died of
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,8 +64,10 @@ class Groups(Protocol):
     generation is current until the group is taken from its owner, claimed, or claimed again.
     """
 
-    async def join(self, node: NodeId, address: str | None = None) -> Heard:
-        """Register a process: ALIVE, with its first beat. Conflict, if the id was ever used."""
+    async def join(self, node: NodeId, address: str | None = None, functions: Collection[str] = ()) -> Heard:
+        """Register a process: ALIVE, with its first beat and the functions that it advertises. Conflict, if
+        the id was ever used.
+        """
         ...
 
     async def beat(self, node: NodeId) -> Heard | None:
@@ -79,9 +82,9 @@ class Groups(Protocol):
         """T2. Declare a silent node dead, if its beat is still `beats`; with `expired`, only past its expiry.
 
         In one transaction: the node is DEAD and its beat gone; its groups have no owner, a new generation and
-        one fall more; messages to it are deleted, and pool work that it took is free. What was the suspect of
-        a group is accused once more; at the third time (see `Suspicion`) a run that has not ended is
-        quarantined, a message parked.
+        one fall more; messages to it are deleted, and pool work that it took is free. What the node had
+        noted in a group is accused once more; the third time (see `suspicion`) a run that has not ended is
+        quarantined, a message parked. If it had noted nothing at all, its groups forget all accusations.
         None: it is alive after all, or was buried by somebody else. Without `expired` the caller knows better
         than the clock: it watched the beat stand still for 20 s, or saw that the process is gone.
         """
@@ -128,9 +131,11 @@ class Groups(Protocol):
         """All flow groups, by number. Only reads."""
         ...
 
-    async def note_suspect(self, lease: Lease, suspect: Suspect | None) -> None:
-        """A careful owner (falls >= 3) says what it is about to touch, before it does; with None, that what
-        it touched did no harm. Fenced, if it is not the owner.
+    async def note_suspects(self, notes: Mapping[Lease, Sequence[Suspect]]) -> frozenset[int]:
+        """The owner of groups with falls says what it is about to do in each, before it does it. That takes
+        the place of what it noted there before, which has returned. Idempotent.
+
+        The answer names the groups that somebody else owns now: there nothing is noted.
         """
         ...
 

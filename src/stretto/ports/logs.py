@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Final, Literal, NamedTuple, Protocol
 
-from stretto.engine.records import AttemptKey
+from stretto.engine.records import AttemptKey, RunKey
 from stretto.ports.runtime import Launch
 
 Stream = Literal["stdout", "stderr", "log"]
@@ -48,11 +48,41 @@ class LogLine(NamedTuple):
     text: str  # without its end
 
 
+class LogReading(Protocol):
+    """Where a reader of an attempt is. Its methods wait for the disk, and are not called at the same time."""
+
+    def more(self) -> list[LogLine]:
+        """Some lines, over all launches, in the order in which they came; none: there are no more now."""
+        ...
+
+    def rest(self) -> list[LogLine]:
+        """Lines without an end, once nothing more comes."""
+        ...
+
+
+class RunLogReading(Protocol):
+    """Readings of several attempts of a run, which share the work of finding what was printed."""
+
+    def look(self) -> None:
+        """Find what was printed since the last look. It waits for the disk."""
+        ...
+
+    def reading(self, attempt: AttemptKey, at_once: int) -> LogReading:
+        """An attempt, from its first line on, up to where the last look has found something; `at_once`: bytes
+        that are held of it.
+        """
+        ...
+
+
 class LogReader(Protocol):
-    """Reads what is kept of an attempt, over all its launches, in the order in which it came."""
+    """Reads what is kept here of attempts."""
+
+    def run_reading(self, run: RunKey) -> RunLogReading:
+        """The attempts of a run. Nothing for those that have printed nothing, or elsewhere."""
+        ...
 
     def read(self, attempt: AttemptKey) -> AsyncIterator[LogLine]:
-        """Everything that there is now. Nothing for an attempt that has printed nothing, or not here."""
+        """Everything that there is now of an attempt."""
         ...
 
     def follow(self, attempt: AttemptKey) -> AsyncIterator[LogLine]:

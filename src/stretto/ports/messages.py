@@ -16,6 +16,7 @@ from stretto.model.event import ChangeEvent
 from stretto.model.param import Parameter
 from stretto.model.rollup import RollupOverview
 from stretto.model.status import RunStatus
+from stretto.model.step import AnyStep
 from stretto.model.words import Word
 from stretto.ports.rows import NodeId
 
@@ -25,9 +26,11 @@ class Kind(Word):
 
     ACT = "ACT"
     STOP = "STOP"
+    HOLD = "HOLD"
     CHILD_ENDED = "CHILD_ENDED"
     ROLLUP = "ROLLUP"
     RESULT = "RESULT"
+    START = "START"
     CANCEL = "CANCEL"
     ASK = "ASK"
     CALLBACK = "CALLBACK"
@@ -62,6 +65,14 @@ class Stop(Body, frozen=True, kw_only=True):
     event: events.RunActed
 
 
+class Hold(Body, frozen=True, kw_only=True):
+    """The run whose step waits for this one is paused, or goes on."""
+
+    kind: ClassVar[Kind] = Kind.HOLD
+
+    event: events.RunHeld
+
+
 class ChildEnd(Body, frozen=True, kw_only=True):
     """A run that a step waits for has ended."""
 
@@ -89,6 +100,26 @@ class Result(Body, frozen=True, kw_only=True):
 
     event: events.Reported
     here: bool = True
+
+
+class Start(Body, frozen=True, kw_only=True):
+    """To a node that knows the functions: do the work of this launch, and tell the owner of its run about it.
+
+    The owner has recorded the launch, and this node as the one that does it, in the commit that sends this.
+    """
+
+    kind: ClassVar[Kind] = Kind.START
+
+    attempt: AttemptKey
+    launch: int
+    group: int  # of its run
+    step: AnyStep
+    predecessors: tuple[str, ...] = ()
+    params: Mapping[str, Parameter] = {}
+    artifacts: Artifacts = {}
+    timeout_at: int | None = None
+    correlation_id: str = ""
+    owner: str | None = None
 
 
 class Cancel(Body, frozen=True, kw_only=True):
@@ -171,16 +202,25 @@ class Log(Body, frozen=True, kw_only=True):
 
     run: RunKey | None = None
     status: RunStatus | None = None
+    old: RunStatus = RunStatus.CREATED  # the status before
     at: int
     events: tuple[ChangeEvent, ...] = ()
+
+    @property
+    def has_status(self) -> bool:
+        """Whether a run is there, or has another status; else it is only to be looked at."""
+        in_queue = self.status in {RunStatus.CREATED, RunStatus.PAUSED}
+        return in_queue or (self.status is not None and self.status.is_terminal)
 
 
 AnyBody = (
     Act
     | Stop
+    | Hold
     | ChildEnd
     | Rollup
     | Result
+    | Start
     | Cancel
     | Ask
     | Callback

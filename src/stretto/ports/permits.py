@@ -1,7 +1,7 @@
 """Tags with limits, and which attempts hold or wait for them."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -11,10 +11,12 @@ from stretto.model.permit import TagPermit
 from stretto.model.workflow import Criticality
 from stretto.ports.paging import Cut, Slice
 
-GrantRule = Callable[[Iterable[Waiter], Mapping[str, int], Limits, frozenset[str]], list[Waiter]]
-"""Pure: waiters, how many hold each tag, limits, the tags that are locked -> who goes now. The one that ships
-is `engine.permits.granted`. A waiter's `attempt` is the text of its key; those of one rank are told apart by
-`ticket`, in the order of their keys."""
+GrantRule = Callable[
+    [Iterable[Waiter], Mapping[str, int], Limits, frozenset[str], Mapping[str, int]], list[Waiter]
+]
+"""Pure: waiters, how many hold each tag, limits, the tags that are locked, how many may start now of each tag
+that has a rate -> who goes now. The one that ships is `engine.permits.granted`. A waiter's `attempt` is the
+text of its key; those of one rank are told apart by `ticket`, in the order of their keys."""
 
 
 class PermitRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +42,17 @@ class TagUse(msgspec.Struct, frozen=True, kw_only=True):
     oldest: int | None = None  # since when the first waiter waits
 
 
+class Grants(NamedTuple):
+    """Who goes now, in order, and the groups of their runs; of tags that somebody waits for because of their
+    rate: when the next slot is free; and the tags, of those asked for, that somebody waited for.
+    """
+
+    attempts: list[AttemptKey]
+    groups: frozenset[int] = frozenset()
+    next_slots: Mapping[str, int] = {}
+    waited_for: frozenset[str] = frozenset()
+
+
 class TagStanding(msgspec.Struct, frozen=True, kw_only=True):
     """How a tag stands at one moment: who would get a permit of it, and who has one."""
 
@@ -47,26 +60,29 @@ class TagStanding(msgspec.Struct, frozen=True, kw_only=True):
     held: int = 0
     holders: tuple[AttemptKey, ...] = ()  # some of them, by attempt
     next: tuple[AttemptKey, ...] = ()  # for whom there is room, in their order; without a limit nobody
+    next_slot: int | None = None  # when the next may start, if its rate allows none now
 
     def blocks(self, attempt: AttemptKey) -> bool:
         """Whether an attempt that waits can not go because of this tag."""
-        return self.limit is not None and attempt not in self.next
+        return self.next_slot is not None or (self.limit is not None and attempt not in self.next)
 
 
 class Permits(Protocol):
-    """Commits insert the rows of an attempt and delete them with its end; only `grant` lets one go.
+    """Commits insert the rows of an attempt and delete them with its end. A commit lets an attempt go if
+    there is room behind all who wait; `grant` lets those go who stand in line.
 
     The limit of a tag: what a user set; else what the attempt brought along that was granted first among its
     holders; else the first of its waiters that brought one, in their order. None of them: no limit.
     """
 
-    async def grant(self, tags: Collection[str], rule: GrantRule) -> list[AttemptKey]:
+    async def grant(self, tags: Collection[str], rule: GrantRule) -> Grants:
         """T9. Let those go that wait for these tags, as far as the rule says, each for all its tags or none.
 
         Locks these tags and all others of who waits for them, then reads, asks the rule and writes: `granted`
         on the rows, and a message to the group of each attempt. So a tag is never held by more attempts than
-        its limit was when it was granted. Attempts that came or went meanwhile are left to the next call:
-        call it again while it grants something. Returns who goes, in order. Idempotent.
+        its limit was when it was granted, and in any time of the length of its rate no more are granted than
+        the rate says, on the database's clock. Attempts that came or went meanwhile are left to the next
+        call: call it again while it grants something. Idempotent.
         """
         ...
 

@@ -190,5 +190,6 @@ class RunState(msgspec.Struct, frozen=True, kw_only=True):
     phase: Phase
     status: RunStatus
     failure: FailureMark | None = None
-    paused: bool = False
+    paused: bool = False  # by a user
+    held: bool = False  # by the run whose step waits for it
     parent: Parent | None = None

@@ -1,6 +1,7 @@
 """How the work of a step is done: the port for step kinds, ours and users'."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -11,6 +12,7 @@ from stretto.model.param import Parameter, Params
 from stretto.model.step import AnyStep
 from stretto.model.tag import Tag
 from stretto.model.timeline import TimelineEvent
+from stretto.ports.fence import OPEN, Fence
 
 
 class Launch(NamedTuple):
@@ -103,6 +105,7 @@ class StepContext(msgspec.Struct, frozen=True, kw_only=True):
     correlation_id: str = ""
     owner: str | None = None
     report: Callable[[StepResult], Awaitable[None]]  # a result that nobody asked for; it may be called late
+    fence: Fence = OPEN  # checked right before the effect, after all waiting
 
 
 class StepRuntime(Protocol):
@@ -111,6 +114,10 @@ class StepRuntime(Protocol):
     Each call may be repeated after a crash, also by another node: key outside effects by `ctx.launch`; the
     highest wins, and a receiver that can keep it refuses older ones. A call that raises is a platform error.
     Calls for one attempt never overlap; `terminate` may follow a `start` whose answer was lost.
+
+    A node that stands still or is cut off may lose its runs to another node while a launch waits. A runtime
+    that lets a launch wait (for a slot, a pool, a process) awaits `ctx.fence.passed()` after the wait, right
+    before the effect. `ctx.fence.is_revoked` in `terminate` means: another node does this work, end it now.
     """
 
     @property
@@ -139,5 +146,39 @@ class StepRuntime(Protocol):
         """End the work and answer once it has ended. Work that is not there has ended.
 
         Whatever terminal result this gives, the attempt ends as it was asked to; `Continue` asks again.
+        """
+        ...
+
+
+def current_task() -> "asyncio.Task[Any] | None":
+    """The task that runs here; None where no event loop runs."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
+def is_for_task(error: BaseException, task: "asyncio.Task[Any] | None") -> bool:
+    """Whether an exception comes from whoever ends the task in which the code of a user is called, and not
+    from that code: the task was cancelled, or its coroutine is closed because its event loop is gone.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        return task is None or task.cancelling() > 0
+    return isinstance(error, GeneratorExit) and (task is None or current_task() is not task)
+
+
+class FunctionRuntime(StepRuntime, Protocol):
+    """A kind of step whose work calls functions by name. A node that does not know the functions of a step
+    sends the step to a node that advertises them.
+    """
+
+    @property
+    def functions(self) -> Collection[str]:
+        """The functions that this process knows now."""
+        ...
+
+    def lacks(self, step: AnyStep, params: Mapping[str, Parameter]) -> tuple[str, ...]:
+        """All functions that a step with these evaluated parameters calls by name, sorted, if this process
+        does not know all of them; else none.
         """
         ...

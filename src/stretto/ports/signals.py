@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
+from uuid import NAMESPACE_OID, uuid5
 
 import msgspec
 
 from stretto.engine.records import AttemptKey
 from stretto.model.signal_instance import SignalInstance
 from stretto.model.trigger import SignalParam, SignalParamValue
+from stretto.model.wire import to_json
 from stretto.ports.paging import Cut, Slice
 
 Fits = Callable[[SignalInstance], bool]  # pure: do the parameters of a signal match what is wanted
@@ -21,6 +23,13 @@ class SignalWait(msgspec.Struct, frozen=True, kw_only=True):
     index: int  # which dependency of the attempt
     group: int  # of its run: where it is told
     match_params: Mapping[str, SignalParamValue] = {}
+
+
+def instance_id_of(name: str, params: Mapping[str, SignalParam]) -> str:
+    """What makes two announcements the same one, unless they have request ids: the name with the parameters.
+    The payload does not count.
+    """
+    return str(uuid5(NAMESPACE_OID, f"{name}\0{to_json(sorted(params.items())).decode()}"))
 
 
 class NewSignal(msgspec.Struct, frozen=True, kw_only=True):

@@ -58,6 +58,10 @@ class Store(
         """The database's clock, in milliseconds since 1970."""
         ...
 
+    async def probe(self) -> None:
+        """Store something small, as proof that this is possible now. `Unavailable` says why it is not."""
+        ...
+
     async def close(self) -> None:
         """Let go of connections and threads. Idempotent; nothing may be called afterwards."""
         ...

@@ -8,6 +8,7 @@ import msgspec
 from stretto.model.event import ChangeEvent
 from stretto.model.properties import PropertiesSnapshot, RunStrategy
 from stretto.model.status import RunStatus
+from stretto.model.tag import Tag
 from stretto.model.timeline import WorkflowChange
 from stretto.model.user import User
 from stretto.model.workflow import Criticality, WorkflowVersion
@@ -34,6 +35,11 @@ class WorkflowRow(msgspec.Struct, frozen=True, kw_only=True):
     strategy: RunStrategy  # that of the properties, or the default
     next_instance_id: int = 1
     modify_time: int = 0
+
+    @property
+    def default_version(self) -> int:
+        """The active version, else the latest."""
+        return self.active_version or self.latest_version
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +106,7 @@ class VersionHead(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str | None = None
     criticality: Criticality | None = None
+    tags: tuple[Tag, ...] = ()
     time_triggers: int = 0
     signal_triggers: int = 0
 
@@ -118,7 +125,7 @@ class WorkflowFilter(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str = ""
     words: tuple[str, ...] = ()  # parts of the id, in any case
     owner: str | None = None
-    tag: str | None = None
+    tag: str | None = None  # of the properties, or of the definition of the default version
     active: bool | None = None  # whether a version is
     has: RunStatus | None = None  # some run is in this status; of those that ended, one since then
     since: int = 0
@@ -193,7 +200,7 @@ class Workflows(Protocol):
         ...
 
     async def workflow_tags(self, prefix: str, *, most: int = 10) -> list[str]:
-        """Tags of workflows that begin so, in their order."""
+        """Tags of workflows that begin so, in their order: those that `WorkflowFilter.tag` finds."""
         ...
 
     async def totals(self, since: int, until: int, width: int = TOTALS_EVERY) -> list[Total]:

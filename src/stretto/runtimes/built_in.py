@@ -50,6 +50,7 @@ def python_runtime(around: Surroundings, registry: Registry) -> PythonRuntime:
         store=around.store,
         modules=settings.modules,
         grace=settings.grace / 1_000,
+        most_bytes=around.params.size,
         processes=worker_processes(settings, around.sink),
         isolation=settings.isolation.value,
         sink=around.sink,

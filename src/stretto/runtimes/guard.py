@@ -15,7 +15,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from stretto.runtimes.orders import ASK, BEGIN, ENDED, FILES, REFUSED, STARTED, Begun, packed
+from stretto.ports.clock import machine_steady
+from stretto.runtimes.orders import ASK, BEGIN, ENDED, EXPIRED, FILES, REFUSED, STARTED, Begun, packed
 from stretto.runtimes.workers.framing import READ_AT_ONCE, Frames
 from stretto.runtimes.workers.groups import kill_group
 from stretto.runtimes.workers.system import IS_LINUX, adopt_orphans, children_of, outlive_parent
@@ -76,6 +77,14 @@ class Guard:
 
     def _begin(self, begun: Begun) -> None:
         files, self._files = self._files, []
+        if machine_steady() < begun.begin_before:
+            self._start(begun, files)
+        else:
+            self._tell(EXPIRED, None)
+        for file in files:
+            os.close(file)
+
+    def _start(self, begun: Begun, files: list[int]) -> None:
         try:
             process = subprocess.Popen(  # noqa: S603 - the user's own
                 begun.words,
@@ -97,8 +106,6 @@ class Guard:
             if not IS_LINUX:
                 self._sentinel = _sentinel_of(process.pid)
             self._tell(STARTED, process.pid)
-        for file in files:
-            os.close(file)
 
     def _ask(self) -> None:
         """The group at once, and whoever has left it."""

@@ -34,6 +34,10 @@ class Refused(Exception):
     """A command that can not be started."""
 
 
+class Expired(Exception):
+    """A command that was not started, because the permission to start it has expired."""
+
+
 class Lost(Exception):
     """Somebody has killed the guard: nobody knows how its command would have ended."""
 
@@ -96,7 +100,7 @@ class Guard:
         self._loop.add_reader(self._channel, self._hear)
 
     async def begin(self, request: bytes, files: Sequence[int]) -> int:
-        """Have a command started: the number of its process. Raises Refused and Lost."""
+        """Have a command started: the number of its process. Raises Refused, Expired and Lost."""
         begun: asyncio.Future[int] = self._loop.create_future()
         self._begun = begun
         self._ended = self._loop.create_future()
@@ -157,6 +161,8 @@ class Guard:
             self._begun.set_result(value)
         elif verb == orders.REFUSED:
             self._begun.set_exception(Refused(value))
+        elif verb == orders.EXPIRED:
+            self._begun.set_exception(Expired())
         else:
             self.is_spoiled = self.is_spoiled or left
             self._ended.set_result(value)

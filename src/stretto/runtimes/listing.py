@@ -7,7 +7,8 @@ import msgspec
 
 from stretto.definition.misfits import in_words
 from stretto.definition.rules.own_params import TYPES
-from stretto.definition.step_types import Described
+from stretto.definition.step_types import BUILT_IN as ORIGIN
+from stretto.definition.step_types import Described, Standing
 from stretto.model.param import InternalParamMode, ParamDefinition, Params, ParamType
 from stretto.model.step import LEAF_TYPES, TypedStep
 from stretto.params import TYPE_DEFAULTS
@@ -15,7 +16,6 @@ from stretto.runtimes.plugin import Plugin, PluginRuntime
 from stretto.runtimes.plugins import by_type, installed
 from stretto.runtimes.types import BUILT_IN, OF_ENGINE, built_in_schema
 
-ORIGIN: Final = "built in"
 NOBODY: Final = "no package that brings it is installed"
 ITEMS: Final[Mapping[ParamType, str]] = {
     ParamType.STRING_ARRAY: "string",
@@ -35,14 +35,10 @@ class ParamRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     description: str = ""
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """A type."""
+class Listed(Standing, frozen=True, kw_only=True):
+    """A type, with what it says of its parameters."""
 
-    type: str
-    origin: str  # `built in`, or a package with its version
     entry_point: str | None = None
-    usable: bool = True
-    problem: str | None = None
     schema: Mapping[str, Any] = {}
 
     @property

@@ -8,12 +8,13 @@ from stretto.runtimes.workers.framing import framed
 FILES: Final = 3  # of a command: its outputs, and its input unless that is empty
 
 # from the engine
-BEGIN: Final = "begin"  # words, variables, folder; with its files
+BEGIN: Final = "begin"  # words, variables, folder, until when; with its files
 ASK: Final = "ask"  # the command to end: SIGTERM
 KILL: Final = "kill"
 # to it
 STARTED: Final = "started"  # the number of its process
 REFUSED: Final = "refused"  # why it can not be started
+EXPIRED: Final = "expired"  # it was not started in time, and needs a new permission
 ENDED: Final = "ended"  # its exit code, below 0 if a signal ended it; whether something is left for all that
 
 
@@ -28,3 +29,4 @@ class Begun(NamedTuple):
     words: list[str]
     env: dict[str, str]
     cwd: str
+    begin_before: float  # on `ports.clock.machine_steady`

@@ -12,7 +12,7 @@ import msgspec
 
 from stretto.definition.schema_shape import flaw_of
 from stretto.definition.step_types import Described
-from stretto.model.error_text import text_of_error
+from stretto.model.error_text import a_name, text_of_error
 from stretto.model.param import ParamSource
 from stretto.model.step import AnyStep
 from stretto.params import Alone, MissingKeys, Moment, RunFacts, Scope, Stage, evaluate, merge
@@ -23,7 +23,7 @@ MUST_HAVE: Final = ("outside", "params", "start", "execute", "terminate")
 START: Final = Moment(0)  # what a type brings along hangs on no time
 BROUGHT: Final = Stage(ParamSource.SYSTEM_INJECTED)
 CLOSE_WITHIN: Final = 60.0  # seconds; then the node ends without it
-CAUGHT: Final = (Exception, SystemExit)  # a module may also call `exit()`
+CAUGHT: Final = (Exception, SystemExit, KeyboardInterrupt)  # a module may also call `exit()`
 
 
 class Plugin(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,7 +181,7 @@ def made(plugin: Plugin, given: Mapping[str, Any]) -> StepRuntime:
         raise TypeError(f"`{plugin.value}` names no class and no function: write `{module}:NAME`")
     maker = attrgetter(name.strip())(import_module(module.strip()))
     if not callable(maker):
-        raise TypeError(f"`{plugin.value}` is a {type(maker).__name__}, not a class or a function")
+        raise TypeError(f"`{plugin.value}` is {a_name(type(maker).__name__)}, not a class or a function")
     runtime: StepRuntime = maker(**_wanted(maker, given))
     missing = [name for name in MUST_HAVE if not hasattr(runtime, name)]
     if missing:

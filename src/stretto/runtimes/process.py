@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from typing import IO, Final
 
+from stretto.ports.clock import machine_steady
+from stretto.ports.fence import Fence
 from stretto.runtimes import orders
 from stretto.runtimes.command import Command
 from stretto.runtimes.guards import Guard, Guards
@@ -59,17 +61,25 @@ class Process:
 
 
 async def started(
-    command: Command, extra: Mapping[str, str], guards: Guards, out: tuple[Take, ...], err: tuple[Take, ...]
+    command: Command,
+    extra: Mapping[str, str],
+    guards: Guards,
+    out: tuple[Take, ...],
+    err: tuple[Take, ...],
+    fence: Fence,
 ) -> Process:
     """Start a command, with variables of ours beside its own; what it prints is handed to `out` and `err`.
-    Raises OSError, Refused and Lost.
+    Raises OSError, Refused, Expired and Lost.
     """
-    request = orders.packed(orders.BEGIN, command.words, {**command.env, **extra}, str(command.cwd))
+    env = {**command.env, **extra}
     with nullcontext() if command.stdin is None else _input(command.stdin) as given:
         guard = guards.taken()
         tails = Tail(KEPT, *out), Tail(KEPT, *err)
         try:
             files = [tail.write for tail in tails]
+            now = machine_steady()  # first: whoever stands still in between has less time, not more
+            begin_before = now + fence.seconds
+            request = orders.packed(orders.BEGIN, command.words, env, str(command.cwd), begin_before)
             await guard.begin(request, files if given is None else [*files, given.fileno()])
         except BaseException:
             guards.give_back(guard)

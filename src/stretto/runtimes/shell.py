@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from stretto.engine.records import AttemptKey
 from stretto.model.artifact import Artifacts
 from stretto.model.step import AnyStep
+from stretto.ports.fence import Revoked
 from stretto.ports.logs import STDERR, STDOUT, LogSink, Stream
 from stretto.ports.runtime import (
     Continue,
@@ -34,11 +34,12 @@ from stretto.runtimes import variables
 from stretto.runtimes.artifact import artifacts_of
 from stretto.runtimes.command import SCHEMA, Command, Unusable, command_of
 from stretto.runtimes.exit_codes import Verdict, told
-from stretto.runtimes.guards import Guards, Lost, Refused
+from stretto.runtimes.guards import Expired, Guards, Lost, Refused
 from stretto.runtimes.marks import Marks
 from stretto.runtimes.outputs import MOST_BYTES, BadOutput, read_outputs
 from stretto.runtimes.process import Process, started
 from stretto.runtimes.python.telling import Telling
+from stretto.runtimes.scratch import ScratchFolder
 from stretto.runtimes.tail import Take
 
 AT_ONCE: Final = max(16, 4 * (os.cpu_count() or 1))
@@ -62,7 +63,7 @@ class Work:
         self._now = now
         self._telling: Telling | None = None
         self._left: Artifacts | None = None
-        self.begun = False  # it has left the line
+        self.begun = False  # it has left the line, and its command is being started
         self.ending = False  # it was told to end: nobody wants to know how it would have ended
         self.hurried = False  # there is no time for it to clean up
         self.process: Process | None = None
@@ -103,7 +104,7 @@ class ShellRuntime:
         self._work: dict[AttemptKey, Work] = {}
         self._ended: OrderedDict[Launch, StepResult] = OrderedDict()
         self._guards = Guards()
-        self._folder: TemporaryDirectory[str] | None = None
+        self._folder: ScratchFolder | None = None
         self._numbers = count(1)
 
     @property
@@ -148,7 +149,7 @@ class ShellRuntime:
         known = self._work.get(ctx.launch.attempt)
         if known is None or known.ctx.launch > ctx.launch:
             return Stopped()
-        await self._end(known)
+        await self._end(known, 0.0 if ctx.fence.is_revoked else self._grace)
         return Stopped(artifacts=await known.left())
 
     async def close(self) -> None:
@@ -156,7 +157,7 @@ class ShellRuntime:
         await asyncio.gather(*(self._end(work) for work in list(self._work.values())))
         await self._guards.close()
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.close()
             self._folder = None
 
     def kill_all(self) -> None:
@@ -171,7 +172,6 @@ class ShellRuntime:
         launch = work.ctx.launch
         try:
             async with self._slots:
-                work.begun = True
                 result = await self._result(work)
         except Exception as error:  # noqa: BLE001 - no room for files, no memory: it must be told all the same
             text = f"the command could not be looked after: {type(error).__name__}: {error}"
@@ -184,13 +184,13 @@ class ShellRuntime:
         if not work.ending:
             await work.ctx.report(result)
 
-    async def _end(self, work: Work) -> None:
+    async def _end(self, work: Work, grace: float | None = None) -> None:
         """Until nothing of it is left."""
         work.ending = True
         if not work.begun:
             work.task.cancel()
         elif work.process is not None:
-            await work.process.end(self._grace)
+            await work.process.end(self._grace if grace is None else grace)
         await asyncio.wait({work.task})
         self._forget(work)  # one that was cancelled before its first step could not do that
 
@@ -204,24 +204,40 @@ class ShellRuntime:
     async def _result(self, work: Work) -> StepResult:
         output = self._file()
         try:
-            process = await started(
-                work.command,
-                _variables(work.ctx, output),
-                self._guards,
-                (*self._logged(work, STDOUT), work.marks.take),
-                self._logged(work, STDERR),
-            )
+            process = await self._started(work, output)
+            if process is None:
+                return Stopped()
             work.process = process
             if work.ending:  # it was told so while it was being started
                 grace = 0.0 if work.hurried else self._grace
                 work.end = asyncio.create_task(process.end(grace))  # which is over when the command is
             return await self._judged(work, await process.wait(), output)
+        except Revoked:  # another node does this work
+            return Stopped()
         except Refused as error:
             return FatalError(message=f"`{work.command.words[0][:200]}` can not be started: {error}")
         except Lost as error:
             return PlatformError(message=str(error), artifacts=await work.left())
         finally:
             output.unlink(missing_ok=True)
+
+    async def _started(self, work: Work, output: Path) -> Process | None:
+        """The process of the command, begun while the fence is open; None: the step was told to end."""
+        while not work.ending:
+            await work.ctx.fence.passed()
+            work.begun = True
+            try:
+                return await started(
+                    work.command,
+                    _variables(work.ctx, output),
+                    self._guards,
+                    (*self._logged(work, STDOUT), work.marks.take),
+                    self._logged(work, STDERR),
+                    work.ctx.fence,
+                )
+            except Expired:
+                work.begun = False
+        return None
 
     def _logged(self, work: Work, stream: Stream) -> tuple[Take, ...]:
         return () if self._sink is None else (partial(self._sink.write, work.ctx.launch, stream),)
@@ -242,8 +258,8 @@ class ShellRuntime:
     def _file(self) -> Path:
         """Where a command writes its outputs; it is there, and empty."""
         if self._folder is None:
-            self._folder = TemporaryDirectory(prefix="stretto-")
-        path = Path(self._folder.name, f"output-{next(self._numbers)}")
+            self._folder = ScratchFolder()
+        path = Path(self._folder.path, f"output-{next(self._numbers)}")
         path.touch(mode=0o600)
         return path
 

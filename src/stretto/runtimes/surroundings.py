@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
 from stretto.ports.clock import Clock
 from stretto.ports.logs import LogSink
 from stretto.ports.runtime import StepRuntime
@@ -18,6 +19,7 @@ class Surroundings:
     clock: Clock
     settings: RuntimeSettings
     sink: LogSink
+    params: ParamLimits = DEFAULT_LIMITS  # how large results may be
 
 
 MakeRuntimes = Callable[[Surroundings], Mapping[str, StepRuntime]]

@@ -9,7 +9,7 @@ the limits of the environment, and nothing is shared between evaluations. No nam
 a Python attribute. Failure: one exception, `SelError`, with its kind, line and column.
 """
 
-from stretto.sel.environment import Environment, Host, Limits, Missing
+from stretto.sel.environment import BUDGET, Budget, Environment, Host, Limits, Missing
 from stretto.sel.errors import Kind, SelError
 from stretto.sel.expression import Expression, compile_expression
 from stretto.sel.maestro import evaluate_maestro, sanitize
@@ -28,8 +28,10 @@ from stretto.sel.values import (
 )
 
 __all__ = [
+    "BUDGET",
     "VOID",
     "BooleanArray",
+    "Budget",
     "DoubleArray",
     "Environment",
     "Expression",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,19 @@ class Limits:
     visit: int = 100_000_000  # steps of the evaluation
     memory: int = 100_000_000  # 32 for each value made, and 2 for each of its characters
     string: int = 16_000_000  # characters of one string, and of all that are assigned or appended
+
+
+@dataclass(slots=True)
+class Budget:
+    """Visits and memory that several evaluations share, besides the limits of each. One evaluation gets half
+    of what is left: a long one leaves something to those that follow. Using it up is the limit `budget`.
+    """
+
+    visits: int
+    memory: int
+
+
+BUDGET: Final = "budget"  # the limit that an evaluation reaches when it needs more than its share
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +59,8 @@ class Environment:
     limits: Limits = field(default_factory=Limits)
     host: Host | None = None
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # Util.<name>, before our own
+    budget: Budget | None = None  # shared with other evaluations; None: the limits alone hold
+    exact: bool = False  # integers have any size, as in Python; else they wrap at 64 bits, as in Java
 
 
 DEFAULT: Environment = Environment()

@@ -45,7 +45,7 @@ class Expression:
         """
         frame = Frame(bindings, environment)
         try:
-            if self._literals >= environment.limits.memory:
+            if self._literals > frame.room:
                 frame.pay(self._literals)
             return self._code(frame)
         except SelError as error:
@@ -54,6 +54,9 @@ class Expression:
             return absent.missing
         except RecursionError:
             raise too_deep() from None
+        finally:
+            if environment.budget is not None:
+                frame.charge(environment.budget)
 
 
 def _literal_memory(script: tree.Script) -> int:

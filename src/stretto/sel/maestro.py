@@ -44,6 +44,9 @@ def _plain(result: Value, environment: Environment) -> Value:
     if type(result) is Thrown:
         raise SelError(Kind.MAESTRO_INVALID_EXPRESSION, f"The expression throws an error: {result.message}")
     kind = type_of(result)
+    if result is None:
+        message = "The result of an expression can not be NULL: a value that it reads is missing"
+        raise SelError(Kind.MAESTRO_INVALID_EXPRESSION, message)
     if kind not in RESULTS:
         raise SelError(Kind.MAESTRO_INVALID_EXPRESSION, f"The result of an expression can not be {kind}")
     if type(result) is Unset:

@@ -30,6 +30,11 @@ class Template:
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Literal texts and names in turn, beginning and ending with a literal."""
+        return self._parts
+
     def render(self, lookup: Lookup) -> str:
         """The text with each variable replaced by its value's text: arrays and maps as JSON."""
         parts = self._parts
@@ -68,7 +73,7 @@ def _references(text: str) -> list[str]:
 def shown(value: Any) -> str:
     """A value inside a text: scalars in Java's notation, arrays and maps as compact JSON."""
     simple = SIMPLE.get(type(value))
-    return json_text(boxed(value), _unlimited) if simple is None else simple(value)
+    return json_text(boxed(value, exact=True), _unlimited) if simple is None else simple(value)
 
 
 def _unlimited(_: int) -> None:

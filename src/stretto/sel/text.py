@@ -1,6 +1,7 @@
 """Values as text: the way they are concatenated, and JSON. Both stop when they grow too large."""
 
 import json
+import math
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -16,6 +17,17 @@ MAX_NESTING: Final = 100
 
 PIECE: Final = 256
 """What each piece costs besides its characters: a map of maps can have very many very short ones."""
+
+TAG: Final = "$stretto"
+"""The only key of a map that stands for a value which the types of the language do not have."""
+
+FLOAT: Final = "float"
+"""`{"$stretto": ["float", "nan"]}` stands for a number that JSON has no word for: `nan`, `inf` or `-inf`."""
+
+JSON: Final = "json"
+"""`{"$stretto": ["json", text]}` stands for the value of a JSON text: null, a mixed list, a list of maps."""
+
+FLOATS: Final = frozenset({"nan", "inf", "-inf"})
 
 Spend = Callable[[int], None]
 """Called with the length of each piece of text; raises when it has been enough."""
@@ -42,9 +54,11 @@ def described(value: Value) -> str:
     return str(kind)
 
 
-def json_text(value: Value, spend: Spend) -> str:
-    """Compact JSON. What JSON can not say (NaN) becomes a string, as in the reference."""
-    return _joined(_json_pieces(value, 0), spend)
+def json_text(value: Value, spend: Spend, *, exact: bool = False) -> str:
+    """Compact JSON. A number that JSON has no word for (NaN) becomes a string, as in the reference, or is
+    tagged where numbers are `exact`.
+    """
+    return _joined(_json_pieces(value, 0, _tagged if exact else _json_scalar), spend)
 
 
 def _joined(pieces: Iterable[str], spend: Spend) -> str:
@@ -71,10 +85,38 @@ SIMPLE: Final[dict[type, Callable[[Value], str]]] = {
 """How values without parts are shown."""
 
 
+def tagged_json(value: object) -> str | None:
+    """The JSON text of which a map stands for the value; None for every other value."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return None
+    content = value.get(TAG)
+    if not isinstance(content, list | tuple) or len(content) != 2 or content[0] != JSON:
+        return None
+    return str(content[1])
+
+
+def float_tag(value: float) -> dict[str, list[str]]:
+    """The map that stands for a number which JSON has no word for."""
+    return {TAG: [FLOAT, repr(float(value))]}
+
+
+def tagged_float(value: object) -> float | None:
+    """The number of which a map stands for the value; None for every other value."""
+    if type(value) is not dict or len(value) != 1:
+        return None
+    match value.get(TAG):
+        case [str(kind), str(word)] if kind == FLOAT and word in FLOATS:
+            return float(word)
+        case _:
+            return None
+
+
 def _pieces(value: Value, depth: int) -> Iterable[str]:
     if depth > MAX_NESTING:
         raise too_nested()
-    if type(value) is dict:
+    if type(value) is dict and TAG in value and (text := tagged_json(value)) is not None:
+        yield text
+    elif type(value) is dict:
         separator = "{"
         for key, item in value.items():
             yield f"{separator}{key}="
@@ -92,10 +134,12 @@ def _pieces(value: Value, depth: int) -> Iterable[str]:
         yield value if type(value) is str else SIMPLE[type(value)](value)
 
 
-def _json_pieces(value: Value, depth: int) -> Iterable[str]:
+def _json_pieces(value: Value, depth: int, scalar: Callable[[Value], str]) -> Iterable[str]:
     if depth > MAX_NESTING:
         raise too_nested()
-    if type(value) is dict:
+    if type(value) is dict and TAG in value and (text := tagged_json(value)) is not None:
+        yield text
+    elif type(value) is dict:
         separator = "{"
         for key, item in value.items():
             if item is None:
@@ -103,18 +147,25 @@ def _json_pieces(value: Value, depth: int) -> Iterable[str]:
                     Kind.UNSUPPORTED, f"The map entry {key!r} is null, which can not leave a script"
                 )
             yield f"{separator}{_quoted(key)}:"
-            yield from _json_pieces(item, depth + 1)
+            yield from _json_pieces(item, depth + 1, scalar)
             separator = ","
         yield "}" if separator == "," else "{}"
     elif isinstance(value, list):
         separator = "["
         for item in value:
             yield separator
-            yield from _json_pieces(item, depth + 1)
+            yield from _json_pieces(item, depth + 1, scalar)
             separator = ","
         yield "]" if separator == "," else "[]"
     else:
-        yield _json_scalar(value)
+        yield scalar(value)
+
+
+def _tagged(value: Value) -> str:
+    """A scalar of which exactly the same value is read again."""
+    if type(value) is float and not math.isfinite(value):
+        return json.dumps(float_tag(value), separators=(",", ":"))
+    return _json_scalar(value)
 
 
 def _json_scalar(value: Value) -> str:

@@ -15,8 +15,8 @@ SHAPES: Final = "sqlite:///PATH, postgresql://USER@HOST/NAME, mariadb://USER@HOS
 class Backend(NamedTuple):
     """A kind of database.
 
-    package   It has a module `opening` with `open_url(url, settings) -> Store`, and a module `upkeep` with
-              `upgrade(url)`, `check(url)` and `vacuum(url)`.
+    package   It has a module `opening` with `open_url(url, settings, *, create) -> Store`, and a module
+              `upkeep` with `upgrade(url)`, `check(url)` and `vacuum(url)`.
     driver    The module that must be installed for it, and the extra of ours that brings it.
     """
 
@@ -35,9 +35,11 @@ BACKENDS: Final[dict[str, Backend]] = {
 }
 
 
-async def open_store(url: str, settings: DatabaseSettings = DEFAULTS) -> Store:
-    """The store at an address. SQLite files and memory are made if they are missing."""
-    store: Store = await module_of(url, "opening").open_url(url, settings)
+async def open_store(url: str, settings: DatabaseSettings = DEFAULTS, *, create: bool = False) -> Store:
+    """The store at an address. SQLite files and memory are made if they are missing; the tables of an empty
+    database on a server are made if the caller says so.
+    """
+    store: Store = await module_of(url, "opening").open_url(url, settings, create=create)
     return store
 
 
@@ -52,6 +54,6 @@ def module_of(url: str, name: str) -> Any:
     if backend.driver is not None and find_spec(backend.driver) is None:
         raise PreconditionFailed(
             f"the driver for {scheme} is not installed ({backend.driver})",
-            hint=f"pip install 'stretto[{backend.extra}]'",
+            hint=f"install Stretto with it, from a clone: pip install './stretto[{backend.extra}]'",
         )
     return import_module(f"{backend.package}.{name}")

@@ -13,9 +13,10 @@ while never come here: they belong to their parent.
 from stretto.strategies.admission import Admission, admit, refuse_all, would_admit
 from stretto.strategies.answers import Accepted, Answer, Duplicate, Refused
 from stretto.strategies.change import check_change
-from stretto.strategies.explain import Hold, Waiting, explain
-from stretto.strategies.requests import Batch, Request, Restart, Start
-from stretto.strategies.rules import MOST_ADMITTED, queue_needed
+from stretto.strategies.explain import Waiting, explain, hold_of
+from stretto.strategies.requests import Batch, Request, Restart, Start, Undo
+from stretto.strategies.rule import Crowd
+from stretto.strategies.rules import MOST_ADMITTED, paused_needed, queue_needed
 from stretto.strategies.runs import LatestRun, Mark, RawFailure, Replaced, RunKey
 from stretto.strategies.unblock import Unblocked, unblock
 
@@ -25,8 +26,8 @@ __all__ = [
     "Admission",
     "Answer",
     "Batch",
+    "Crowd",
     "Duplicate",
-    "Hold",
     "LatestRun",
     "Mark",
     "RawFailure",
@@ -37,10 +38,13 @@ __all__ = [
     "RunKey",
     "Start",
     "Unblocked",
+    "Undo",
     "Waiting",
     "admit",
     "check_change",
     "explain",
+    "hold_of",
+    "paused_needed",
     "queue_needed",
     "refuse_all",
     "unblock",

@@ -36,26 +36,33 @@ class Admission:
 
 
 def admit(
-    strategy: RunStrategy, queue: Sequence[RunKey], running: int, failed: int, batch: Batch | None = None
+    strategy: RunStrategy,
+    queue: Sequence[RunKey],
+    running: int,
+    failed: int,
+    batch: Batch | None = None,
+    paused: Sequence[RunKey] = (),
 ) -> Admission:
     """What becomes of these requests, and which queued runs start now. Without requests: a dequeue.
 
     queue:    the queued runs, sorted; `queue_needed` says how many of them suffice.
+    paused:   those that are paused, which are not in `queue`; `paused_needed` says how many suffice.
     running:  how many are admitted or live.
     failed:   how many have the raw status FAILED; those that the batch restarts are still among them.
     """
     rule = RULES[strategy.rule]
-    reception = Reception(rule, queue, running, failed)
+    reception = Reception(rule, queue, running, failed, paused)
     if batch is not None:
         reception.take(batch)
-    admissible = min(rule.free(strategy.workflow_concurrency, reception.crowd), len(reception.queue))
+    in_turn = rule.in_turn(reception.queue, reception.paused)
+    admissible = min(rule.free(strategy.workflow_concurrency, reception.crowd), len(in_turn))
     return Admission(
         answers=tuple(reception.answers),
         spent=reception.spent,
         marks=tuple(reception.marks),
         replaced=tuple(reception.replaced),
         stop_running=reception.stop_running,
-        admitted=tuple(reception.queue[: min(admissible, MOST_ADMITTED)]),
+        admitted=(*reception.at_once, *in_turn[: min(admissible, MOST_ADMITTED)]),
         more=admissible > MOST_ADMITTED,
     )
 
@@ -66,7 +73,9 @@ def refuse_all(batch: Batch) -> Admission:
     return Admission(answers=tuple(Refused(each.request_id, NotFound, message) for each in batch.requests))
 
 
-def would_admit(strategy: RunStrategy, queued: int, running: int, failed: int) -> bool:
-    """The look without a lock, after a run has ended or stayed queued: is a dequeue worth a transaction?"""
-    crowd = Crowd(queued, running, failed)
+def would_admit(strategy: RunStrategy, queued: int, running: int, failed: int, paused: int = 0) -> bool:
+    """The look without a lock, after a run has ended or stayed queued: is a dequeue worth a transaction?
+    Where a paused run holds up others, it may be in vain.
+    """
+    crowd = Crowd(queued, running, failed, paused)
     return queued > 0 and RULES[strategy.rule].free(strategy.workflow_concurrency, crowd) > 0

@@ -11,8 +11,8 @@ from stretto.strategies.runs import RunKey
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """There is a new run. CREATED: it is queued, or admitted at once. STOPPED, FAILED: it ends at birth,
-    with its creation as start and end, and the note on its timeline says why.
+    """There is a new run. CREATED: it is queued, or admitted at once. STOPPED: it is dropped, with its
+    creation as start and end. FAILED: it can not begin. The note on its timeline says why.
     """
 
     request_id: str

@@ -6,7 +6,9 @@ from stretto.strategies.rule import Crowd
 from stretto.strategies.rules import RULES
 
 
-def check_change(old: RunStrategy, new: RunStrategy, queued: int, running: int, failed: int) -> None:
+def check_change(
+    old: RunStrategy, new: RunStrategy, queued: int, running: int, failed: int, paused: int = 0
+) -> None:
     """Refuse a new rule that could not work with the runs that are there.
 
     Another concurrency under the same rule is always possible. After the change a dequeue follows: the new
@@ -14,7 +16,7 @@ def check_change(old: RunStrategy, new: RunStrategy, queued: int, running: int, 
     """
     if new.rule is old.rule:
         return
-    reason = RULES[new.rule].barrier(Crowd(queued, running, failed))
+    reason = RULES[new.rule].barrier(Crowd(queued, running, failed, paused))
     if reason is not None:
         message = f"The run strategy can not be changed from {old.rule} to {new.rule}: {reason}"
         raise PreconditionFailed(message)

@@ -6,21 +6,10 @@ from typing import assert_never
 
 from stretto.model.errors import WrongState
 from stretto.model.properties import RunStrategy, RunStrategyRule
-from stretto.model.words import Word
+from stretto.model.response import Hold
 from stretto.strategies.rule import Crowd
 from stretto.strategies.rules import RULES
 from stretto.strategies.runs import RunKey, name_runs
-
-
-class Hold(Word):
-    """What must happen first; of several reasons the one that lasts longest."""
-
-    PAUSED = "PAUSED"  # the concurrency is 0: somebody must raise it
-    BLOCKED = "BLOCKED"  # a failed run must be restarted or unblocked
-    REPLACING = "REPLACING"  # the run that it replaces has been told to stop
-    BUSY = "BUSY"  # every slot is taken
-    BEHIND = "BEHIND"  # a slot is free, but runs ahead of it get it
-    NOTHING = "NOTHING"  # it is admitted next
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +22,12 @@ class Waiting:
     ahead: tuple[RunKey, ...]  # queued before it
     running: tuple[RunKey, ...]
     failed: tuple[RunKey, ...]  # those that block it
+    paused: tuple[RunKey, ...] = ()  # queued before it, and paused, if it waits for them
 
     @property
     def position(self) -> int:
         """1 for the front of the queue."""
-        return len(self.ahead) + 1
+        return len(self.ahead) + len(self.paused) + 1
 
     @property
     def has_no_slot(self) -> bool:
@@ -51,6 +41,8 @@ class Waiting:
         match self.hold:
             case Hold.BLOCKED:
                 return self.failed
+            case Hold.BEHIND_PAUSED:
+                return self.paused
             case Hold.REPLACING | Hold.BUSY:
                 return self.running
             case Hold.BEHIND:
@@ -68,6 +60,11 @@ class Waiting:
                 return f"{place}: the workflow is paused, because its concurrency is 0"
             case Hold.BLOCKED:
                 return f"{place}: {rule} is blocked until a restart or unblock of {name_runs(self.failed)}"
+            case Hold.BEHIND_PAUSED:
+                return (
+                    f"{place}: {rule} keeps the order, and {name_runs(self.paused)} before it is paused: "
+                    "resume or stop that one"
+                )
             case Hold.REPLACING:
                 return f"{place}: {name_runs(self.running)} is being stopped to make room for it"
             case Hold.BUSY:
@@ -85,30 +82,39 @@ def explain(
     queue: Sequence[RunKey],
     running: Sequence[RunKey],
     failed: Sequence[RunKey],
+    paused: Sequence[RunKey] = (),
 ) -> Waiting:
-    """Why this run is still queued; `failed` are the runs with the raw status FAILED."""
+    """Why this run is still queued; `failed` are the runs with the raw status FAILED, `paused` those that are
+    paused in the queue.
+    """
     if run not in queue:
         raise WrongState(f"{run} is not queued")
     ahead = tuple(queue[: queue.index(run)])
-    crowd = Crowd(len(queue), len(running), len(failed))
-    blocked = RULES[strategy.rule].is_blocked(crowd)
+    crowd = Crowd(len(queue), len(running), len(failed), len(paused))
+    rule = RULES[strategy.rule]
+    blocked = rule.is_blocked(crowd)
+    in_front = tuple(each for each in paused if each < run) if rule.keeps_order else ()
     return Waiting(
         run=run,
         strategy=strategy,
-        hold=_hold(strategy, crowd, len(ahead)),
+        hold=hold_of(strategy, crowd, len(ahead), len(in_front)),
         ahead=ahead,
         running=tuple(running),
         failed=tuple(failed) if blocked else (),
+        paused=in_front,
     )
 
 
-def _hold(strategy: RunStrategy, crowd: Crowd, ahead: int) -> Hold:
+def hold_of(strategy: RunStrategy, crowd: Crowd, ahead: int, paused_ahead: int = 0) -> Hold:
+    """Why a queued run is not admitted, with so many runs before it in the queue, and so many paused ones."""
     rule = RULES[strategy.rule]
     free = rule.free(strategy.workflow_concurrency, crowd)
     if rule.slots(strategy.workflow_concurrency) <= 0:
         return Hold.PAUSED
     if rule.is_blocked(crowd):
         return Hold.BLOCKED
+    if paused_ahead and rule.keeps_order:
+        return Hold.BEHIND_PAUSED
     if free == 0:
         return Hold.REPLACING if rule.name is RunStrategyRule.LAST_ONLY else Hold.BUSY
     return Hold.BEHIND if ahead >= free else Hold.NOTHING

@@ -14,7 +14,7 @@ class LastOnly(Rule):
     replaces_queued: ClassVar[bool] = True
 
     def receive(self, run: RunKey, crowd: Crowd) -> Verdict:
-        for count, kind in ((crowd.queued, "pending"), (crowd.running, "running")):
+        for count, kind in ((crowd.pending, "pending"), (crowd.running, "running")):
             if count > 1:
                 return Refuses(f"finding more than 1 {kind} runs beside {run}: {self.name} allows one")
         return Replaces(self.because_of(run, "stopped it"), stops_running=crowd.running > 0)

@@ -1,13 +1,14 @@
 """The requests of one batch, taken one after another, each in the state that those before it left."""
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import assert_never
 
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.status import RunStatus
 from stretto.strategies.answers import Accepted, Answer, Duplicate, Refused
-from stretto.strategies.requests import Batch, Request, Restart, Start
+from stretto.strategies.requests import Batch, Request, Restart, Start, Undo
 from stretto.strategies.rule import Crowd, Drops, Joins, Refuses, Replaces, Rule
 from stretto.strategies.runs import LatestRun, Mark, RawFailure, Replaced, RunKey
 
@@ -15,7 +16,9 @@ from stretto.strategies.runs import LatestRun, Mark, RawFailure, Replaced, RunKe
 class Reception:
     """Lives for one call of `admit`, which reads its results from the attributes."""
 
-    def __init__(self, rule: Rule, queue: Sequence[RunKey], running: int, failed: int) -> None:
+    def __init__(
+        self, rule: Rule, queue: Sequence[RunKey], running: int, failed: int, paused: Sequence[RunKey]
+    ) -> None:
         self._rule = rule
         self._running = running
         self._failed = failed
@@ -23,15 +26,17 @@ class Reception:
         self._made: dict[RunKey, int] = {}  # new run -> place of its answer
         self._latest: dict[int, LatestRun] = {}
         self.queue = list(queue)
+        self.paused = list(paused)  # queued, too, but passed over
         self.answers: list[Answer] = []
         self.replaced: list[Replaced] = []
         self.marks: list[Mark] = []
         self.stop_running: str | None = None
         self.spent = 0
+        self.at_once: list[RunKey] = []  # admitted whatever the rule says
 
     @property
     def crowd(self) -> Crowd:
-        return Crowd(len(self.queue), self._running, self._failed)
+        return Crowd(len(self.queue), self._running, self._failed, len(self.paused))
 
     def take(self, batch: Batch) -> None:
         self._latest.update(batch.latest)
@@ -52,12 +57,20 @@ class Reception:
         match request:
             case Start(request_id, failure):
                 run = RunKey(batch.next_instance_id + self.spent, 1)
-                return self._keep_failed(request_id, run, failure) if failure else self._ask(request_id, run)
+                if failure:
+                    return self._keep_failed(request_id, run, failure)
+                return self._ask(request_id, run, self._line_of(request))
             case Restart(request_id, instance_id):
-                return self._restart(batch.workflow_id, request_id, instance_id)
+                ask = partial(self._ask, line=self._line_of(request))
+                return self._again(batch.workflow_id, request_id, instance_id, ask)
+            case Undo(request_id, instance_id):
+                return self._again(batch.workflow_id, request_id, instance_id, self._admit)
         assert_never(request)
 
-    def _restart(self, workflow_id: str, request_id: str, instance_id: int) -> Answer:
+    def _again(
+        self, workflow_id: str, request_id: str, instance_id: int, ask: Callable[[str, RunKey], Answer]
+    ) -> Answer:
+        """The next run of an instance, if its newest one has ended."""
         latest = self._latest.get(instance_id)
         if latest is None:
             message = f"Cannot find workflow instance [{workflow_id}][{instance_id}]"
@@ -66,7 +79,13 @@ class Reception:
             run = f"[{workflow_id}][{instance_id}][{latest.run_id}]"
             message = f"There is already a workflow instance run {run} and cannot restart another run"
             return Refused(request_id, WrongState, message)
-        return self._ask(request_id, RunKey(instance_id, latest.run_id + 1))
+        return ask(request_id, RunKey(instance_id, latest.run_id + 1))
+
+    def _admit(self, request_id: str, run: RunKey) -> Answer:
+        self._register(run, LatestRun(run.run_id, ended=False))
+        self._running += 1
+        self.at_once.append(run)
+        return Accepted(request_id, run)
 
     def _keep_failed(self, request_id: str, run: RunKey, failure: str) -> Answer:
         """It touches no other run, but its failure stands like any other."""
@@ -74,7 +93,11 @@ class Reception:
         self._failed += 1
         return Accepted(request_id, run, RunStatus.FAILED, failure)
 
-    def _ask(self, request_id: str, run: RunKey) -> Answer:
+    def _line_of(self, request: Start | Restart) -> list[RunKey]:
+        """Where a new run waits."""
+        return self.paused if request.held else self.queue
+
+    def _ask(self, request_id: str, run: RunKey, line: list[RunKey]) -> Answer:
         verdict = self._rule.receive(run, self.crowd)
         match verdict:
             case Refuses(message):
@@ -91,11 +114,11 @@ class Reception:
                 assert_never(verdict)
         self._register(run, LatestRun(run.run_id, ended=False))
         self._made[run] = len(self.answers)
-        insort(self.queue, run)  # a restart takes the place of its instance, not the end
+        insort(line, run)  # a restart takes the place of its instance, not the end
         return Accepted(request_id, run)
 
     def _end_queued(self, note: str) -> None:
-        for run in self.queue:
+        for run in sorted((*self.queue, *self.paused)):
             place = self._made.get(run)
             if place is None:
                 self.replaced.append(Replaced(run, note))
@@ -104,6 +127,7 @@ class Reception:
                 self.answers[place] = Accepted(request_id, run, RunStatus.STOPPED, note)
             self._latest[run.instance_id] = LatestRun(run.run_id, ended=True)
         self.queue.clear()
+        self.paused.clear()
 
     def _register(self, run: RunKey, latest: LatestRun) -> None:
         """Spend the ids, and take the standing failure of the run before off the count."""

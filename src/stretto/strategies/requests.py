@@ -1,4 +1,4 @@
-"""What is asked of a workflow in one transaction: starts, restarts, or nothing (a dequeue)."""
+"""What is asked of a workflow in one transaction: starts, restarts, undos, or nothing (a dequeue)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ class Start:
 
     request_id: str
     failure: str | None = None
+    held: bool = False  # the run of the step that starts it is paused: it is queued, and paused there
 
     def __post_init__(self) -> None:
         if self.failure == "":
@@ -31,9 +32,20 @@ class Restart:
 
     request_id: str
     instance_id: int
+    held: bool = False  # as in `Start`
 
 
-Request = Start | Restart
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """A new run of a known instance, which undoes it. It goes past the rule: whoever fails must not wait for
+    others, be dropped or replace them.
+    """
+
+    request_id: str
+    instance_id: int
+
+
+Request = Start | Restart | Undo
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """What tells one run strategy from another."""
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -14,10 +16,15 @@ class Crowd(NamedTuple):
     queued: int
     running: int
     failed: int
+    paused: int = 0  # queued, and passed over until they are resumed
+
+    @property
+    def pending(self) -> int:
+        return self.queued + self.paused
 
     @property
     def unfinished(self) -> int:
-        return self.queued + self.running
+        return self.pending + self.running
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,7 @@ class Rule(ABC):
 
     name: ClassVar[RunStrategyRule]
     replaces_queued: ClassVar[bool] = False
+    keeps_order: ClassVar[bool] = False  # a run that is paused in the queue holds up those behind it
 
     @abstractmethod
     def receive(self, run: RunKey, crowd: Crowd) -> Verdict:
@@ -71,6 +79,10 @@ class Rule(ABC):
     def free(self, concurrency: int, crowd: Crowd) -> int:
         """How many queued runs may be admitted now."""
         return 0 if self.is_blocked(crowd) else max(0, self.slots(concurrency) - crowd.running)
+
+    def in_turn(self, queue: Sequence[RunKey], paused: Sequence[RunKey]) -> Sequence[RunKey]:
+        """The queued runs that may be admitted before any of the paused ones; all of these are sorted."""
+        return queue[: bisect_left(queue, paused[0])] if self.keeps_order and paused else queue
 
     def barrier(self, crowd: Crowd) -> str | None:  # noqa: ARG002 - the rules that have one look at it
         """Why the workflow can not be switched to this rule now."""

@@ -20,6 +20,18 @@ RULES: Final[Mapping[RunStrategyRule, Rule]] = {
 }
 
 
+def paused_needed(strategy: RunStrategy) -> int | None:
+    """How many of the queued runs that are paused `admit` looks at, the oldest first; None: all of them.
+
+    Rules that pass paused runs over do not look at them. The rule that keeps the order must know the first,
+    and the one that allows a single run whether there are more than one.
+    """
+    rule = RULES[strategy.rule]
+    if rule.replaces_queued:
+        return None
+    return 2 if rule.keeps_order or rule.name is RunStrategyRule.FIRST_ONLY else 0
+
+
 def queue_needed(strategy: RunStrategy) -> int | None:
     """How much of the front of the queue `admit` looks at; None: all of it.
 

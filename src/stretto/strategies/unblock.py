@@ -22,7 +22,8 @@ def unblock(
     running: int,
     failed: Sequence[RunKey],
     run: RunKey | None = None,
+    paused: Sequence[RunKey] = (),
 ) -> Unblocked:
     """Unblock one failed run, or all of the workflow. `failed` are the runs with the raw status FAILED."""
     marks = tuple(Mark(each, RawFailure.UNBLOCKED) for each in failed if run is None or each == run)
-    return Unblocked(marks, admit(strategy, queue, running, len(failed) - len(marks)))
+    return Unblocked(marks, admit(strategy, queue, running, len(failed) - len(marks), paused=paused))

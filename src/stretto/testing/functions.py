@@ -18,15 +18,17 @@ from stretto.model.step import AnyStep
 from stretto.ports.runtime import Continue, Injected, StepContext, StepResult, Stopped
 from stretto.ports.store import Store
 from stretto.runtimes.python.context import StepContext as FunctionContext
-from stretto.runtimes.python.function import Function
+from stretto.runtimes.python.function import Function, NotAStep
 from stretto.runtimes.python.pools import Pools
-from stretto.runtimes.python.registry import Registry
+from stretto.runtimes.python.registry import Registry, as_function
+from stretto.runtimes.python.roles import Role
 from stretto.runtimes.python.runtime import PythonRuntime
 from stretto.runtimes.python.services import Services
-from stretto.runtimes.python.threads import Outcome, Threads
+from stretto.runtimes.python.threads import Outcome, Threads, attempted
 from stretto.testing.scheduler import Delay
 from stretto.testing.virtual_loop import run_virtually
 
+HANDLERS: Final = ("on_success", "on_failure", "on_timeout")
 AGAIN: Final = 100  # virtual milliseconds until a function that was told to end is asked once more
 
 
@@ -60,6 +62,11 @@ class Fake:
         if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in taken.values()):
             return self.does(**given)
         return self.does(**{name: value for name, value in given.items() if name in taken})
+
+    def needs(self, name: str) -> bool:
+        """Whether it can not be called without an argument of the function."""
+        taken = {} if self.does is None else inspect.signature(self.does).parameters
+        return name in taken and taken[name].default is inspect.Parameter.empty
 
 
 class Functions:
@@ -142,12 +149,38 @@ class Functions:
     def _registry(self, attempt: int) -> Registry:
         """The functions, with others in the place of those that are faked; all of them run right here."""
         return Registry(
-            *(
-                _near(each if fake is None else _faked(each, fake, attempt))
-                for each in self.registry
-                for fake in (self.fakes.get(each.name),)
-            )
+            *(_near(self._handled(self._faked(each, attempt), attempt)) for each in self.registry)
         )
+
+    def _faked(self, function: Function, attempt: int) -> Function:
+        fake = self.fakes.get(function.name)
+        return function if fake is None else _faked(function, fake, attempt)
+
+    def _handled(self, function: Function, attempt: int) -> Function:
+        """A function whose handlers are faked, too, and their calls noted."""
+        changed: dict[str, Any] = {
+            option: tuple(self._handler(each, attempt) for each in getattr(function.options, option))
+            for option in HANDLERS
+            if getattr(function.options, option)
+        }
+        return replace(function, options=replace(function.options, **changed)) if changed else function
+
+    def _handler(self, given: Any, attempt: int) -> Any:
+        """What is called in the place of a handler, if it is faked."""
+        try:
+            handler = as_function(given)
+        except NotAStep:
+            return given  # it has no name that a fake could be for
+        fake, told = self.fakes.get(handler.name), self._told.launch.attempt
+        if fake is None:
+            return given
+        faked = _faked(handler, fake, attempt)
+
+        def call(**args: Any) -> Any:
+            self.calls.append(Call(handler.name, told.run, told.step_id, told.number, args))
+            return faked.call(**args)
+
+        return replace(faked, call=call)
 
 
 def _near(function: Function) -> Function:
@@ -162,10 +195,7 @@ class _InlineThreads(Threads):
 
     def run(self, call: Callable[[], Any], then: Callable[[], None] | None = None) -> asyncio.Future[Outcome]:
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        try:
-            future.set_result(Outcome(call()))
-        except BaseException as error:  # noqa: BLE001 - as in a thread
-            future.set_result(Outcome(error=error))
+        future.set_result(attempted(call))
         if then is not None:
             then()
         return future
@@ -183,13 +213,19 @@ class _InlinePools(Pools):
 
 
 def _faked(function: Function, fake: Fake, attempt: int) -> Function:
-    """The same function to the outside, with another body."""
+    """The same function to the outside, with another body. It has the services that the test has; only those
+    that the fake itself can not do without must be there.
+    """
 
     @functools.wraps(function.call)
     def call(**given: Any) -> Any:
         return fake.call(attempt, given)
 
-    return replace(function, call=call, is_async=False)
+    args = tuple(
+        replace(each, default=None) if each.role is Role.SERVICE and not fake.needs(each.name) else each
+        for each in function.args
+    )
+    return replace(function, call=call, args=args, is_async=False)
 
 
 def _function_of(ctx: StepContext) -> str:

@@ -198,7 +198,9 @@ class Harness:
         fails: int = 0,
     ) -> None:
         """Do something else in the place of a function: return a value, raise an error, or call another one
-        with those of its arguments that it takes. `fails` first attempts of each step fail before that.
+        with those of its arguments that it takes. `fails` first attempts of each step fail before that. The
+        services that the function asks for need not be there, but for those that `does` can not do without.
+        A handler of a step can be faked, too.
         """
         fake = Fake(returns=returns, raises=raises, does=does, fails=fails)
         self.functions.fakes[as_function(function).name] = fake
@@ -297,7 +299,14 @@ class Harness:
         self._process = process = Hosted(self.scheduler)
         store = interfered(self.store, self._interfere)
         performer = Performer(store, self, self._runtimes, InProcess(), settings=self._settings)
-        node = Node(self._settings, process.steady, self._new_id, performer.outside, self._observers)
+        node = Node(
+            self._settings,
+            process.steady,
+            self._new_id,
+            performer.outside,
+            self._observers,
+            performer.lacks,
+        )
         process.host(node, performer)
         self._pass(SOON)
 

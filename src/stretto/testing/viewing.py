@@ -16,7 +16,7 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, RunRow
 from stretto.ports.runtime import FatalError, StepContext, StepResult
-from stretto.runtimes.python.values import decode, encode, kind_of_param
+from stretto.runtimes.python.values import decode_returned, encode, kind_of_param
 from stretto.testing.working import output, result_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ class Run:
         where = None if flow is None else flow.returns
         if where is None or self.step(where.step).status != StepStatus.SUCCEEDED:
             return None
-        return decode(self.step(where.step).params[where.param], where.kind, where.annotation, where.param)
+        value = self.step(where.step).params[where.param]
+        return decode_returned(value, where.kind, where.annotation, where.param)
 
     def step(self, step_id: str) -> "Step":
         return Step(self._harness, self.key, step_id)

@@ -5,6 +5,7 @@ from inspect import isawaitable
 from typing import Any, Final, get_args
 
 from stretto.engine.records import AttemptKey
+from stretto.model.error_text import text_of_error
 from stretto.model.param import ParamDefinition, Parameter
 from stretto.model.step import AnyStep, TypedStep
 from stretto.params.values import kind_of
@@ -70,8 +71,10 @@ class Works:
         try:
             said = doing(Work(ctx)) if callable(doing) else doing
             return result_of(await said if isawaitable(said) else said)
-        except Exception as error:  # noqa: BLE001 - what a user's function raises is a user's error
-            return UserError(message=f"{type(error).__name__}: {error}")
+        except BaseException as error:
+            if isinstance(error, GeneratorExit):  # the harness ends
+                raise
+            return UserError(message=text_of_error(error))  # what a user's function raises is a user's error
 
     async def execute(self, ctx: StepContext) -> StepResult:
         return await self.start(ctx)

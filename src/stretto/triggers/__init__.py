@@ -1,5 +1,6 @@
 """What starts a workflow by itself: moments (cron expressions, time zones), and signals that fit together."""
 
+from stretto.triggers.catch_up import DEFAULT_LIMIT, MOST_LIMIT, Dropped, Due, due_fires
 from stretto.triggers.cron import Cron, parse_cron, parse_predefined
 from stretto.triggers.describe import describe
 from stretto.triggers.errors import CronError, TriggerError, UnsupportedTriggerError, ZoneError
@@ -10,8 +11,12 @@ from stretto.triggers.schedule import Planned, Schedule, Watch, cron_of, earlies
 from stretto.triggers.zones import parse_zone
 
 __all__ = [
+    "DEFAULT_LIMIT",
+    "MOST_LIMIT",
     "Cron",
     "CronError",
+    "Dropped",
+    "Due",
     "Planned",
     "Schedule",
     "TriggerError",
@@ -20,6 +25,7 @@ __all__ = [
     "ZoneError",
     "cron_of",
     "describe",
+    "due_fires",
     "earliest_fire",
     "fires",
     "fuzzy_delay",

@@ -46,6 +46,7 @@ from stretto.actions import (
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import Right, check_may, may
 from stretto.actions.parts.bulk_item import BulkAction
+from stretto.actions.parts.finding import find_run
 from stretto.actions.parts.new_run import Sender
 from stretto.actions.reading import (
     artifacts,
@@ -63,14 +64,16 @@ from stretto.actions.reading import (
     version_diff,
     version_text,
     why,
+    why_workflow,
     workflows,
 )
+from stretto.actions.reading.log_target import LogTarget, log_target_of
 from stretto.definition import load
 from stretto.definition.parse import Options
 from stretto.definition.reading.read import Format
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Forbidden, NotFound, StrettoError
-from stretto.model.initiator import Ancestor, ManualInitiator, SubworkflowInitiator
+from stretto.model.initiator import Ancestor, ManualInitiator, PathNode, SubworkflowInitiator
 from stretto.model.job_template import JobTemplateDefinition, JobTemplateRequest
 from stretto.model.output_data import OutputDataRequest
 from stretto.model.permit import TagPermitRequest
@@ -95,7 +98,10 @@ LOOP = (
     "foreach: {id: f, params: {loop_params: {value: {i: {value: [1, 2], type: LONG_ARRAY}}, type: MAP}},"
     " steps: [{step: {id: g, type: Python}}]}"
 )
-F = Ancestor(workflow_id="flow", instance_id=1, run_id=1, step_id="f", step_attempt_id=1)
+PATH = (
+    PathNode(workflow_id="flow", instance_id=1, step_id="f"),
+    PathNode(workflow_id="any", instance_id=1, step_id="g"),
+)
 ATTEMPT = AttemptKey(RunKey("flow", 1, 1), "a", 1)
 KEPT = AccessControl(viewers=("vic",), runners=("rita",), authors=("art",))
 INCOMPLETE = RunPolicy.RESTART_FROM_INCOMPLETE
@@ -181,6 +187,12 @@ def changed() -> Any:
     return replace(made, workflow=replace(made.workflow, description="another version"))
 
 
+async def log_target(world: World, caller: Caller) -> LogTarget:
+    return await log_target_of(
+        world.store, caller, await find_run(world.store, "flow", 1, "1"), None, "latest"
+    )
+
+
 def template() -> JobTemplateRequest:
     made = JobTemplateDefinition(job_type="copy", step_type="NoOp", version="default")
     return JobTemplateRequest(owner=OWNER, status="ok", support="none", definition=made)
@@ -216,7 +228,7 @@ ON_WORKFLOWS: dict[str, tuple[Right, Work]] = {
     "start.start": (RUN, lambda w, c: start.start(w.store, c, "flow", "1", START)),
     "start_many.start_many": (
         RUN,
-        lambda w, c: start_many.start_many(w.store, c, "flow", "latest", [start.Asked(START)]),
+        lambda w, c: start_many.start_many(w.store, c, "flow", "latest", [START]),
     ),
     "stop.stop": (RUN, lambda w, c: stop.stop(w.store, c, "flow", 1)),
     "stop.kill": (RUN, lambda w, c: stop.kill(w.store, c, "flow", 1)),
@@ -288,6 +300,14 @@ ON_WORKFLOWS: dict[str, tuple[Right, Work]] = {
         lambda w, c: version_diff.get_version_diff(w.store, c, "flow", "1", "1"),
     ),
     "reading.instances.get_instance": (VIEW, lambda w, c: instances.get_instance(w.store, c, "flow", 1)),
+    "reading.instances.get_run_status": (
+        VIEW,
+        lambda w, c: instances.get_run_status(w.store, c, "flow", 1, "1"),
+    ),
+    "reading.instances.get_run_with_steps": (
+        VIEW,
+        lambda w, c: instances.get_run_with_steps(w.store, c, "flow", 1, "1"),
+    ),
     "reading.instances.get_run": (VIEW, lambda w, c: instances.get_run(w.store, c, "flow", 1, "1")),
     "reading.instances.list_instances": (
         VIEW,
@@ -334,7 +354,7 @@ ON_WORKFLOWS: dict[str, tuple[Right, Work]] = {
     ),
     "reading.nesting.get_inline_workflow_id": (
         VIEW,
-        lambda w, c: nesting.get_inline_workflow_id(w.store, c, (F,)),
+        lambda w, c: nesting.get_inline_workflow_id(w.store, c, PATH),
     ),
     "reading.flatten.list_iterations": (
         VIEW,
@@ -350,6 +370,8 @@ ON_WORKFLOWS: dict[str, tuple[Right, Work]] = {
     ),
     "reading.why.why_run": (VIEW, lambda w, c: why.why_run(w.store, c, "flow", 1)),
     "reading.why.why_step": (VIEW, lambda w, c: why.why_step(w.store, c, "flow", 1, "a")),
+    "reading.why_workflow.why_workflow": (VIEW, lambda w, c: why_workflow.why_workflow(w.store, c, "flow")),
+    "reading.log_target.log_target_of": (VIEW, log_target),
 }
 # What belongs to no workflow takes a role.
 IN_GENERAL: dict[str, tuple[Role, Work]] = {
@@ -416,7 +438,11 @@ BY_ITSELF = {
     "start_child.start_child",
 }
 # What goes with an action or a list, which has asked.
-WITH_ACTIONS = {"preview.preview", "reading.started_run.started_run"}
+WITH_ACTIONS = {
+    "preview.preview",
+    "publish.warnings_about",
+    "reading.started_run.started_run",
+}
 CALLERS: dict[str, tuple[Caller, set[Right] | frozenset[Right]]] = {
     "admin": (who("root", Role.ADMIN), ALL),
     "owner": (who("ann", Role.VIEWER), ALL),

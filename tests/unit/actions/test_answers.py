@@ -19,7 +19,7 @@ from stretto.model.properties import AccessControl, PropertiesUpdate
 from stretto.model.request import CallbackRequest, PageRequest
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep, TypedStep
-from stretto.model.timeline import ActionEvent
+from stretto.model.timeline import LogEvent
 from stretto.model.user import User
 from stretto.ports.approvals import ApprovalFilter
 from stretto.ports.messages import Callback, Output
@@ -51,14 +51,22 @@ def record(status: StepStatus, **fields: object) -> AttemptRecord:
         (record(S.RUNNING), OTHER, "it is no Wait step"),
         (record(S.STOPPED), None, "it has ended STOPPED"),
         (record(S.SUCCEEDED), WAIT, "it has ended SUCCEEDED"),
-        (record(S.SUCCEEDED, answer=YES), WAIT, "it has ended SUCCEEDED, user [ann] has approved it at 5"),
+        (
+            record(S.SUCCEEDED, answer=YES),
+            WAIT,
+            "it has ended SUCCEEDED, user [ann] has approved it at 1970-01-01T00:00:00+00:00",
+        ),
         (
             record(S.FATALLY_FAILED, answer=NO),
             WAIT,
-            "it has ended FATALLY_FAILED, user [bob] has refused it at 6",
+            "it has ended FATALLY_FAILED, user [bob] has refused it at 1970-01-01T00:00:00+00:00",
         ),
-        (record(S.FINISHING, answer=YES), WAIT, "it is FINISHING, user [ann] has approved it at 5"),
-        (record(S.WAITING_FOR_SIGNALS), WAIT, "it is WAITING_FOR_SIGNALS"),
+        (
+            record(S.FINISHING, answer=YES),
+            WAIT,
+            "it is FINISHING, user [ann] has approved it at 1970-01-01T00:00:00+00:00",
+        ),
+        (record(S.WAITING_FOR_SIGNALS, ending=S.STOPPED), WAIT, "it is about to end STOPPED"),
         (record(S.RUNNING, ending=S.STOPPED), WAIT, "it is about to end STOPPED"),
         (record(S.RUNNING, decided=S.SUCCEEDED), WAIT, "it is about to end SUCCEEDED"),
     ],
@@ -76,8 +84,8 @@ def test_a_step_that_was_added_while_the_run_went_on_is_its_owners_business() ->
 def test_an_answer_is_accepted() -> None:
     world = running()
     answer = world.do(answer_step(world.store, ANN, A, CallbackRequest()))
-    assert isinstance(answer.timeline_event, ActionEvent)
-    assert (answer.timeline_event.message or "").startswith("Accepted: user [ann] approved")
+    assert isinstance(answer.timeline_event, LogEvent)
+    assert answer.timeline_event.message.startswith("Accepted: user [ann] approved")
     assert world.settle().status() == "SUCCEEDED"
 
 

@@ -78,7 +78,7 @@ def test_a_run_that_was_set_aside() -> None:
     with world.store._db.transaction():
         world.store._db.runs.put(row.key, row)
     found = world.do(why_run(world.store, ANN, "flow", 1))
-    assert "was set aside" in found.sentence
+    assert "is quarantined" in found.sentence
     assert [(each.kind, each.ref, each.actions) for each in found.blockers] == [
         (BlockerKind.QUARANTINE, "flow/1/1", (H.RELEASE,))
     ]

@@ -213,21 +213,6 @@ def test_the_groups_that_have_something_to_look_for_are_told(name: str) -> None:
     assert news <= told
 
 
-def test_a_permit_of_a_run_that_is_gone_needs_no_hint() -> None:
-    world = waiting_for_gpu()
-
-    async def nobody(_key: RunKey) -> None:
-        return None
-
-    world.swap("run", nobody)
-    told: set[int] = set()
-    hints = MemoryHints()
-    hints.listen(lambda groups, _runs: told.update(groups))
-    request = TagPermitRequest(tag="gpu", max_allowed=1)
-    world.do(set_tag_permit(world.store, ANN, request, hints=hints))
-    assert told == set()
-
-
 def test_a_letter_to_a_node_is_no_groups_business() -> None:
     world = World()
     told: list[frozenset[int]] = []

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from tests.unit.actions.world import ANN, CHAIN, NODE, NOOP, WORK, World, failing, flow, going_on
 
+from stretto.actions.add_tag import add_tag
 from stretto.actions.announce import announce
 from stretto.actions.caller import Caller, Role
 from stretto.actions.reading.all_runs import (
@@ -39,6 +40,7 @@ from stretto.model.permit import TagPermitRequest
 from stretto.model.properties import AccessControl, PropertiesUpdate
 from stretto.model.request import BreakpointRequest, PageRequest, SignalRequest
 from stretto.model.status import RunStatus
+from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.ports.approvals import ApprovalFilter
 from stretto.ports.commit import Decided, GroupPart
@@ -123,7 +125,7 @@ def test_pages_go_forwards_and_back() -> None:
     second = page(first=2, cursor=first.page_info.end_cursor)
     assert runs(second) == [("good", 1), ("bad", 1)]
     assert (second.page_info.has_previous_page, second.page_info.has_next_page) == (True, False)
-    assert second.total_count == 2
+    assert (first.total_count, second.total_count, page(first=4).total_count) == (None, None, 4)
     back = page(last=1, cursor=second.page_info.start_cursor)
     assert runs(back) == [("good", 2)]
     assert (back.page_info.has_previous_page, back.page_info.has_next_page) == (True, True)
@@ -227,6 +229,36 @@ def test_workflows_are_listed_by_id() -> None:
     assert ids(world.do(list_workflows(world.store, ANN, WorkflowFilter(prefix="g"), ANY))) == ["good"]
     keep(world, "bad")
     assert ids(world.do(list_workflows(world.store, EVE, ALL, ANY))) == ["good"]
+
+
+def test_tags_of_the_definition_are_found() -> None:
+    """As those of the properties, of the request and of a subworkflow's own definition are."""
+    world = World()
+    sub = "subworkflow: {id: s, params: {subworkflow_id: {value: below, type: STRING}}}"
+    world.publish(flow(NOOP, name="below", more="  tags: [inner]\n"))
+    world.publish(flow(sub, more="  tags: [outer, {name: shared, team: data}]\n"))
+    shared = Tag(name="shared", attributes={"team": "ops"})
+    for tag in (shared, Tag(name="own")):
+        world.do(add_tag(world.store, ANN, "flow", tag))
+    world.start(runtime_tags=(Tag(name="once"),))
+    world.settle()
+
+    def found(tag: str) -> tuple[list[str], list[tuple[str, int]]]:
+        lines = world.do(list_workflows(world.store, ANN, WorkflowFilter(tag=tag), ANY))
+        return ids(lines), runs(world.do(list_all_runs(world.store, ANN, RunFilter(tag=tag), ANY)))
+
+    for name in ("outer", "shared", "own"):
+        assert found(name) == (["flow"], [("flow", 1)])
+    assert found("inner") == (["below"], [("below", 1)])
+    assert found("once") == ([], [("flow", 1)])
+    (line,) = world.do(list_workflows(world.store, ANN, WorkflowFilter(tag="outer"), ANY)).elements
+    assert [tag.name for tag in line.tags] == ["outer", "shared", "own"]
+    assert line.tags[1].attributes["team"] == "ops"  # the properties override the definition
+    assert world.do(search(world.store, ANN, "out")).tags == ("outer",)
+    world.publish(flow(sub, more="  tags: [later]\n"))
+    assert (found("outer"), found("later")) == (([], [("flow", 1)]), (["flow"], []))
+    world.start()
+    assert found("later") == (["flow"], [("flow", 2)])
 
 
 def test_a_list_shows_what_it_is_asked_for() -> None:
@@ -423,8 +455,8 @@ def test_a_run_in_quarantine_is_released_by_an_admin() -> None:
         world.do(release_run(world.store, EVE, run))
     world.do(release_run(world.store, ANN, run, hints=hints))
     assert told == [frozenset({row.group})]
-    for missing in (run, RunKey("flow", 9, 9)):
-        with pytest.raises(NotFound, match="quarantine"):
+    for missing, said in ((run, "is not in quarantine"), (RunKey("flow", 9, 9), "9")):
+        with pytest.raises(NotFound, match=said):
             world.do(release_run(world.store, ANN, missing))
 
 

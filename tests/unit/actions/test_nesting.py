@@ -1,5 +1,6 @@
 """Places inside loops and subworkflows, and steps over all their iterations."""
 
+import re
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from stretto.engine.inline_ids import Loop, inline_workflow_id
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.flatten import StepIteration
-from stretto.model.initiator import Ancestor
+from stretto.model.initiator import PathNode
 from stretto.model.page import Page
 from stretto.model.request import InstanceRestartRequest, PageRequest
 from stretto.model.run_config import RunPolicy
@@ -130,7 +131,9 @@ def test_a_path_leads_into_subworkflows() -> None:
 def test_a_step_that_was_not_created_has_no_attempt() -> None:
     world = made("{id: a, type: Python}", "{id: b, type: NoOp}", runtime=lambda _effect: None)
     assert world.do(resolve_path(world.store, ANN, "flow", 1, "1", "a")).step_attempt_id == 1
-    world.publish(flow("subworkflow: {id: s, params: {subworkflow_id: {value: no, type: STRING}}}", name="x"))
+    world.publish(
+        flow("subworkflow: {id: s, params: {subworkflow_id: {value: none, type: STRING}}}", name="x")
+    )
     world.start("x")
     assert world.do(resolve_path(world.store, ANN, "x", 1, "1", "s")).step_attempt_id is None
     with pytest.raises(NotFound, match="has started no run"):
@@ -147,24 +150,60 @@ def test_the_step_attempts_around_an_iteration() -> None:
     assert [(each.workflow_id, each.instance_id, each.step_id) for each in path] == [
         ("flow", 1, "outer"),
         (outer, 2, "inner"),
+        (inner, 3, None),
     ]
-    assert world.do(get_inline_workflow_id(world.store, ANN, path)) == inner
-    assert world.do(get_inline_workflow_id(world.store, ANN, path[:1])) == outer
+    assert [(each.run_id, each.step_attempt_id) for each in path] == [(1, 1), (1, 1), (0, 0)]
+    single = world.do(get_inline_path(world.store, ANN, outer, 1))
+    assert [(each.workflow_id, each.step_id) for each in single] == [("flow", "outer"), (outer, None)]
     with pytest.raises(InvalidRequest, match="no iteration"):
         world.do(get_inline_path(world.store, ANN, "flow", 1))
+
+
+def node(workflow_id: str, instance_id: int, step_id: str) -> PathNode:
+    return PathNode(workflow_id=workflow_id, instance_id=instance_id, step_id=step_id)
+
+
+def test_the_inline_workflow_that_a_step_is_in() -> None:
+    world = made()
+    outer = inline(world, "outer")
+    inner = inline(world, "inner", RunKey(outer, 2, 1))
+    first, second = node("flow", 1, "outer"), node(outer, 2, "inner")
+
+    def found(*path: PathNode) -> str:
+        return world.do(get_inline_workflow_id(world.store, ANN, path))
+
+    assert found(first, node(outer, 1, "side")) == outer
+    assert found(first, second) == outer
+    assert found(first, second, node(inner, 3, "leaf")) == inner
+    assert found(first, node("anything", 2, "any"), node("else", 1, "leaf")) == inner  # the last step counts
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ([("flow", 1, "outer")], "outer"),
+        ([("flow", 1, "outer"), ("x", 1, "leaf")], "outer, inner, leaf"),
+        ([("flow", 1, "outer"), ("x", 1, "inner"), ("y", 1, "side")], "outer, side"),
+        ([("flow", 1, "outer"), ("x", 1, "nosuch")], ""),
+    ],
+)
+def test_a_path_must_lead_to_a_step_inside_a_loop(path: list[tuple[str, int, str]], names: str) -> None:
+    world = made()
+    with pytest.raises(InvalidRequest, match=re.escape(f"Inline workflow step path [[{names}]] is invalid")):
+        world.do(get_inline_workflow_id(world.store, ANN, [node(*each) for each in path]))
+
+
+def test_an_empty_path_leads_nowhere() -> None:
     with pytest.raises(InvalidRequest, match="must name a step"):
-        world.do(get_inline_workflow_id(world.store, ANN, ()))
-    side = Ancestor(workflow_id="flow", instance_id=1, run_id=1, step_id="side", step_attempt_id=1)
-    with pytest.raises(InvalidRequest, match="no loop"):
-        world.do(get_inline_workflow_id(world.store, ANN, (side,)))
+        made().do(get_inline_workflow_id(made().store, ANN, ()))
 
 
 def test_a_while_has_an_inline_id_of_its_kind() -> None:
     world = made(WHILE)
     internal_id = world.do(world.store.workflow("flow")).internal_id  # type: ignore[union-attr]
-    node = Ancestor(workflow_id="flow", instance_id=1, run_id=1, step_id="again", step_attempt_id=1)
+    path = (node("flow", 1, "again"), node("x", 1, "round"))
     expected = inline_workflow_id(Loop.WHILE, internal_id, "flow", 1, "again", 1)
-    assert world.do(get_inline_workflow_id(world.store, ANN, (node,))) == expected == inline(world, "again")
+    assert world.do(get_inline_workflow_id(world.store, ANN, path)) == expected == inline(world, "again")
 
 
 def test_an_inline_workflow_has_the_version_around_it() -> None:

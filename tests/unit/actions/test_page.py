@@ -8,7 +8,8 @@ ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "reference" / "actions.md").read_text(encoding="utf-8")
 ACTIONS = ROOT / "src" / "stretto" / "actions"
 INNER = {
-    *("restarted", "resume_paused", "resume_held", "all_paused", "above_in", "workflow_lines")
+    *("restarted", "resume_paused", "resume_held", "all_paused", "above_in", "workflow_lines"),
+    *("views_in_run", "target_in", "kept_elsewhere"),
 }  # parts of other actions, which need them
 PARTS = {
     "aggregation",
@@ -17,6 +18,7 @@ PARTS = {
     "enriched",
     "flatten_orders",
     "flattening",
+    "flows",
     "iterations",
     "listing",
     "run_steps",

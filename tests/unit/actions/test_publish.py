@@ -136,8 +136,18 @@ def test_the_dry_run_has_stand_ins() -> None:
         "    FROM_DATE: {value: '${undefined}', type: STRING}\n"
         "    seen: {expression: \"return params.getFromSignal('go', 'day');\", type: STRING}\n"
         "    unique: {expression: 'return params.nextUniqueId();', type: LONG}\n"
+        "    by: {expression: \"params.getFromInstance('INITIATOR_RUNNER_NAME')\", type: STRING}\n"
+        "    zone: {expression: \"params.getFromInstance('INITIATOR_TIMEZONE')\", type: STRING}\n"
     )
     assert World().publish(flow(NOOP, more=more)).is_active
+
+
+def test_a_workflow_that_asks_who_started_it() -> None:
+    more = "  params: {by: {expression: \"params.getFromInstance('INITIATOR_RUNNER_NAME')\", type: STRING}}\n"
+    world = World()
+    world.publish(flow(NOOP, more=more))
+    world.start()
+    assert world.row().record.params["by"].evaluated_result == "ann"
 
 
 def test_the_dry_run_merges_the_steps() -> None:

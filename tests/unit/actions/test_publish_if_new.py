@@ -9,13 +9,16 @@ import msgspec
 import pytest
 
 from stretto.actions.caller import Caller
-from stretto.actions.parts.run_text import run_text
 from stretto.actions.publish import publish
 from stretto.actions.publish_if_new import publish_if_new
+from stretto.actions.update_properties import update_properties
 from stretto.definition import parse
 from stretto.engine.records import RunKey
+from stretto.engine.run_text import run_text
 from stretto.model.errors import Conflict
+from stretto.model.properties import AT_ONCE, Properties, PropertiesUpdate, RunStrategy, RunStrategyRule
 from stretto.model.user import User
+from stretto.model.workflow import Definition
 from stretto.store.opening import open_store
 
 T = TypeVar("T")
@@ -89,5 +92,67 @@ def test_nothing_is_published_on_top_of_what_the_caller_has_not_seen() -> None:
         with pytest.raises(Conflict, match=r"The newest version of workflow \[w\] is \[1\], not \[0\]"):
             await publish(store, ANN, definition, if_latest=0)
         await publish(store, ANN, definition, if_latest=1)
+
+    done(work())
+
+
+# ----------------------------------------------------------------------------------- what an operator has set
+def by_program(definition: Definition, **properties: Any) -> Definition:
+    """As a workflow in Python says it."""
+    given = Properties(**{"run_strategy": AT_ONCE, **properties})
+    return msgspec.structs.replace(definition, properties=given)
+
+
+def test_a_workflow_of_an_earlier_release_runs_at_once_from_now_on() -> None:
+    async def work() -> None:
+        store = await open_store("memory:")
+        assert await publish_if_new(store, ANN, parse(PLAIN)) == 1  # it left the strategy open
+        row = await store.workflow("w")
+        assert row is not None
+        assert row.properties.run_strategy is None
+        assert await publish_if_new(store, ANN, by_program(parse(PLAIN))) == 2
+        row = await store.workflow("w")
+        assert row is not None
+        assert row.strategy == AT_ONCE
+        assert await publish_if_new(store, ANN, by_program(parse(PLAIN))) == 2
+
+    done(work())
+
+
+def test_a_program_that_starts_again_keeps_what_an_operator_set() -> None:
+    async def work() -> None:
+        store = await open_store("memory:")
+        await publish_if_new(store, ANN, by_program(parse(PLAIN)))
+        two = RunStrategy(rule=RunStrategyRule.PARALLEL, workflow_concurrency=2)
+        await update_properties(store, ANN, "w", PropertiesUpdate(run_strategy=two, step_concurrency=3))
+        changed = parse(PLAIN.replace("id: w", "id: w, description: new"))
+        for definition, version in ((parse(PLAIN), 1), (changed, 2), (changed, 2), (parse(PLAIN), 3)):
+            assert await publish_if_new(store, ANN, by_program(definition)) == version
+            row = await store.workflow("w")
+            assert row is not None
+            assert (row.strategy, row.properties.step_concurrency) == (two, 3)
+        with_text = by_program(parse(PLAIN), description="of a program")
+        assert await publish_if_new(store, ANN, with_text) == 4
+        row = await store.workflow("w")
+        assert row is not None
+        assert (row.strategy, row.properties.description) == (two, "of a program")
+
+    done(work())
+
+
+def test_what_the_program_names_wins() -> None:
+    async def work() -> None:
+        store = await open_store("memory:")
+        one = RunStrategy(rule=RunStrategyRule.SEQUENTIAL)
+        await publish_if_new(store, ANN, by_program(parse(PLAIN), run_strategy=one))
+        await update_properties(store, ANN, "w", PropertiesUpdate(run_strategy=AT_ONCE))
+        assert await publish_if_new(store, ANN, by_program(parse(PLAIN), run_strategy=one)) == 2
+        row = await store.workflow("w")
+        assert row is not None
+        assert row.strategy == one
+        assert await publish_if_new(store, ANN, by_program(parse(PLAIN))) == 3  # it no longer names one
+        row = await store.workflow("w")
+        assert row is not None
+        assert row.strategy == AT_ONCE
 
     done(work())

@@ -33,14 +33,18 @@ from stretto.engine.inline_ids import Loop, inline_workflow_id
 from stretto.engine.records import LoopRecord, RunKey
 from stretto.model.actions import INSTANCE_ACTIONS, STEP_ACTIONS
 from stretto.model.errors import InvalidRequest, NotFound
+from stretto.model.page import Page, PageInfo
+from stretto.model.param import InternalParamMode
 from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.request import InstanceRestartRequest, PageRequest, StepRestartRequest
+from stretto.model.response import Hold
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
+from stretto.model.workflow import EnrichedExtras
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut
-from stretto.strategies import Hold, Waiting
 from stretto.strategies import RunKey as Place
+from stretto.strategies import Waiting
 
 LOOP = (
     "foreach: {id: f, params: {loop_params: {value: {i: {value: [1, 2], type: LONG_ARRAY}}, type: MAP}},"
@@ -66,8 +70,6 @@ def test_versions() -> None:
     numbers = [each.metadata and each.metadata.workflow_version_id for each in page.elements]
     assert numbers == [3, 2]
     assert (page.total_count, page.page_info.end_cursor, page.page_info.has_next_page) == (3, "2", True)
-    with pytest.raises(NotFound):
-        world.do(list_versions(world.store, ANN, "other", PageRequest(first=2)))
 
 
 def test_an_enriched_version_says_what_comes_by_itself() -> None:
@@ -175,7 +177,7 @@ def test_a_run_before_during_and_after() -> None:
     world.settle()
     running = world.do(get_instance(world.store, ANN, "flow", 1))
     assert running.status == "IN_PROGRESS"
-    assert running.timeout_in_millis == 10 * 86_400_000
+    assert running.timeout_in_millis is None  # the default is a setting of the engine
     assert running.runtime_overview is not None
     assert list(running.runtime_overview.step_overview) == ["RUNNING"]
     assert list(running.runtime_dag or {}) == ["a", "b", "c"]
@@ -268,8 +270,6 @@ def test_what_is_gone_is_not_found() -> None:
         world.do(definition_of(world.store, lost))
     for work in (
         get_instance(world.store, ANN, "flow", 9),
-        list_runs(world.store, ANN, "flow", 9, PageRequest(first=1)),
-        list_instances(world.store, ANN, "other", PageRequest(first=1)),
         get_step(world.store, ANN, "flow", 1, "zzz"),
         get_attempt(world.store, ANN, "flow", 1, "1", "zzz", "latest"),
         get_attempt(world.store, ANN, "flow", 1, "1", "a", "7"),
@@ -277,6 +277,66 @@ def test_what_is_gone_is_not_found() -> None:
     ):
         with pytest.raises(NotFound):
             world.do(work)
+
+
+def test_lists_of_what_is_not_there_are_empty_pages() -> None:
+    world, part = made(), PageRequest(first=5)
+    for work in (
+        list_versions(world.store, ANN, "other", part),
+        list_instances(world.store, ANN, "other", part),
+        list_instances(world.store, ANN, "maestro_foreach_1_11_abc", PageRequest(last=2, cursor="1")),
+        list_runs(world.store, ANN, "flow", 9, part),
+        list_runs(world.store, ANN, "other", 1, PageRequest(last=3)),
+    ):
+        page: Page[Any] = world.do(work)
+        assert (page.elements, page.total_count, page.page_info) == ((), 0, PageInfo())
+    with pytest.raises(InvalidRequest):
+        world.do(list_versions(world.store, ANN, "other", PageRequest(first=0)))
+
+
+def extras_of(*steps: str, more: str = "") -> EnrichedExtras:
+    world = World()
+    world.publish(flow(*steps, more=more))
+    extras = world.do(get_version(world.store, ANN, "flow", "1", enrich=True)).enriched_extras
+    assert extras is not None
+    return extras
+
+
+def test_enriched_parameters_have_the_marks_of_the_system() -> None:
+    mine = "  params: {mine: {value: 1, type: LONG}}\n"
+    extras = extras_of("{id: a, type: NoOp, params: {own: {value: x, type: STRING}}}", more=mine)
+    params, step = extras.workflow_params or {}, (extras.step_params or {})["a"]
+    assert params["workflow_id"].internal_mode is step["step_id"].internal_mode is InternalParamMode.RESERVED
+    assert params["job_template_version"].internal_mode is InternalParamMode.OPTIONAL
+    assert params["job_template_version"].value is None
+    assert params["mine"].internal_mode is step["own"].internal_mode is None
+
+
+def test_enriched_parameters_of_types_have_maestros_validators_and_tags() -> None:
+    http = "{id: h, type: Http, params: {http: {value: {url: {value: u, type: STRING}}, type: MAP}}}"
+    step = extras_of(LOOP, http, "{id: s, type: Sleep}").step_params or {}
+    loop = step["f"]
+    assert (loop["loop_params"].validator, loop["loop_index"].validator) == ("@NotEmpty", "@Min(0)")
+    assert loop["loop_params"].internal_mode is InternalParamMode.REQUIRED
+    inside = step["h"]["http"].value
+    assert inside["body"].internal_mode is InternalParamMode.OPTIONAL  # without a value, and there
+    assert inside["url"].internal_mode is InternalParamMode.REQUIRED
+    assert "sleep_seconds" not in step["s"]  # Maestro has no default for it
+
+
+def test_what_an_author_says_of_a_default_counts() -> None:
+    sub = (
+        "subworkflow: {id: s, params: {subworkflow_id: {value: kid, type: STRING,"
+        " validator: \"param != 'x'\", tags: [mine]}}}"
+    )
+    found = (extras_of(sub).step_params or {})["s"]
+    assert found["subworkflow_id"].validator == "param != 'x'"
+    assert [tag.name for tag in found["subworkflow_id"].tags or ()] == ["mine"]
+    assert found["subworkflow_version"].validator == "@NotEmpty"
+    image = "{image: {value: i, type: STRING}}"
+    pod = f"{{id: k, type: Kubernetes, params: {{kubernetes: {{value: {image}, type: MAP, tags: [t]}}}}}}"
+    tags = (extras_of(pod).step_params or {})["k"]["kubernetes"].tags
+    assert [tag.name for tag in tags or ()] == ["kubernetes", "t"]
 
 
 # ----------------------------------------------------------------------------------------------------- steps
@@ -389,7 +449,8 @@ def test_why_a_run_goes_on_and_how_it_ended() -> None:
 
 def test_why_a_loop_goes_on() -> None:
     world = made(flow(LOOP))
-    assert "0 of 2 iterations have ended, 2 run" in str(world.do(why_step(world.store, ANN, "flow", 1, "f")))
+    said = str(world.do(why_step(world.store, ANN, "flow", 1, "f")))
+    assert "0 of 2 iterations have ended, 2 are under way" in said
     inline = next(key.workflow_id for key in world.flows[RunKey("flow", 1, 1)].tree.live if key[0] != "flow")
     assert world.do(why_step(world.store, ANN, inline, 1, "g")).status == "RUNNING"
 

@@ -102,10 +102,10 @@ def test_row_70_a_result_that_is_too_large_is_refused() -> None:
     assert world.settle().status() == "IN_PROGRESS"
 
 
-def test_row_72_tags_meet_at_run_time() -> None:
+def test_row_72_a_step_shows_its_own_tags_and_the_run_those_of_the_workflow() -> None:
     world = made(flow("{id: a, type: Python, tags: [step]}", more="  tags: [blue]\n"))
     step = world.do(get_step(world.store, ANN, "flow", 1, "a"))
-    assert [tag.name for tag in step.tags or ()] == ["step", "blue"]
+    assert [tag.name for tag in step.tags or ()] == ["step"]
     found = world.do(world.store.all_runs(Cut(), RunFilter(tag="blue")))
     assert [row.key for row in found.elements] == [RUN]
 

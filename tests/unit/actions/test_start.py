@@ -160,14 +160,11 @@ def test_a_run_that_can_not_be_evaluated_is_kept_if_asked() -> None:
 
 def test_parameters_of_steps_must_name_steps() -> None:
     world = made()
-    request = StartRequest(initiator=ManualInitiator())
     with pytest.raises(InvalidRequest, match=r"inputs \[job1\] vs dag \[a\]"):
-        world.do(start(world.store, ANN, "flow", "1", request, step_run_params={"job1": {}}))
+        world.start(step_run_params={"job1": {}})
     with pytest.raises(ParamError):
-        world.do(
-            start(world.store, ANN, "flow", "1", request, step_run_params={"a": {"util": text_param("x")}})
-        )
-    world.do(start(world.store, ANN, "flow", "1", request, step_run_params={"a": {"x": text_param("y")}}))
+        world.start(step_run_params={"a": {"util": text_param("x")}})
+    world.start(step_run_params={"a": {"x": text_param("y")}})
     assert list(world.row().record.step_run_params) == ["a"]
 
 

@@ -4,7 +4,6 @@ import asyncio
 
 from stretto.actions.caller import Caller
 from stretto.actions.publish import publish
-from stretto.actions.start import Asked
 from stretto.actions.start_many import start_many
 from stretto.definition import parse
 from stretto.model.errors import InvalidRequest, StrettoError, WrongState
@@ -23,9 +22,8 @@ FLOW = (
 )
 
 
-def asked(name: str | None = None, **params: ParamDefinition) -> Asked:
-    request = StartRequest(initiator=ManualInitiator(), request_id=name, run_params=params or None)
-    return Asked(request)
+def asked(name: str | None = None, **params: ParamDefinition) -> StartRequest:
+    return StartRequest(initiator=ManualInitiator(), request_id=name, run_params=params or None)
 
 
 async def made(rule: str = "parallel") -> Store:
@@ -60,7 +58,7 @@ def test_each_has_its_answer() -> None:
 def test_all_are_refused() -> None:
     async def work() -> None:
         store = await made()
-        unknown = Asked(StartRequest(initiator=ManualInitiator()), {"nowhere": {}})
+        unknown = StartRequest(initiator=ManualInitiator(), step_run_params={"nowhere": {}})
         assert shown(await start_many(store, ANN, "w", "active", [unknown])) == [InvalidRequest]
 
     asyncio.run(work())

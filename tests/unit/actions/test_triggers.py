@@ -1,5 +1,6 @@
 """Triggers: signals that are matched, fires that start runs, and times that come."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -10,10 +11,12 @@ from stretto.actions.activate import activate
 from stretto.actions.announce import announce
 from stretto.actions.deactivate import deactivate
 from stretto.actions.delete_workflow import delete_workflow
-from stretto.actions.fire_timer import MOST_FIRES, fire_timer, planned_fires
+from stretto.actions.fire_timer import MOST_FIRES, Round, fire_timer, planned_fires
 from stretto.actions.fire_trigger import Dropped, fire_trigger
 from stretto.actions.match_triggers import MEANWHILE, match_new_triggers, match_signal
 from stretto.actions.parts.firing import Fired
+from stretto.actions.parts.trigger_trouble import QUIET
+from stretto.actions.reading.why_workflow import why_workflow
 from stretto.actions.update_properties import update_properties
 from stretto.engine.records import RunKey
 from stretto.model.errors import WrongState
@@ -22,6 +25,8 @@ from stretto.model.properties import PropertiesUpdate
 from stretto.model.request import SignalRequest
 from stretto.model.response import StartStatus
 from stretto.model.signal_instance import SignalInstance
+from stretto.model.trigger import CatchUp
+from stretto.model.user import User
 from stretto.ports.admission import Counts
 from stretto.ports.failures import OutcomeUnknown, Stale
 from stretto.ports.messages import Fire
@@ -179,7 +184,7 @@ def test_a_fire_starts_a_run_and_its_message_is_gone() -> None:
     assert isinstance(initiator, SignalInitiator)
     assert (initiator.trigger_uuid, initiator.signal_id_map) == (body.trigger_id, {"go": 1})
     assert {name: each.evaluated_result for name, each in (initiator.params or {}).items()} == {"day": 7}
-    assert record.params["day"].evaluated_result == 7
+    assert "day" not in record.params
     assert told == [frozenset({world.row().group})]
     assert "trigger uuid" in str(record.timeline)
 
@@ -208,6 +213,131 @@ def test_parameters_that_can_not_be_evaluated_drop_the_fire() -> None:
     answer = fire(world)
     assert isinstance(answer, Dropped)
     assert "day" in answer.reason
+
+
+def told(world: World) -> list[str]:
+    return [each.log for each in world.do(world.store.workflow_timeline("flow")) if "trigger" in each.log]
+
+
+@pytest.mark.parametrize(
+    ("condition", "params", "said"),
+    [
+        ("    condition: nobody > 1\n", {"day": 7}, "[condition] refers to [nobody]"),
+        ("    condition: day / 0 > 1\n", {"day": 7}, "condition"),
+        ("", {"hour": 7}, "param [trigger.day]"),
+    ],
+)
+def test_a_fire_that_can_not_be_evaluated_is_on_the_timeline(
+    condition: str, params: dict[str, int], said: str
+) -> None:
+    world = started(World(), condition, **params)
+    assert isinstance(fire(world), Dropped)
+    (line,) = told(world)
+    assert "of version 1 on [go] started no run, and its signals are used up:" in line
+    assert said in line
+    found = world.do(why_workflow(world.store, ANN, "flow"))
+    assert found.sentence == "version 1 of workflow [flow] has 1 trigger, 1 of them in trouble"
+    assert found.triggers[0].trouble == (line,)
+    assert (found.triggers[0].troubled_at or 0) >= world.clock.time
+
+
+def test_the_same_trouble_is_not_told_for_each_of_a_thousand_signals() -> None:
+    world = started(World(), "    condition: nobody > 1\n", day=1)
+    for day in range(2, 6):
+        world.do(match_signal(world.store, signal(world, "go", day=day)))
+    for message_id, body in fires(world):
+        assert isinstance(world.do(fire_trigger(world.store, message_id, body)), Dropped)
+    assert len(told(world)) == 1
+    world.clock.time += QUIET + 10
+    ((message_id, body), *_others) = fires(world)
+    world.do(fire_trigger(world.store, message_id, body))
+    assert len(told(world)) == 2
+    (trigger,) = world.do(why_workflow(world.store, ANN, "flow")).triggers
+    assert len(trigger.trouble) == 1  # told once, however often it is on the timeline
+
+
+def test_a_dedup_expression_that_can_not_be_evaluated_is_on_the_timeline() -> None:
+    world = started(World(), "    dedup_expr: nobody\n", day=1)
+    assert isinstance(fire(world), Fired)
+    assert "could not evaluate its dedup_expr, and went on without:" in told(world)[0]
+
+
+@pytest.mark.parametrize(
+    ("condition", "starts"),
+    [
+        ("    condition: day > least\n", True),
+        ("    condition: day > least + 5\n", False),
+        ("    condition: workflow_id == 'flow'\n", True),
+        ("    condition: RUN_TS > 0\n", True),
+        ("    condition: next == 8\n", True),
+    ],
+)
+def test_a_condition_sees_parameters_and_defaults_of_the_workflow(condition: str, starts: bool) -> None:
+    own = (
+        "  params: {least: {value: 5, type: LONG}, day: {value: 0, type: LONG},"
+        " next: {expression: day + 1, type: LONG}}\n"
+    )
+    world = World()
+    world.publish(flow(NOOP, more=own + triggered(condition)))
+    world.do(match_signal(world.store, signal(world, "go", day=7)))
+    assert isinstance(fire(world), Fired) is starts
+
+
+def test_parameters_of_a_trigger_see_each_other_and_the_workflow() -> None:
+    more = (
+        "  params: {day: {value: 3, type: LONG}}\n  signal_triggers:\n  - definitions: {go: {}}\n"
+        "    params: {late: {expression: day * 2, type: LONG}, day: {expression: day + 1, type: LONG}}\n"
+    )
+    world = made(more)
+    world.do(match_signal(world.store, signal(world, "go")))
+    assert isinstance(fire(world), Fired)
+    initiator = world.row().record.initiator
+    assert isinstance(initiator, SignalInitiator)
+    results = {name: param.evaluated_result for name, param in (initiator.params or {}).items()}
+    assert results == {"late": 8, "day": 4}
+
+
+@pytest.mark.parametrize(("semantics", "day", "has_late"), [("MAESTRO", 3, False), ("STRETTO", 4, True)])
+def test_whether_parameters_of_a_trigger_are_those_of_the_run(
+    semantics: str, day: int, has_late: bool
+) -> None:
+    """They are in the initiator either way; with Maestro's semantics they are nowhere else."""
+    more = (
+        f"  semantics: {semantics}\n  params: {{day: {{value: 3, type: LONG}},"
+        " told: {expression: \"params.getFromSignal('day')\", type: LONG}}\n"
+        "  signal_triggers:\n  - definitions: {go: {}}\n"
+        "    params: {day: {value: 4, type: LONG}, late: {value: 8, type: LONG}}\n"
+    )
+    step = "{id: a, type: NoOp, params: {late: {expression: \"params.getFromSignal('late')\", type: LONG}}}"
+    world = World()
+    world.publish(flow(step, more=more))
+    world.do(match_signal(world.store, signal(world, "go")))
+    assert isinstance(fire(world), Fired)
+    record = world.settle().row().record
+    assert (record.params["day"].evaluated_result, record.params["told"].evaluated_result) == (day, 4)
+    assert ("late" in record.params, "late" in record.run_params) == (has_late, has_late)
+    (read,) = world.do(world.store.newest_in_instance("flow", 1))
+    assert (read.record.params or {})["late"].evaluated_result == 8
+
+
+def test_why_a_workflow_is_not_started() -> None:
+    world = made(HOURLY)
+
+    def why() -> tuple[str, list[tuple[str, int | None]]]:
+        found = world.do(why_workflow(world.store, ANN, "flow"))
+        return found.sentence, [(each.sentence, each.next_fire) for each in found.triggers]
+
+    hourly = ("it starts a run every hour (Asia/Tokyo)", FIRST)
+    assert why() == ("version 1 of workflow [flow] has 1 trigger", [hourly])
+    world.do(update_properties(world.store, ANN, "flow", PropertiesUpdate(time_trigger_disabled=True)))
+    off = "no trigger of version 1 of workflow [flow] is in force; its time triggers are switched off"
+    assert why() == (off, [])
+    world.do(deactivate(world.store, ANN, "flow"))
+    assert why() == ("no version of workflow [flow] is active, so no trigger starts it", [])
+    world.publish(flow(NOOP, name="two", more=PLAIN + HOURLY))
+    both = world.do(why_workflow(world.store, ANN, "two"))
+    assert both.sentence == "version 1 of workflow [two] has 2 triggers"
+    assert both.triggers[1].sentence == "it starts a run for each signal [go]"
 
 
 def test_a_run_that_can_not_be_evaluated_is_kept() -> None:
@@ -394,7 +524,7 @@ def test_triggers_of_one_workflow_fire_in_the_order_of_time() -> None:
 
 
 def test_a_long_absence_is_made_up_in_parts() -> None:
-    world = made(HOURLY)
+    world = made(HOURLY.replace("}]", ", catch_up_limit: 150}]"))
     world.advance(FIRST - BEGIN + 149 * HOUR)
     assert len(fire_due(world)) == MOST_FIRES
     assert len(fire_due(world)) == 50
@@ -403,13 +533,107 @@ def test_a_long_absence_is_made_up_in_parts() -> None:
 
 
 def test_a_trigger_that_is_cut_off_waits_for_the_next_part() -> None:
-    more = "  time_triggers: [{type: CRON, cron: '0 * * * *'}, {type: CRON, cron: '0 0 1 1 *'}]\n"
-    world = made(more)
-    world.advance(400 * 24 * HOUR)
-    (hourly, yearly) = sorted(due(world), key=lambda row: row.next_fire_at or 0)
-    fires, advances = planned_fires([yearly, hourly], world.clock.time)
-    assert {each.row.trigger_id for each in fires} == {hourly.trigger_id}
-    assert [each.trigger_id for each in advances] == [hourly.trigger_id]
+    more = "  time_triggers: [{type: CRON, cron: '0 * * * *'}, {type: CRON, cron: '59 * * * *'}]\n"
+    world = made(more.replace("'0 * * * *'", "'0 * * * *', catch_up_limit: 300"))
+    world.advance(FIRST - BEGIN + 200 * HOUR + 30 * 60_000)
+    (first, second) = sorted(due(world), key=lambda row: row.trigger.catch_up_limit or 0, reverse=True)
+    found = planned_fires([second, first], world.clock.time)
+    assert {each.row.trigger_id for each in found.fires} == {first.trigger_id}
+    assert [each.trigger_id for each in found.advances] == [first.trigger_id]
+    assert found.lines == ()  # those of the other trigger are dropped, and told, when its turn comes
+
+
+def caught_up(rule: str, hours: int) -> tuple[World, list[str]]:
+    """An hourly trigger after so many hours without a server, and what its workflow's timeline says of it."""
+    world = made(HOURLY.replace("}]", f", {rule}}}]") if rule else HOURLY)
+    world.advance(FIRST - BEGIN + hours * HOUR + 30 * 60_000)
+    while due(world):
+        fire_due(world)
+    lines = world.do(world.store.workflow_timeline("flow"))
+    return world, [each.log for each in lines if "missed" in each.log]
+
+
+def moment(at: int) -> str:
+    return datetime.fromtimestamp(at / 1_000, UTC).isoformat(timespec="seconds")
+
+
+def test_only_the_latest_missed_fire_is_started() -> None:
+    world, lines = caught_up("catch_up: latest", 3)
+    assert times(world) == [FIRST + 3 * HOUR]
+    span = f"from {moment(FIRST)} to {moment(FIRST + 2 * HOUR)}"
+    assert lines == [f"The trigger [0 * * * *] dropped 3 missed fires, {span} (catch_up latest)"]
+    assert world.do(world.store.next_trigger_due(range(128))) == FIRST + 4 * HOUR
+    (line,) = [each for each in world.do(world.store.workflow_timeline("flow")) if "missed" in each.log]
+    assert (line.author, line.timestamp) == (User(name="stretto"), world.clock.time)
+
+
+def test_no_missed_fire_is_started() -> None:
+    world, lines = caught_up("catch_up: none", 0)
+    assert times(world) == []
+    assert lines == [f"The trigger [0 * * * *] dropped 1 missed fire, at {moment(FIRST)} (catch_up none)"]
+    world.advance(30 * 60_000)
+    fire_due(world)
+    assert times(world) == [FIRST + HOUR]  # that one is in time
+
+
+def test_a_hundred_missed_fires_are_started_unless_somebody_asks_for_more() -> None:
+    world, lines = caught_up("", 120)
+    assert times(world) == [FIRST + hours * HOUR for hours in range(21, 121)]
+    span = f"from {moment(FIRST)} to {moment(FIRST + 20 * HOUR)}"
+    assert lines == [f"The trigger [0 * * * *] dropped 21 missed fires, {span} (catch_up all, limit 100)"]
+    world, lines = caught_up("catch_up: all, catch_up_limit: 121", 120)
+    assert len(times(world)) == 121
+    assert lines == []
+
+
+def test_a_week_of_minutes_takes_two_transactions() -> None:
+    world = made("  time_triggers: [{type: CRON, cron: '* * * * *'}]\n")
+    world.advance(7 * 24 * HOUR)
+    transact, calls = world.store.transact, 0
+
+    async def counted(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return await transact(*given)
+
+    world.swap("transact", counted)
+    while due(world):
+        fire_due(world)
+    assert len(times(world)) == 101  # 100 missed ones, and one in time
+    assert calls == 2
+    (line,) = [each.log for each in world.do(world.store.workflow_timeline("flow")) if "missed" in each.log]
+    assert "dropped more than 1,000 missed fires" in line
+
+
+def test_a_workflow_that_was_switched_off_has_missed_nothing() -> None:
+    world = made(HOURLY)
+    world.do(deactivate(world.store, ANN, "flow"))
+    world.advance(5 * HOUR)
+    world.do(activate(world.store, ANN, "flow", "1"))
+    assert due(world) == []
+    world.do(update_properties(world.store, ANN, "flow", PropertiesUpdate(time_trigger_disabled=True)))
+    world.advance(5 * HOUR)
+    world.do(update_properties(world.store, ANN, "flow", PropertiesUpdate(time_trigger_disabled=False)))
+    assert due(world) == []
+
+
+def test_a_trigger_whose_catch_up_changes_goes_on_from_where_it_was() -> None:
+    world = made(HOURLY)
+    world.advance(3 * HOUR)
+    before = due(world)
+    world.publish(flow(NOOP, more=HOURLY.replace("}]", ", catch_up: latest}]")))
+    (row,) = due(world)
+    assert (row.trigger_id, row.next_fire_at) == (before[0].trigger_id, before[0].next_fire_at)
+    assert row.trigger.catch_up is CatchUp.LATEST
+    assert len(fire_due(world)) == 1
+
+
+def test_a_trigger_that_is_not_in_force_has_dropped_nothing() -> None:
+    world = made(HOURLY.replace("}]", ", catch_up: none}]"))
+    world.advance(3 * HOUR)
+    rows = due(world)
+    world.do(delete_workflow(world.store, ANN, "flow"))
+    assert world.do(fire_timer(world.store, rows)) == []
 
 
 def test_the_last_fire_of_all() -> None:
@@ -419,7 +643,7 @@ def test_the_last_fire_of_all() -> None:
     assert len(fire_due(world)) == 1
     assert due(world) == []
     assert world.do(world.store.next_trigger_due(range(128))) is None
-    assert planned_fires(world.do(world.store.triggers_of("flow"))[0], world.clock.time) == ([], ())
+    assert planned_fires(world.do(world.store.triggers_of("flow"))[0], world.clock.time) == Round([])
 
 
 def test_a_fuzzy_trigger_is_as_late_as_ever() -> None:

@@ -312,8 +312,8 @@ class World:
         match key:
             case ("earlier", workflow_id, instance_id, below):
                 return await Earlier(self.store).run(flow.tree.workflow, workflow_id, instance_id, below)
-            case ("iterations", inline_id, _):
-                return await Earlier(self.store).loop(inline_id)
+            case ("iterations" | "undone iterations" as kind, inline_id, _):
+                return await Earlier(self.store).loop(inline_id, undone=kind != "iterations")
             case _:
                 raise AssertionError(key)
 

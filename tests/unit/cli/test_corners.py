@@ -165,7 +165,8 @@ def test_steps_of_a_run_that_waits(capsys: pytest.CaptureFixture[str]) -> None:
             status=RunStatus.IN_PROGRESS,
             sentence="1 step has not ended",
             steps=(step,),
-        )
+        ),
+        {},
     )
     assert capsys.readouterr().out.splitlines()[1:] == ["  ▶ s RUNNING", "      its work goes on"]
 

@@ -61,7 +61,7 @@ def test_what_is_not_valid_is_not_drawn() -> None:
     result = run("-", given=TEXT.replace("transition: b", "transition: x"))
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("-:1:")
-    assert "nothing is made of it" in result.stderr
+    assert "problem; `stretto validate` shows more" in result.stderr
 
 
 def test_a_file_that_is_not_there() -> None:

@@ -14,21 +14,20 @@ import msgspec
 import pytest
 from tests.unit.cli.running.files import stretto
 
+from stretto.actions.reading import log_target
+from stretto.actions.reading.log_lines import at_once
+from stretto.actions.reading.log_pages import LogEntry, LogFollower, LogPlace, LogQuery, StepLogs
+from stretto.actions.reading.log_target import LogTarget, Look, elsewhere_text, kept_elsewhere
 from stretto.cli import logs
 from stretto.cli.address import Address
 from stretto.cli.database import place_of
 from stretto.cli.finding import reading
-from stretto.cli.logs import Showing
-from stretto.cli.output import absent
-from stretto.cli.output.absent import elsewhere
-from stretto.cli.output.looking import Look, Looker
-from stretto.cli.output.merging import Item, at_once
 from stretto.cli.output.printing import Printer, Wish
 from stretto.engine.records import AttemptKey, RunKey, copy_of
 from stretto.model.errors import NotFound, Unavailable
 from stretto.model.status import RunStatus
+from stretto.node.address import own_address
 from stretto.ports.groups import NodeRow, NodeState
-from stretto.ports.logs import LogLine
 from stretto.ports.rows import AttemptRow, RunRow
 from stretto.ports.runtime import Launch
 from stretto.ports.store import Store
@@ -126,6 +125,7 @@ def test_for_programs() -> None:
         "run": "talk/1/1",
         "step": "flaky",
         "attempt": 2,
+        "line": 1,
         "stream": "stdout",
         "text": "try 2",
     }
@@ -149,7 +149,9 @@ def test_of_a_loop_its_steps_are_named() -> None:
     hint = "hint: `each` holds other steps, which may: talk/1:each[1].STEP in a loop"
     assert hint in loop
     assert hint in stretto("logs", "talk/1", "--stream", "log").stderr
-    assert Looker(cast("Store", None), "a/1:b[2]", RunKey("x", 1, 1), None, None).path_to("c") == "a/1:b[2].c"
+    assert (
+        LogTarget(cast("Store", None), "a/1:b[2]", RunKey("x", 1, 1), None, None).path_to("c") == "a/1:b[2].c"
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,6 +186,10 @@ def test_where_nothing_was_run(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------------- a terminal
+def entry(text: str, stream: str = "stdout") -> LogEntry:
+    return LogEntry(step_id="new", step_attempt_id=1, line=1, at=0, stream=stream, text=text)
+
+
 class Screen(StringIO):
     def isatty(self) -> bool:
         return True
@@ -192,14 +198,14 @@ class Screen(StringIO):
 def test_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     lines = [
-        LogLine(0, "stdout", "\x1b[31mred\x1b[0m \x07bell\tand\x1b]0;title\x07"),
-        LogLine(0, "stderr", "bad"),
-        LogLine(0, "log", "said"),
+        entry("\x1b[31mred\x1b[0m \x07bell\tand\x1b]0;title\x07"),
+        entry("bad", "stderr"),
+        entry("said", "log"),
     ]
     screen, pipe = Screen(), StringIO()
     for out in (screen, pipe):
-        printer = Printer(out, Wish())
-        printer.print(Item(key(1), line) for line in lines)
+        printer = Printer(out, Wish(), RunKey("talk", 1, 1))
+        printer.print(lines)
         assert not printer.is_silent
     shown = screen.getvalue().splitlines()
     assert shown[0].startswith("red  bell")
@@ -211,7 +217,7 @@ def test_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_stream_can_not_show_is_replaced() -> None:
     raw = BytesIO()
     out = TextIOWrapper(raw, "ascii")
-    Printer(out, Wish()).print([Item(key(1), LogLine(0, "stdout", "h\u00e4"))])
+    Printer(out, Wish(), RunKey("talk", 1, 1)).print([entry("h\u00e4")])
     assert raw.getvalue() == b"h?\n"
 
 
@@ -222,13 +228,13 @@ def test_little_is_held_of_many() -> None:
 
 
 # --------------------------------------------------------------------------------------------- what goes on
-class Told(Looker):
+class Told(LogTarget):
     """Answers what it was told to."""
 
     def __init__(self, *looks: Look | Exception, has_step: bool = True) -> None:
         self.name = "talk/1:first"
         self._step_id = "first" if has_step else None
-        self._run = RunKey("talk", 1, 1)
+        self.run = RunKey("talk", 1, 1)
         self._looks = list(looks)
 
     async def look(self) -> Look:
@@ -251,7 +257,10 @@ def over(*keys: AttemptKey) -> Look:
 
 
 def followed(
-    folder: Path, looker: Looker, then: Callable[[LogFiles], Awaitable[None]], monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    looker: LogTarget,
+    then: Callable[[LogFiles], Awaitable[None]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> str:
     """What is shown while something else goes on."""
     monkeypatch.setattr(logs, "LOOK_EVERY", 0.01)
@@ -262,8 +271,9 @@ def followed(
         files = LogFiles(folder, 1024 * 1024, lambda: 0)
         place = place_of(None, (), None)
         async with reading(place, Address("talk", 1)) as (store, _row):
-            showing = Showing(store, looker, files, Printer(out, Wish(width=3)))
-            task = asyncio.create_task(showing.show(follow=True))
+            follower = LogFollower(StepLogs(store, files, "here"), looker, LogQuery())
+            printer = Printer(out, Wish(width=3), RunKey("talk", 1, 1))
+            task = asyncio.create_task(logs.show(follower, printer))
             await then(files)
             await task
         files.close()
@@ -317,11 +327,11 @@ def test_when_nothing_more_can_come() -> None:
     async def work(store: Store) -> list[tuple[int, int, bool]]:
         run = RunKey("talk", 1, 1)
         lookers = [
-            Looker(store, "", run, None, None),
-            Looker(store, "", run, "flaky", None),
-            Looker(store, "", run, "flaky", 1),
-            Looker(store, "", run, "nope", None),
-            Looker(store, "", RunKey("talk", 9, 1), None, None),
+            LogTarget(store, "", run, None, None),
+            LogTarget(store, "", run, "flaky", None),
+            LogTarget(store, "", run, "flaky", 1),
+            LogTarget(store, "", run, "nope", None),
+            LogTarget(store, "", RunKey("talk", 9, 1), None, None),
         ]
         looks = [await each.look() for each in lookers]
         assert await lookers[0].width() == 5
@@ -350,12 +360,12 @@ def test_a_step_that_is_tried_again_has_not_ended(monkeypatch: pytest.MonkeyPatc
             return rows
 
         monkeypatch.setattr(store, "attempts", some)
-        looker = Looker(store, "", run.key, "flaky", None)
+        looker = LogTarget(store, "", run.key, "flaky", None)
         looks = [await looker.look()]
         rows.append(second)
         looks.append(await looker.look())
-        looks.append(await Looker(store, "", run.key, "flaky", 1).look())
-        looks.append(await Looker(store, "", run.key, None, None).look())
+        looks.append(await LogTarget(store, "", run.key, "flaky", 1).look())
+        looks.append(await LogTarget(store, "", run.key, None, None).look())
         assert looks[0].ended == {first.key}
         assert looks[1].attempts == [first.key, second.key]  # nothing is left out that came in between
         return [look.is_over for look in looks]
@@ -367,8 +377,8 @@ def test_output_on_another_machine_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     steps = [key(1, "first"), key(2, "flaky"), key(1, "quiet"), key(1, "gone")]
 
     async def work(store: Store) -> list[str]:
-        assert await elsewhere(store, ()) == []
-        assert await elsewhere(store, steps) == []
+        assert await kept_elsewhere(store, (), "here") == {}
+        assert await kept_elsewhere(store, steps, log_target.host_of(own_address())) == {}
         rows = [await store.attempt(each) for each in steps]
         ids = {row.runs_on for row in rows if row is not None and row.runs_on is not None}
         nodes = [
@@ -382,8 +392,9 @@ def test_output_on_another_machine_is_named(monkeypatch: pytest.MonkeyPatch) -> 
             return nodes
 
         monkeypatch.setattr(store, "nodes", known)
-        monkeypatch.setattr(absent, "SOME", 1)
-        return await elsewhere(store, steps)
+        monkeypatch.setattr(log_target, "SOME", 1)
+        found = await kept_elsewhere(store, steps, "here")
+        return [elsewhere_text(host, names) for host, names in found.items()]
 
     assert with_store(work) == ["first and 1 more ran on far.example: the output is kept there"]
 
@@ -391,17 +402,17 @@ def test_output_on_another_machine_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 def test_it_is_said_while_one_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def said(_store: Store, attempts: Any) -> list[str]:
-        return [f"{len(attempts)} ran on far.example"] if attempts else []
+    async def said(_logs: StepLogs, attempts: Any) -> tuple[LogPlace, ...]:
+        return (LogPlace(host="far.example", steps=(f"{len(attempts)}",)),) if attempts else ()
 
     async def then(_files: LogFiles) -> None:
         pass
 
-    monkeypatch.setattr(logs, "elsewhere", said)
+    monkeypatch.setattr(StepLogs, "elsewhere", said)
     followed(tmp_path, Told(going(key(1)), going(key(1)), over(key(1))), then, monkeypatch)
-    assert capsys.readouterr().err == "1 ran on far.example\n"
+    assert capsys.readouterr().err == "1 ran on far.example: the output is kept there\n"
     result = stretto("logs", "talk/1:quiet")
-    assert result.stderr == "1 ran on far.example\n"
+    assert result.stderr == "1 ran on far.example: the output is kept there\n"
 
 
 def test_an_interrupt_ends_it_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -409,6 +420,6 @@ def test_an_interrupt_ends_it_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         await asyncio.sleep(10)
 
-    monkeypatch.setattr(Showing, "show", interrupted)
+    monkeypatch.setattr(logs, "show", interrupted)
     result = stretto("logs", "-f", "talk/1")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "")

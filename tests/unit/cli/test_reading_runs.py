@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.running.files import FAILING, PAIR, as_json, stretto
 
+from stretto.cli.style import width_of
+
 LOOP = """
 properties: {owner: ann}
 workflow:
@@ -39,6 +41,36 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for file in ("pair.yaml", "failing.yaml", "pair.yaml", "loop.yaml"):
             stretto("run", file)
     return folder
+
+
+IGNORED = """
+workflow:
+  id: %s
+  steps:
+    - step:
+        id: sh
+        type: Shell
+        failure_mode: %s
+        params: {command: {type: STRING, value: "echo broken >&2; exit 3"}}
+        retry_policy: {error_retry_limit: 0}
+"""
+
+
+@pytest.mark.parametrize("parent", [False, True])
+def test_a_failure_that_is_ignored_has_its_reason(tmp_path: Path, *, parent: bool) -> None:
+    steps = [IGNORED % ("child", "FAIL_AFTER_RUNNING" if parent else "IGNORE_FAILURE")]
+    if parent:
+        steps.append(
+            "workflow: {id: parent, steps: [{subworkflow: {id: sub, failure_mode: IGNORE_FAILURE, params: "
+            "{subworkflow_id: {type: STRING, value: child}}}}]}"
+        )
+    (tmp_path / "w.yaml").write_text("---\n".join(steps))
+    with chdir(tmp_path):
+        name = "parent" if parent else "child"
+        assert stretto("run", "w.yaml", "--workflow", name).exit_code == 0
+        shown = stretto("show", f"{name}/1").stdout
+    wanted = "the subworkflow run [child][1][1] ended FAILED" if parent else "exit"
+    assert any("COMPLETED_WITH_ERROR: " in line and wanted in line for line in shown.splitlines()), shown
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +155,10 @@ def test_a_run_that_failed() -> None:
 
 def test_iterations_that_did_not_end_well_are_named() -> None:
     text = stretto("show", "loop/1").stdout
-    assert "3 iterations, not well: each[1], each[3]" in text
+    assert "3 iterations, 2 failed: each[1] (day=1), each[3] (day=3)" in text
+    why = stretto("why", "loop/1").stdout
+    assert "each: 3 iterations, 2 failed: each[1] (day=1), each[3] (day=3)" in why
+    assert "3 iterations, 2 failed: each[1] (day=1)" in stretto("why", "loop/1:each").stdout
     one = stretto("show", "loop/1:each[3]").stdout
     assert one.startswith("✗ loop/1:each[3] FAILED")
     assert "\n  day         3\n" in one
@@ -196,9 +231,35 @@ def test_why_a_step_is_where_it_is() -> None:
     )
 
 
+def test_why_of_a_step_inside_a_loop() -> None:
+    assert "odd FATALLY_FAILED" in stretto("why", "loop/1:each[1].odd").stdout
+    assert "odd SUCCEEDED" in stretto("why", "loop/1", "each[2].odd").stdout
+    assert stretto("why", "loop/1:each[3]").stdout.startswith(
+        "loop/1:each[3] FAILED: run loop/1:each[3] has ended FAILED"
+    )
+    beyond = stretto("why", "loop/1:each[9].odd")
+    assert beyond.exit_code == 2
+    assert "Cannot find iteration [9] of step [each]" in beyond.stderr
+
+
+def test_a_path_with_a_typo() -> None:
+    for path in ("eech", "eech[1].odd"):
+        result = stretto("show", f"loop/1:{path}")
+        assert (result.exit_code, "did you mean `each`?" in result.stderr) == (2, True)
+
+
 def test_why_for_programs() -> None:
     assert as_json(stretto("why", "failing/1:bad", "--json"))["status"] == "FATALLY_FAILED"
     assert as_json(stretto("why", "failing/1", "--json"))["sentence"].startswith("run ")
+
+
+def test_why_a_workflow_is_not_started() -> None:
+    lines = stretto("why", "pair").stdout.splitlines()
+    assert lines == ["pair: no trigger of version 1 of workflow [pair] is in force"]
+    wrong = stretto("why", "pair", "first")
+    assert (wrong.exit_code, "a step is of a run" in wrong.stderr) == (2, True)
+    assert stretto("why", "absent").exit_code == 2
+    assert "names no run" in stretto("why", "pair:first").stderr
 
 
 def test_why_of_nothing() -> None:
@@ -224,3 +285,24 @@ def test_upkeep_of_what_can_not_be(tmp_path: Path) -> None:
     assert (result.exit_code, "there is no folder" in result.stderr) == (2, True)
     (tmp_path / "text.db").write_text(json.dumps({"not": "a database"}) * 100)
     assert stretto("db", "upgrade", "--db", f"sqlite:///{tmp_path}/text.db").exit_code == 2
+
+
+# ------------------------------------------------------------------------------------------------- widths
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+@pytest.mark.parametrize("words", [("runs",), ("show", "failing/1"), ("show", "loop/1"), ("show", "pair/1")])
+def test_tables_fit_into_the_terminal(
+    words: tuple[str, ...], width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = stretto(*words).stdout.splitlines()
+    tables = [line for line in lines if line.strip()[:1] in set("✓✗○▶")]
+    assert tables
+    assert all(width_of(line) <= width for line in tables)
+
+
+def test_a_wide_terminal_shows_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    piped = stretto("runs").stdout
+    monkeypatch.setenv("COLUMNS", "60")
+    assert len(stretto("runs").stdout) < len(piped)
+    assert len(stretto("runs").stdout.splitlines()) == len(piped.splitlines())

@@ -5,23 +5,26 @@ import re
 import shutil
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import pytest
 from click.testing import Result
-from tests.api.serving import LOOP, Served, noop, served, shell, sleep
+from tests.api.serving import LOOP, PATIENCE, Served, noop, served, shell, sleep
 from tests.unit.cli.running.files import FAILING, PAIR, as_json
 from tests.unit.cli.running.files import stretto as called
 
 from stretto.cli.database import Place
 from stretto.cli.remote import watching
-from stretto.cli.remote.server import remote_of
 from stretto.cli.remote.watching import Wish, watch
 from stretto.cli.serving.telling import tell_start
+from stretto.cli.showing.loops import BadIteration, LoopSight, loop_text
+from stretto.cli.target import Given, server_of
 from stretto.client import Changed, Client, Resync
 from stretto.config import Config
 from stretto.engine.records import RunKey
@@ -65,11 +68,74 @@ def test_push(stretto: Any, server: Served, folder: Path) -> None:
     (folder / "one.yaml").write_text(FAILING.replace("id: failing", f"id: {one}"))
     (folder / "two.yaml").write_text(PAIR.replace("id: pair", f"id: {two}"))
     assert told(stretto("push", "one.yaml", "two.yaml")) == [f"{one}: version 1", f"{two}: version 1"]
-    made = as_json(stretto("push", "one.yaml", "--json", "--user", "bob"))
-    assert made == {"pushed": [{"workflow_id": one, "workflow_version_id": 2}]}
+    made = as_json(stretto("push", "one.yaml", "--json", "--user", "bob", "--force"))
+    assert made == {"pushed": [{"workflow_id": one, "workflow_version_id": 2}], "unchanged": []}
     owner = server.get(f"/workflows/{two}/properties-snapshot/latest")["owner"]
     assert owner == "ann"  # as its file says; who pushes a file that says nothing owns it
     assert server.get(f"/workflows/{one}/properties-snapshot/latest")["owner"] not in {"ann", "bob"}
+
+
+def test_what_has_not_changed_is_not_sent(stretto: Any, server: Served, folder: Path) -> None:
+    one, two = fresh(), fresh()
+    (folder / "one.yaml").write_text(FAILING.replace("id: failing", f"id: {one}"))
+    (folder / "two.yaml").write_text(PAIR.replace("id: pair", f"id: {two}"))
+    for file, name in (("one.yaml", one), ("two.yaml", two)):
+        assert told(stretto("push", file)) == [f"{name}: version 1"]
+        assert told(stretto("push", file)) == [f"{name}: version 1, unchanged"]
+        assert server.get(f"/workflows/{name}/overview")["latest_version_id"] == 1
+        assert told(stretto("push", file, "--force")) == [f"{name}: version 2"]
+    made = as_json(stretto("push", "one.yaml", "two.yaml", "--json"))
+    assert made["pushed"] == []
+    assert made["unchanged"] == [{"workflow_id": each, "workflow_version_id": 2} for each in (one, two)]
+
+
+def test_what_has_changed_is_sent(stretto: Any, server: Served, folder: Path) -> None:
+    """The workflow, a property, or which version is the active one."""
+    name, file = fresh(), folder / "flow.yaml"
+    text = FAILING.replace("id: failing", f"id: {name}")
+    for number, changed in enumerate(
+        (text, text.replace("exit 3", "exit 4"), f"properties: {{description: x}}{text}"), 1
+    ):
+        file.write_text(changed)
+        assert told(stretto("push", "flow.yaml")) == [f"{name}: version {number}"]
+        assert told(stretto("push", "flow.yaml")) == [f"{name}: version {number}, unchanged"]
+    server.put(f"/workflows/{name}/actions/deactivate")
+    assert told(stretto("push", "flow.yaml")) == [f"{name}: version 4"]
+
+
+def test_the_api_always_makes_a_version(server: Served) -> None:
+    name = fresh()
+    for number in (1, 2):
+        made = server.push(name)["workflow_definition"]
+        assert made["metadata"]["workflow_version_id"] == number
+
+
+def test_templates_of_the_server_are_known(stretto: Any, server: Served, folder: Path) -> None:
+    kind, name = fresh("Spark"), fresh()
+    definition = {"job_type": kind, "step_type": "Shell", "version": "default", "params": {}}
+    server.post("/job-templates", {"owner": "ann", "status": "x", "support": "y", "definition": definition})
+    (folder / "spark.yaml").write_text(
+        f"workflow: {{id: {name}, jobs: [{{job: {{id: a, type: {kind}, command: 'true'}}}}]}}"
+    )
+    assert told(stretto("push", "spark.yaml")) == [f"{name}: version 1"]
+    step = server.get(f"/workflows/{name}/versions/1")["workflow"]["steps"][0]["step"]
+    assert (step["type"], step["sub_type"]) == ("Shell", kind)
+    assert told(stretto("push", "spark.yaml")) == [f"{name}: version 1, unchanged"]
+    other = stretto("push", "spark.yaml", "--template", f"{kind}=NoOp")  # an option counts more
+    assert "does not match the current step type [NOOP]" in other.stderr
+
+
+def test_push_warns_of_names_that_nobody_declares(stretto: Any, folder: Path) -> None:
+    name = fresh()
+    text = PAIR.replace("id: pair", f"id: {name}").replace("echo $table ", "echo $table $f ")
+    (folder / "one.yaml").write_text(text)
+    result = stretto("push", "one.yaml")
+    assert result.exit_code == 0
+    assert re.search(
+        r"^one.yaml:\d+:\d+: warning: .*`f` is read, and nothing here gives it a value", result.stderr
+    )
+    assert "hint: for a shell variable write `$$f`" in result.stderr
+    assert f"{name}: version 1" in result.stdout
 
 
 def test_nothing_is_pushed_if_something_is_wrong(stretto: Any, server: Served, folder: Path) -> None:
@@ -90,7 +156,7 @@ def test_the_server_has_the_last_word(stretto: Any, folder: Path) -> None:
     result = stretto("push", "good.yaml", "odd.yaml", "--json")
     assert result.exit_code == 2
     assert [each["workflow_id"] for each in json.loads(result.stdout)["pushed"]] == [good]
-    assert result.stderr.count("`OfNobody` is not a step type") == 3  # in a sentence, and one by one
+    assert result.stderr.count("`OfNobody` is not a step type") == 2  # one by one
 
 
 # ---------------------------------------------------------------------------------------------------- start
@@ -163,9 +229,31 @@ def test_a_strategy_that_starts_nothing(stretto: Any, server: Served) -> None:
     stretto("start", name)
     result = stretto("start", name)
     assert result.exit_code == 1
-    assert "not started, as the run strategy of the workflow wants it" in result.stdout
-    assert as_json(stretto("start", name, "--json"))["status"] == "STOPPED"
+    assert result.stdout.startswith(f"{name}/2, version 1: stopped, blocked by running {name}/1: ")
+    made = as_json(stretto("start", name, "--json"))
+    assert made["status"] == "STOPPED"
+    assert made["detail"].startswith(f"stopped, blocked by running {name}/1: ")
     stretto("stop", f"{name}/1")
+
+
+def test_a_run_that_waits_is_not_started(stretto: Any, server: Served) -> None:
+    name = fresh()
+    server.push(name, sleep("s"), run_strategy="SEQUENTIAL")
+    assert told(stretto("start", name)) == [f"{name}/1, version 1: started"]
+    assert told(stretto("start", name)) == [f"{name}/2, version 1: queued, blocked by running {name}/1"]
+    made = as_json(stretto("start", name, "--json"))
+    assert (made["status"], made["detail"]) == ("CREATED", f"queued, blocked by running {name}/1")
+    path = f"/workflows/{name}/versions/latest/actions/start?include=queued"
+    answer = server.post(path, {"initiator": {"type": "manual"}})
+    assert answer["queued"] == {"hold": "BUSY", "blocked_by": [f"{name}/1"]}
+    stretto("stop", f"{name}/1")
+
+
+def test_a_failed_run_blocks_a_strict_queue(stretto: Any, server: Served) -> None:
+    name = fresh()
+    server.push(name, shell("s", "exit 1"), run_strategy="STRICT_SEQUENTIAL")
+    stretto("start", name, "--wait")
+    assert told(stretto("start", name)) == [f"{name}/2, version 1: queued, blocked by failed {name}/1"]
 
 
 def test_who_is_interrupted_leaves_the_run_alone(
@@ -174,7 +262,7 @@ def test_who_is_interrupted_leaves_the_run_alone(
     def interrupted(*_args: Any) -> None:
         raise KeyboardInterrupt
 
-    remote = remote_of(None, (), server.url, "ann")
+    remote = server_of(Given(None, (), server.url, user="ann"))
     made = StartResponse(
         workflow_id="w",
         workflow_version_id=1,
@@ -244,6 +332,70 @@ def test_stop_an_iteration(stretto: Any, server: Served) -> None:
     stretto("stop", f"{name}/1")
 
 
+def test_each_problem_of_a_push_is_said_once(stretto: Any, folder: Path) -> None:
+    steps = [
+        {
+            "step": {
+                "id": each,
+                "type": "Python",
+                "params": {"function": {"type": "STRING", "value": f"x:{each}"}},
+            }
+        }
+        for each in ("one", "two")
+    ]
+    (folder / "lost.json").write_text(json.dumps({"workflow": {"id": fresh(), "steps": steps}}))
+    result = stretto("push", str(folder / "lost.json"))
+    assert result.exit_code == 2
+    assert [result.stderr.count(f"step `{each}` of workflow") for each in ("one", "two")] == [1, 1]
+    assert "(and 1 more)" in result.stderr
+
+
+def asking(step_id: str, *then: str) -> dict[str, Any]:
+    edges = {"successors": dict.fromkeys(then, "true")}
+    share = {"share": {"type": "LONG", "value": 1}}
+    return {"step": {"id": step_id, "type": "Wait", "params": share, "transition": edges}}
+
+
+def test_answer_before_and_after_a_step_asks(stretto: Any, server: Served) -> None:
+    name = fresh()
+    server.push(name, asking("gate", "ask"), asking("ask"))
+    stretto("start", name)
+    early = ("answer", f"{name}/1:ask", "-p", "share=25", "--note", "fine", "--request-id", "r")
+    for _ in range(2):
+        assert told(stretto(*early)) == [f"Accepted: user [root] approved step {name}/1:ask/1"]
+    made = as_json(stretto("answer", f"{name}/1:gate", "--json"))
+    assert (made["step_id"], made["step_attempt_id"]) == ("gate", 1)
+    server.ended(name, 1, "SUCCEEDED")
+    ask = server.get(f"/workflows/{name}/instances/1/runs/1/steps/ask/attempts/1")
+    assert ask["params"]["share"]["evaluated_result"] == 25
+    stretto("start", name)
+    server.step_is(name, "gate", "RUNNING", 2)
+    assert told(stretto("answer", f"{name}/2:gate", "--reject")) == [
+        f"Accepted: user [root] refused step {name}/2:gate/1"
+    ]
+    server.ended(name, 2, "FAILED")
+
+
+def test_answers_that_make_no_sense(stretto: Any, server: Served) -> None:
+    name = fresh()
+    server.push(name, asking("gate"), {"foreach": {**LOOP["foreach"], "steps": [sleep("inner")]}})
+    stretto("start", name)
+    server.until(
+        f"/workflows/{name}/instances/1/runs/1/resolve?path=each[1].inner",
+        lambda found: found.get("step_attempt_id") == 1,
+    )
+    for address, flags, said in (
+        (f"{name}/1", [], "name the step: RUN:STEP"),
+        (f"{name}/1:each[1]", [], "leads to a run, not to a step"),
+        (f"{name}/1:gate", ["-p", "shar=1"], "step `gate` has no parameter `shar`; it has share (LONG)"),
+        (f"{name}/1:each[1].inner", [], "it is no Wait step"),
+    ):
+        result = stretto("answer", address, *flags)
+        assert result.exit_code == 2, result.output
+        assert said in result.stderr
+    stretto("stop", f"{name}/1")
+
+
 def test_restart(stretto: Any, server: Served, folder: Path) -> None:
     name, mark = fresh(), folder / "mark"
     params = {"word": {"type": "STRING", "value": "a"}}
@@ -265,6 +417,83 @@ def test_restart(stretto: Any, server: Served, folder: Path) -> None:
     assert told(stretto("restart", f"{name}/1:second"))[0].startswith(f"{name}/1/6")
 
 
+GIVEN = {"n": {"type": "LONG", "value": 1}}
+
+
+def push_readers(server: Served, *more: dict[str, Any]) -> str:
+    """Two steps after each other that read `n`; the second has `own`, too, and `n` in one of its own."""
+    name, first, second = fresh(), noop("first", "second"), noop("second")
+    first["step"]["params"] = {"seen": {"expression": "n * 10", "type": "LONG"}}
+    second["step"]["params"] = {
+        "seen": {"expression": "n * 10 + own", "type": "LONG"},
+        "own": {"value": 0, "type": "LONG"},
+    }
+    steps = [first, second, *more]
+    body = {"properties": {"owner": "ann"}, "workflow": {"id": name, "params": GIVEN, "steps": steps}}
+    server.post("/workflows", body)
+    return name
+
+
+def seen(server: Served, name: str) -> list[int]:
+    path = f"/workflows/{name}/instances/1/steps"
+    return [
+        server.get(f"{path}/{each}")["params"]["seen"]["evaluated_result"] for each in ("first", "second")
+    ]
+
+
+def test_restart_from_a_step_with_other_parameters(stretto: Any, server: Served) -> None:
+    name = push_readers(server)
+    assert stretto("start", name, "--wait").exit_code == 0
+    told(stretto("restart", f"{name}/1", "--from", "second", "-p", "n=7", "-p", "own=2", "--wait"))
+    assert seen(server, name) == [10, 72]
+    told(stretto("restart", f"{name}/1:first", "-p", "n=8", "--wait"))
+    assert seen(server, name) == [80, 80]  # the run's parameter has changed: also for what follows
+    told(stretto("restart", f"{name}/1:first", "--step-param", "first:n=9", "--wait"))
+    assert seen(server, name) == [90, 80]
+    told(stretto("restart", f"{name}/1", "--all", "--step-param", "second:n=3", "--wait"))
+    assert seen(server, name) == [80, 30]
+
+
+def test_start_with_parameters_of_steps(stretto: Any, server: Served) -> None:
+    name = push_readers(server)
+    told(stretto("start", name, "-p", "n=2", "--step-param", "second:own=5", "--wait"))
+    assert seen(server, name) == [20, 25]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["restart", "W/1:first", "-p", "m=7"], "step `first` and workflow `W` have no parameter `m`"),
+        (["restart", "W/1:first", "-p", "n=x"], "whole number"),
+        (["restart", "W/1:first", "--step-param", "second:n=1"], "can not change parameters of `second`"),
+        (["restart", "W/1", "--step-param", "firts:n=1"], "no step `firts`; did you mean `first`"),
+        (["restart", "W/1", "--step-param", "first=1"], "`first=1` is not STEP:NAME=VALUE"),
+        (["start", "W", "--step-param", "zzzz:n=1"], "no step `zzzz`; it has first, second"),
+        (["start", "W", "--step-param", "second:onw=1"], "they have n (LONG), seen (LONG), own (LONG)"),
+        (["start", "W", "--step-param", "second:onw=1"], "did you mean `own`"),
+    ],
+)
+def test_parameters_of_steps_that_are_refused(
+    stretto: Any, server: Served, arguments: list[str], said: str
+) -> None:
+    name = push_readers(server)
+    assert stretto("start", name, "--wait").exit_code == 0
+    result = stretto(*(each.replace("W", name) for each in arguments))
+    assert result.exit_code == 2
+    assert said.replace("W", name) in result.stderr
+
+
+def test_restart_an_iteration_with_another_value(stretto: Any, server: Served) -> None:
+    inner = noop("inner")
+    inner["step"]["params"] = {"seen": {"expression": "n * 10", "type": "LONG"}}
+    name = push_readers(server, {"foreach": {**LOOP["foreach"], "steps": [inner]}})
+    assert stretto("start", name, "--wait").exit_code == 0
+    told(stretto("restart", f"{name}/1:each[2]", "--all", "-p", "n=6", "--wait"))
+    place = server.get(f"/workflows/{name}/instances/1/runs/2/resolve?path=each[2].inner")
+    path = f"/workflows/{place['workflow_id']}/instances/{place['workflow_instance_id']}/steps/inner"
+    assert server.get(path)["params"]["seen"]["evaluated_result"] == 60
+
+
 def test_restart_an_iteration(stretto: Any, server: Served) -> None:
     name = fresh()
     server.push(name, LOOP)
@@ -278,14 +507,14 @@ def test_restart_an_iteration(stretto: Any, server: Served) -> None:
     ("arguments", "said"),
     [
         (["restart", "w/1:a", "--from", "b"], "name the step once"),
-        (["restart", "w/1:a", "-p", "x=1"], "parameters are those of a whole run"),
+        (["restart", "w/1:a", "-p", "x=1"], "Cannot find workflow instance"),
         (["restart", "w"], "names no run"),
         (["start", "absent"], "Cannot find workflow"),
         (["start", "absent", "-p", "x=1"], "Cannot find workflow"),
         (["stop", "absent/1"], "absent"),
         (["show", "absent/1"], "absent"),
         (["why", "absent/1"], "absent"),
-        (["runs", "--db", "memory:"], "leave --database or --server out"),
+        (["runs", "--db", "memory:"], "--server and --database name different targets"),
         (["start", "w", "--user", "Jürgen"], "can not be sent"),
         (["start", "w", "--request-id", ""], "the request id is empty"),
         (["start", ""], "a name is empty"),
@@ -339,6 +568,25 @@ def test_show_runs_why(stretto: Any, server: Served) -> None:
     assert "bad FATALLY_FAILED" in stretto("why", f"{name}/1:bad").stdout
 
 
+def test_why_a_workflow_is_not_started(stretto: Any, server: Served) -> None:
+    name = fresh()
+    triggers = {
+        "signal_triggers": [{"definitions": {f"go-{name}": {}}, "condition": "nobody > 1"}],
+        "time_triggers": [{"type": "CRON", "cron": "0 12 1 1 *", "timezone": "UTC"}],
+    }
+    body = {"properties": {"owner": "ann"}, "workflow": {"id": name, "steps": [noop("a")], **triggers}}
+    server.post("/workflows", body)
+    server.post("/signals", {"name": f"go-{name}"})
+    path = f"/workflows/{name}/why"
+    found = server.until(path, lambda why: any(each.get("trouble") for each in why["triggers"]))
+    assert "1 of them in trouble" in found["sentence"]
+    shown = stretto("why", name).stdout
+    assert f"it starts a run for each signal [go-{name}], if [nobody > 1] holds" in shown
+    assert "started no run, and its signals are used up" in shown
+    assert re.search(r"it starts a run at 12:00 on day 1 .*in January \(UTC\) \(in ", shown)
+    assert as_json(stretto("why", name, "--json"))["workflow_id"] == name
+
+
 def test_loops_that_did_not_go_well(stretto: Any, server: Served) -> None:
     name = fresh()
     loop = {**LOOP["foreach"], "steps": [shell("inner", "test $i != 8")]}
@@ -351,10 +599,70 @@ def test_loops_that_did_not_go_well(stretto: Any, server: Served) -> None:
         "steps": [inside],
     }
     server.push(name, {"foreach": loop}, {"while": again})
-    stretto("start", name, "--wait")
+    followed = stretto("start", name, "--follow").stdout
+    assert re.search(r"^.{9}  each: 3 iterations, 1 failed: each\[2\] \(i=8\)$", followed, re.MULTILINE)
+    assert re.search(r"^.{9}  again: 2 iterations$", followed, re.MULTILINE)
     shown = stretto("show", f"{name}/1").stdout
-    assert "3 iterations, not well: each[2]" in shown
-    assert re.search(r"again +while .*iterations$", shown, re.MULTILINE)
+    assert "3 iterations, 1 failed: each[2] (i=8)" in shown
+    assert re.search(r"again +while .*2 iterations$", shown, re.MULTILINE)
+    assert "each: 3 iterations, 1 failed: each[2] (i=8)" in stretto("why", f"{name}/1").stdout
+    assert "3 iterations, 1 failed: each[2] (i=8)" in stretto("why", f"{name}/1:each").stdout
+    assert "inner FATALLY_FAILED" in stretto("why", f"{name}/1:each[2].inner").stdout
+    assert stretto("why", f"{name}/1:each[2]").stdout.startswith(f"{name}/1:each[2] FAILED: ")
+
+
+def test_a_while_that_failed(stretto: Any, server: Served) -> None:
+    name = fresh()
+    again = {
+        "id": "again",
+        "condition": "n < 2",
+        "params": {"loop_params": {"type": "MAP", "value": {"n": {"value": 0, "type": "LONG"}}}},
+        "steps": [shell("inside", "exit 3")],
+    }
+    server.push(name, {"while": again})
+    stretto("start", name, "--wait")
+    assert "1 iteration, 1 failed: again[1] (n=0)" in stretto("show", f"{name}/1").stdout
+
+
+def test_a_loop_is_seen_while_it_goes_on(
+    stretto: Any, server: Served, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "TELL_EVERY", 0.05)
+    name, go = fresh(), folder / "go"
+    inner = shell("inner", f"test $i != 8 || while ! test -e {go}; do sleep 0.02; done")
+    server.push(name, {"foreach": {**LOOP["foreach"], "concurrency": 3, "steps": [inner]}})
+
+    def release() -> None:
+        path = f"/workflows/{name}/instances/1/steps/each"
+        server.until(path, lambda found: "SUCCEEDED" in json.dumps(found["artifacts"]))
+        released.wait(PATIENCE)
+        go.touch()
+
+    released = threading.Event()
+    echo = click.echo
+
+    def heard(text: Any = None, **options: Any) -> None:
+        if text is not None and " of 3 iterations" in str(text):
+            released.set()
+        echo(text, **options)
+
+    monkeypatch.setattr(click, "echo", heard)
+    thread = threading.Thread(target=release)
+    thread.start()
+    followed = stretto("start", name, "--follow").stdout
+    thread.join()
+    assert re.search(r"each: [12] of 3 iterations$", followed, re.MULTILINE)
+    assert re.search(r"each: 3 iterations$", followed, re.MULTILINE)
+
+
+def test_of_many_iterations_some_are_named() -> None:
+    bad = tuple(BadIteration(number, f"i={number}") for number in range(1, 6))
+    loop = LoopSight(step_id="each", total=100, ended=50, failed=9, bad=bad)
+    assert loop_text(loop).endswith("each[5] (i=5), 4 more")
+    assert loop_text(msgspec.structs.replace(loop, bad=())) == "50 of 100 iterations, 9 failed"
+    assert loop_text(
+        LoopSight(step_id="each", total=None, ended=3, failed=1, bad=(BadIteration(3),))
+    ).endswith("1 failed: each[3]")
 
 
 def test_a_server_that_is_set(server: Served, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

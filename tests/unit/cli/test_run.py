@@ -154,6 +154,46 @@ def test_a_parameter_that_nobody_may_change() -> None:
     assert "CONSTANT" in result.stderr
 
 
+STEPS = """
+workflow:
+  id: steps
+  params: {n: {type: LONG, value: 1}}
+  steps:
+    - step: {id: a, type: NoOp, params: {m: {type: LONG, expression: n * 10}}}
+    - step: {id: b, type: NoOp, params: {m: {type: LONG, value: 5}}}
+"""
+
+
+def test_parameters_of_single_steps(folder: Path) -> None:
+    (folder / "steps.yaml").write_text(STEPS)
+    given = ("--step-param", "a:n=2", "--step-param", "b:m=7")
+    assert stretto("run", "steps.yaml", *given).exit_code == 0
+    assert "m  20\n" in stretto("show", "steps/1:a").stdout
+    assert "m  7\n" in stretto("show", "steps/1:b").stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("aa:n=2", "workflow `steps` has no step `aa`; did you mean `a`?"),
+        ("a:n=x", "Param [n] is a LONG: expected a whole number"),
+        ("a=2", "`a=2` is not STEP:NAME=VALUE"),
+    ],
+)
+def test_parameters_of_single_steps_that_are_wrong(given: str, message: str, folder: Path) -> None:
+    (folder / "steps.yaml").write_text(STEPS)
+    result = stretto("run", "steps.yaml", "--step-param", given)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not (folder / ".stretto").exists()
+
+
+def test_a_run_that_goes_on_has_its_parameters_of_steps() -> None:
+    result = stretto("run", "pair.yaml", "--resume", "--step-param", "a:n=2")
+    assert result.exit_code == 2
+    assert "leave --step-param or --resume out" in result.stderr
+
+
 def test_default_parameters_can_be_given() -> None:
     assert stretto("run", "pair.yaml", "-p", "TARGET_RUN_DATE=20261101", *QUIET).exit_code == 0
 

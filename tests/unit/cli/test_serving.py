@@ -112,8 +112,9 @@ def test_trouble_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
             for broken in (gone, slow):
                 with monkeypatch.context() as patch:
-                    patch.setattr(parts.store, "now", broken)
+                    patch.setattr(parts.store, "probe", broken)
                     patch.setattr("stretto.cli.serving.session.ANSWER_WITHIN", 0.01)
+                    state._fresh_until = 0.0
                     found.append(await state.trouble())
             state.stopping = True
             return [*found, await state.trouble()]

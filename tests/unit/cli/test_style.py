@@ -1,8 +1,11 @@
 """Times, widths and marks."""
 
 import io
+import os
+import shutil
 import sys
 
+import click
 import pytest
 
 from stretto.cli import style
@@ -60,3 +63,41 @@ def test_colours_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert style.paint("x", "red") == "\x1b[31mx\x1b[0m"
     monkeypatch.setenv("NO_COLOR", "1")
     assert style.paint("x", "red", bold=True) == "x"
+
+
+# ----------------------------------------------------------------------------------------------------- widths
+@pytest.mark.parametrize(("said", "found"), [("40", 40), ("0", None), ("wide", None), ("", None)])
+def test_columns_of_what_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, said: str, found: int | None
+) -> None:
+    monkeypatch.setenv("COLUMNS", said)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert style.columns() == found
+
+
+def test_columns_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(sys, "stdout", Screen())
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((33, 9)))
+    assert style.columns() == 33
+
+
+@pytest.mark.parametrize("width", [1, 20, 21, 37, 80, 500])
+def test_a_row_fits(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    for left, rest in (("name", "  rest of it " * 9), ("名" * 30, "  rest"), ("n" * 20, "x"), ("a", "")):
+        for colour in (None, style.BAD):
+            made = click.unstyle(style.row(left, rest, colour))
+            assert style.width_of(made) <= max(20, width)
+            assert made.startswith(left[:9])
+
+
+def test_a_row_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert style.row("a", "b" * 500) == "a" + "b" * 500
+    assert style.padded("名", 4) == "名  "

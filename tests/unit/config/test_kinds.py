@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from stretto.config.kinds import Choice, Count, Folder, Host, Kind, Modules, OrNone, Switch, printable, shown
+from stretto.config.kinds import (
+    Choice,
+    Count,
+    Folder,
+    Host,
+    Kind,
+    Modules,
+    Name,
+    OrNone,
+    Switch,
+    printable,
+    shown,
+)
 from stretto.config.problems import BadValue
 from stretto.model.problem import Code
 
@@ -35,6 +47,7 @@ LIST = 'write ["shop.jobs", "shop.reports"], or shop.jobs,shop.reports'
         (OrNone(COUNT), "none", None),
         (Folder(), "var/logs", "var/logs"),
         (Host(), "localhost", "localhost"),
+        (Name(), "eu-1.test", "eu-1.test"),
         (Modules(), ["shop.jobs", " reports "], ("shop.jobs", "reports")),
         (Modules(), "shop", ("shop",)),
         (Modules(), [], ()),
@@ -56,6 +69,7 @@ def test_read_from_a_file(kind: Kind, value: object, result: Any) -> None:
         (OrNone(COUNT), "none", None),
         (Folder(), "/var/logs", "/var/logs"),
         (Host(), "[::1]", "[::1]"),
+        (Name(), "eu_2", "eu_2"),
         (Modules(), "shop.jobs, reports,", ("shop.jobs", "reports")),
     ],
 )
@@ -81,6 +95,8 @@ def test_parsed_from_a_text(kind: Kind, text: str, result: Any) -> None:
         (CHOICE, 1, Code.WRONG_TYPE, "`1` is not `red` or `green`", None),
         (CHOICE, "gren", Code.UNKNOWN_VALUE, '"gren" is not `red` or `green`', "did you mean `green`?"),
         (CHOICE, "RED", Code.UNKNOWN_VALUE, '"RED" is not `red` or `green`', "did you mean `red`?"),
+        (Name(), 7, Code.WRONG_TYPE, "`7` is not a name", "1 to 64 letters, digits, `.`, `_` or `-`"),
+        (Name(), "a b", Code.WRONG_TYPE, '"a b" is not a name', "1 to 64 letters, digits, `.`, `_` or `-`"),
         (Host(), 7, Code.WRONG_TYPE, "`7` is not the name or the address of a host", None),
         (Host(), "a b", Code.WRONG_TYPE, '"a b" is not the name or the address of a host', None),
         (OrNone(COUNT), "None", Code.WRONG_TYPE, '"None" is not a whole number', None),

@@ -36,6 +36,24 @@ class TestSignals:
             (Code.BAD_SIGNAL, f"{STEP}.signal_outputs[0].params.p")
         ]
 
+    def test_a_payload_holds_parameters_of_any_type_and_plain_values(self) -> None:
+        payload = {
+            "list": {"type": "LONG_ARRAY", "value": [1]},
+            "computed": {"type": "DOUBLE", "expression": "1.0 / 3"},
+            "plain": {"type": "a word"},
+            "number": 7,
+        }
+        assert found(flow(step("a", signal_outputs=[{"name": "s", "payload": payload}]))) == []
+        wrong = {"typo": {"type": "LNG", "value": 1}, "text": {"type": "LONG", "value": "x"}}
+        broken = {"syntax": {"type": "LONG", "expression": "return (;"}}
+        base = f"{STEP}.signal_outputs[0].payload"
+        raw = flow(step("a", signal_outputs=[{"name": "s", "payload": {**wrong, **broken}}]))
+        assert [path for _code, path in found(raw)] == [
+            f"{base}.typo.type",
+            f"{base}.text.value",
+            f"{base}.syntax.expression",
+        ]
+
     def test_an_empty_list(self) -> None:
         assert found(flow(step("a", signal_dependencies=[]))) == [(Code.EMPTY, f"{STEP}.signal_dependencies")]
 
@@ -82,6 +100,17 @@ class TestTimeTriggers:
         assert self.problems(cron="0 0 * * *", fuzzy_max_delay=-1) == [
             (Code.OUT_OF_RANGE, ".fuzzy_max_delay")
         ]
+
+    def test_catch_up(self) -> None:
+        daily: dict[str, Any] = {"cron": "0 0 * * *"}
+        assert self.problems(**daily, catch_up="Latest") == []
+        assert self.problems(**daily, catch_up="all", catch_up_limit=1_000) == []
+        assert self.problems(**daily, catch_up_limit=1) == []
+        limit = ".catch_up_limit"
+        assert self.problems(**daily, catch_up_limit=0) == [(Code.OUT_OF_RANGE, limit)]
+        assert self.problems(**daily, catch_up_limit=1_001) == [(Code.OUT_OF_RANGE, limit)]
+        assert self.problems(**daily, catch_up="none", catch_up_limit=5) == [(Code.CONFLICT, limit)]
+        assert self.problems(**daily, catch_up="sometimes") == [(Code.UNKNOWN_VALUE, ".catch_up")]
 
     def test_too_often(self) -> None:
         assert self.problems(cron="* * * * *") == [(Code.TOO_FREQUENT, ".cron")]

@@ -100,6 +100,18 @@ class TestCompensation:
 class TestLoops:
     PATH = "workflow.steps[0].foreach.params.loop_params"
 
+    def test_a_rate(self) -> None:
+        assert found(flow(step("a", rate="10/minute"))) == []
+        for bad in ("10", "0/hour", "5/week"):
+            assert found(flow(step("a", rate=bad))) == [(Code.BAD_PARAM, "workflow.steps[0].step.rate")]
+
+    def test_a_loop_that_goes_on_can_not_stop_at_once(self) -> None:
+        go_on: Raw = {"continue_on_failure": True}
+        assert found(flow(foreach("f", [step("a")], **go_on, failure_mode="IGNORE_FAILURE"))) == []
+        assert found(flow(foreach("f", [step("a")], **go_on, failure_mode="FAIL_IMMEDIATELY"))) == [
+            (Code.CONFLICT, "workflow.steps[0].foreach.continue_on_failure")
+        ]
+
     def test_a_foreach_needs_values(self) -> None:
         assert found(flow({"foreach": {"id": "f", "steps": [step("a")]}})) == [
             (Code.MISSING_PARAM, "workflow.steps[0].foreach")

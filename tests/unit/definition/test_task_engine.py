@@ -1,5 +1,7 @@
 """The task engine's YAML: jobs and definitions -> workflows."""
 
+import json
+
 import pytest
 from tests.unit.definition.samples import found, place, spots
 
@@ -45,7 +47,7 @@ def definition(*tasks: str) -> str:
 
 def test_all_definitions_of_a_file() -> None:
     nightly, other = [to_value(each)["workflow"] for each in parse_all(TEXT)]
-    assert other == {"id": "other", "steps": []}
+    assert other == {"id": "other", "semantics": "STRETTO", "steps": []}
     get, put = [each["step"] for each in nightly["steps"]]
     assert (nightly["id"], nightly["description"]) == ("nightly", "Every night")
     assert get["transition"] == {"successors": {"put": "true"}}
@@ -57,11 +59,12 @@ def test_all_definitions_of_a_file() -> None:
         "success": {"value": ["lib.note"], "type": "STRING_ARRAY"},
         "failed": {"value": ["lib.alarm", "lib.page"], "type": "STRING_ARRAY"},
     }
-    assert params["deep"] == {"a": {"value": 1, "type": "LONG"}}
+    assert get["params"]["nothing"] == {"value": "null", "type": "STRING", "format": "json"}
+    assert json.loads(params["deep"]) == {"a": 1, "skipped": None}
     assert (params["required_params"], params["result_mapping"]) == (["url"], {"out": "in"})
     assert params.keys() == {
         *("function", "callbacks", "required_params", "result_mapping", "is_template"),
-        *("url", "tries", "rate", "deep", "names"),
+        *("url", "tries", "rate", "deep", "names", "nothing"),
     }
 
 
@@ -104,7 +107,6 @@ def test_null_is_not_there() -> None:
             "tasks[0].params.callbacks",
             "callbacks",
         ),
-        ("{task_id: t, job_id: j, params: {p: [1, a]}}", Code.WRONG_TYPE, "tasks[0].params.p", "[1, a]"),
         (
             "{task_id: t, job_id: j, dependancies: []}",
             Code.UNKNOWN_FIELD,
@@ -229,3 +231,29 @@ def test_two_definitions_of_one_id() -> None:
 
 def test_a_definition_of_the_model_may_have_metadata_of_that_name() -> None:
     assert found("workflow: {id: a}\nworkflows: {definitions: []}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("value", "param"),
+    [
+        ("[1, 2]", {"value": [1, 2], "type": "LONG_ARRAY"}),
+        ("{a: {b: 1}}", {"value": {"a": {"value": {"b": {"value": 1, "type": "LONG"}}, "type": "MAP"}}}),
+        ("[1, a]", {"value": '[1,"a"]', "format": "json"}),
+        ("[{a: 1}]", {"value": '[{"a":1}]', "format": "json"}),
+        ("['$$5', ~]", {"value": '["$$5",null]', "format": "json"}),
+        ("'${p}'", {"expression": "Json.text(p)", "format": "json"}),
+        ("'${p} '", {"value": "${p} ", "type": "STRING"}),
+        ("'${p.q}'", {"value": "${p.q}", "type": "STRING"}),
+        ("'$${p}'", {"value": "$${p}", "type": "STRING"}),
+        ("['${p}', '$$5']", {"expression": "Json.array(Json.text(p), '\"$5\"')"}),
+        ("{k: '${p}', n: [~]}", {"expression": "Json.object('k', Json.text(p), 'n', '[null]')"}),
+        ("{'a${q}': [~]}", {"expression": "Json.object('a' + q + '', '[null]')"}),
+        ("[~, 'it''s ${p}']", {"expression": "Json.array('null', Json.text('it\\'s ' + p + ''))"}),
+    ],
+)
+def test_values_of_every_type(value: str, param: dict[str, object]) -> None:
+    text = definition(f"{{task_id: t, job_id: j, params: {{v: {value}}}}}")
+    [made] = [to_value(each)["workflow"] for each in parse_all(text)]
+    written = made["steps"][0]["step"]["params"]["v"]
+    assert {key: written[key] for key in param} == param
+    assert found(text) == []

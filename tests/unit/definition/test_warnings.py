@@ -13,6 +13,7 @@ from stretto.model.problem import Code
 from stretto.model.step import STEP_TYPES, TypedStep
 
 WARNINGS = Options(warnings=True)
+KNOWN = Options(warnings=True, templates={"spark": "Kubernetes"})
 
 
 def doubts(value: Raw | str, options: Options = WARNINGS, *, valid: bool = True) -> list[tuple[str, str]]:
@@ -65,10 +66,11 @@ class TestKeysThatBecomeParameters:
     @pytest.mark.parametrize(
         ("key", "hint"),
         [
-            ("retry_policy: {error_retry_limit: 3}", "this YAML has no such field"),
-            ("signal_dependencies: x", "this YAML has no such field"),
+            ("retry_policy: {error_retry_limit: 3}", "write `+retry_policy`"),
+            ("signal_dependencies: x", "write `+signal_dependencies`"),
+            ("compensation: x", "this YAML has no such field"),
             ("depends_on: [b]", "name this job in the `transition`"),
-            ("retries: 3", "this YAML has no such field"),
+            ("retries: 3", "write `+retry`"),
             ("timeoutt: 1 hour", "did you mean `timeout`?"),
         ],
     )
@@ -121,15 +123,74 @@ class TestNamesThatNothingDefines:
         given = Options(warnings=True, given=frozenset({"hourz", "hours"}))
         assert doubts(raw, given) == [found[1]]
 
-    def test_a_start_may_have_to_bring_what_is_not_declared(self) -> None:
-        """As workflows in Python do with the arguments of their functions."""
-        raw = flow(step("a", params={"n": long("return day;"), "id": long("return subworkflow_id;")}))
-        assert doubts(raw) == []
+    def hints(self, raw: Raw) -> list[str | None]:
+        return [each.hint for each in check(text_of(raw), WARNINGS).warnings]
+
+    def test_a_name_that_is_like_no_other(self) -> None:
+        raw = flow(step("a", params={"n": long("return day;"), "s": text("on ${day}")}))
+        at = "workflow.steps[0].step.params"
+        assert doubts(raw) == [
+            (Code.UNKNOWN_PARAM, f"{at}.n.expression"),
+            (Code.UNKNOWN_PARAM, f"{at}.s.value"),
+        ]
+        assert self.hints(raw) == [
+            "declare `day` as a parameter, or bring it with each start",
+            "declare `day` as a parameter; for the text itself write `$$day`",
+        ]
+
+    def test_a_variable_of_a_shell(self) -> None:
+        command = {"command": text("for f in *; do echo $f; done; echo $$HOME")}
+        raw = flow({"step": {"id": "a", "type": "Shell", "params": command}})
+        assert doubts(raw) == [(Code.UNKNOWN_PARAM, "workflow.steps[0].step.params.command.value")]
+        assert self.hints(raw) == ["for a shell variable write `$$f`"]
+
+    def test_arguments_of_a_function_are_brought_by_each_start(self) -> None:
+        raw = flow(step("a", params={"n": long("return day;")}))
+        assert doubts({**raw, "requires": {"day": {"type": "LONG"}}}) == []
+        assert doubts({**raw, "requires": ["day"]}) != []
+
+    def test_every_place_that_is_evaluated(self) -> None:
+        retry = {"error_retry_limit": "${a1}", "retry_if": "a2 > 1"}
+        raw = flow(
+            step("s", retry_policy=retry, timeout="${a3}", signal_dependencies=[{"name": "go-${a4}"}]),
+            step("t", signal_outputs=[{"name": "done-${a5}", "params": {"x": long("a6"), "y": long("x")}}]),
+            while_("w", [step("inner")], condition="a7 < 1"),
+            params={"p": long("a8"), "deep": {"type": "MAP", "value": {"m": text("$a9")}}, "q": long("p")},
+            timeout="${b1}",
+            signal_triggers=[
+                {
+                    "definitions": {"go": {}},
+                    "params": {"v": long("b2 + p")},
+                    "condition": "v > b3 && go__n == 1",
+                    "dedup_expr": "b4",
+                }
+            ],
+        )
+        steps, workflow = "workflow.steps", "workflow"
+        assert {path for code, path in doubts(raw) if code == Code.UNKNOWN_PARAM} == {
+            f"{steps}[0].step.retry_policy.error_retry_limit",
+            f"{steps}[0].step.retry_policy.retry_if",
+            f"{steps}[0].step.timeout",
+            f"{steps}[0].step.signal_dependencies[0].name",
+            f"{steps}[1].step.signal_outputs[0].name",
+            f"{steps}[1].step.signal_outputs[0].params.x.expression",
+            f"{steps}[2].while.condition",
+            f"{workflow}.params.p.expression",
+            f"{workflow}.params.deep.value.m.value",
+            f"{workflow}.timeout",
+            f"{workflow}.signal_triggers[0].params.v.expression",
+            f"{workflow}.signal_triggers[0].condition",
+            f"{workflow}.signal_triggers[0].dedup_expr",
+        }
+
+    def test_numbers_read_nothing(self) -> None:
+        assert doubts(flow(step("a", retry_policy={"error_retry_limit": 2}, timeout=5), timeout=6)) == []
 
     def test_a_guess_is_not_made_for_ever(self) -> None:
         names = [f"unlike{number}x" for number in range(120)]
         raw = flow(step("a", params={name: long(f"return {name}q;") for name in names}))
-        assert 0 < len(doubts(raw)) <= 100
+        guessed = [hint for hint in self.hints(raw) if hint and hint.startswith("did you mean")]
+        assert (len(doubts(raw)), len(guessed)) == (120, 100)
 
     def test_a_step_that_does_not_exist(self) -> None:
         raw = flow(step("load", "b"), step("b", params={"n": long("loaf__rows"), "m": long("load__rows")}))
@@ -140,11 +201,16 @@ class TestNamesThatNothingDefines:
     def test_a_signal_may_be_meant(self) -> None:
         waits = [{"name": "arrived", "match_params": {"day": {"param": value(), "operator": "="}}}]
         assert doubts(flow(step("a", signal_dependencies=waits, params={"n": long("arrived__day")}))) == []
-        raw = flow(
-            step("a", params={"n": long("arrived__day"), "m": long("return day;")}),
-            signal_triggers=[{"definitions": {"arrived": {}}, "params": {"day": value(), "days": value()}}],
-        )
-        assert doubts(raw) == []
+
+    def test_parameters_of_a_signal_trigger(self) -> None:
+        """On Maestro's semantics they stay with the initiator: only `params.getFromSignal` reads them."""
+        reads = step("a", params={"n": long("arrived__day"), "m": long("return day;")})
+        triggers = [{"definitions": {"arrived": {}}, "params": {"day": value(), "days": value()}}]
+        unknown = (Code.UNKNOWN_PARAM, "workflow.steps[0].step.params.m.expression")
+        assert doubts(flow(reads, signal_triggers=triggers)) == [unknown]
+        assert doubts(flow(reads, signal_triggers=triggers, semantics="STRETTO")) == []
+        asks = step("a", params={"m": long("params.getFromSignal('day')")})
+        assert doubts(flow(asks, signal_triggers=triggers)) == []
 
     def test_conditions_and_signals(self) -> None:
         edges = {"successors": {"b": "hourz > 1"}}
@@ -163,6 +229,15 @@ class TestNamesThatNothingDefines:
             ),
         ]
 
+    def test_the_payload_of_a_signal(self) -> None:
+        """It reads what the parameters of the signal read, these, and other values of the payload."""
+        payload = {"a": long("hours + b + p"), "b": long("b"), "plain": {"a": "hourz"}}
+        output = {"name": "s", "params": {"p": long("hours")}, "payload": payload}
+        raw = flow(step("a", signal_outputs=[output]), params={"hours": value()})
+        assert doubts(raw) == [
+            (Code.UNKNOWN_PARAM, "workflow.steps[0].step.signal_outputs[0].payload.b.expression")
+        ]
+
     def test_what_loops_and_types_bring(self) -> None:
         inner = step("b", params={"n": long("return i + loop_index + other;")})
         outer = foreach("a", [inner])
@@ -170,7 +245,7 @@ class TestNamesThatNothingDefines:
         outer["foreach"]["params"]["others"] = value()
         loop = {"x": value(), "xx": value()}
         again = while_("w", [step("d")], params={"loop_params": {"type": "MAP", "value": loop}})
-        bare = while_("v", [step("e")])
+        bare = while_("v", [step("e")], condition="loop_index < 3")
         http = {"http": {"type": "MAP", "value": {"url": {"type": "STRING", "value": "u"}}}}
         asks = {"step": {"id": "h", "type": "Http", "params": http | {"code": long("status_code")}}}
         assert doubts(flow(outer, again, bare, asks)) == []
@@ -184,11 +259,37 @@ class TestNamesThatNothingDefines:
 
     def test_templates_bring_what_nobody_sees_here(self) -> None:
         params = {"hours": value(), "n": long("hourz")}
-        assert doubts(flow(step("a", sub_type="spark", params=params))) == []
+        assert doubts(flow(step("a", sub_type="spark", params=params)), KNOWN) == []
         assert doubts(flow({"template": {"id": "a", "params": params}})) == []
+
+    @pytest.mark.parametrize(
+        ("sub_type", "hint"),
+        [
+            ("spork", "did you mean `spark`?"),
+            ("nightly", "publish it before the step runs, or name it with `--template NAME=TYPE`"),
+        ],
+    )
+    def test_job_templates_that_nobody_knows(self, sub_type: str, hint: str) -> None:
+        raw = flow(foreach("l", [step("a", sub_type=sub_type)]), step("b", sub_type="SPARK"))
+        (warning,) = check(text_of(raw), KNOWN).warnings
+        assert (warning.code, warning.path) == (
+            Code.UNKNOWN_VALUE,
+            "workflow.steps[0].foreach.steps[0].step.sub_type",
+        )
+        assert warning.message == f"the job template `{sub_type}` is not known here"
+        assert warning.hint == hint
 
     def test_an_expression_that_can_not_be_read_is_an_error(self) -> None:
         assert doubts(flow(step("a", params={"n": long("return (;")})), valid=False) == []
+
+
+class TestLimitsThatLimitNothing:
+    def test_a_tag_of_the_workflow_with_a_limit(self) -> None:
+        raw = flow(step("a"), tags=["plain", {"name": "scarce", "permit": 2}])
+        assert doubts(raw) == [(Code.UNUSED_LIMIT, "workflow.tags[1].permit")]
+
+    def test_a_tag_of_a_step_with_a_limit(self) -> None:
+        assert doubts(flow(step("a", tags=[{"name": "scarce", "permit": 2}]))) == []
 
 
 class TestParametersThatNothingReads:
@@ -213,7 +314,7 @@ class TestParametersThatNothingReads:
         ],
     )
     def test_somebody_else_may(self, other: Raw) -> None:
-        assert doubts(flow(self.READS, other, params=self.PARAMS)) == []
+        assert doubts(flow(self.READS, other, params=self.PARAMS), KNOWN) == []
 
     def test_a_child_that_gets_what_the_step_says(self) -> None:
         params = {"subworkflow_id": {"type": "STRING", "value": "c"}}
@@ -245,6 +346,15 @@ class TestConditionsThatNeverChange:
     def test_what_is_known_only_in_a_run(self, condition: str) -> None:
         assert doubts(flow(step("a", transition={"successors": {"b": condition}}), step("b"))) == []
 
+    def test_what_takes_long_is_not_evaluated(self) -> None:
+        """A loop of 75,000 passes in each of 20 conditions; the budget of all of them is one."""
+        loops = "for (i = 0; i < 25000; i += 1) { for (j = 0; j < 3; j += 1) { 1; } } return true;"
+        targets = [f"b{number}" for number in range(20)]
+        edges = {"successors": {**dict.fromkeys(targets, loops), "c": "2 > 1"}}
+        raw = flow(step("a", transition=edges), *map(step, [*targets, "c"]))
+        path = "workflow.steps[0].step.transition.successors.c"
+        assert doubts(raw) == [(Code.CONSTANT_CONDITION, path)]
+
     def test_behind_an_edge_that_is_never_taken(self) -> None:
         raw = flow(step("a", transition={"successors": {"b": "false"}}), step("b", "c"), step("c"))
         assert [path for code, path in doubts(raw) if code == Code.NEVER_REACHED] == [
@@ -260,7 +370,7 @@ class TestConditionsThatNeverChange:
             ({"condition": "true"}, [Code.CONSTANT_CONDITION]),
             ({"condition": "false"}, [Code.CONSTANT_CONDITION]),
             ({"condition": "true", "max_iterations": 3}, []),
-            ({"condition": "x < 3"}, []),
+            ({"condition": "loop_index < 3"}, []),
         ],
     )
     def test_loops(self, more: Raw, found: list[str]) -> None:

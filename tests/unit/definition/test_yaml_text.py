@@ -104,7 +104,7 @@ def test_plain_scalars_follow_the_core_schema(text: str, value: Any) -> None:
         *((f"a: {text}", Code.OUT_OF_RANGE) for text in (".inf", "-.INF", "+.Inf", ".nan", ".NaN", ".NAN")),
         *(
             (f"a: {text}", Code.OUT_OF_RANGE)
-            for text in ("9" * 401, "0x" + "f" * 401, "1e401", "1e" + "9" * 30)
+            for text in ("9" * 4_001, "0x" + "f" * 3_999, "1e401", "1e" + "9" * 30)
         ),
         *((f"a: {text}", Code.SYNTAX) for text in ("!!int x", "!!float x", "!!bool yes", "!!null x")),
         *(

@@ -69,6 +69,16 @@ def test_what_older_runs_left_behind() -> None:
         status(a=S.RUNNING)
 
 
+@pytest.mark.parametrize(
+    ("before", "in_maestro", "ours"),
+    [(I.FAILED, I.TIMED_OUT, I.FAILED), (I.TIMED_OUT, I.TIMED_OUT, I.TIMED_OUT)],
+)
+def test_a_step_that_timed_out_has_failed_outside_of_maestro(before: I, in_maestro: I, ours: I) -> None:
+    left = views(1, a=S.SUCCEEDED, b=S.TIMED_OUT)
+    assert aggregated_status(R.SUCCEEDED, left, before) is in_maestro
+    assert aggregated_status(R.SUCCEEDED, left, before, follows_maestro=False) is ours
+
+
 def test_the_run_keeps_its_own_status_where_it_differs() -> None:
     assert statuses_at_end(R.SUCCEEDED, FIRST, I.FAILED) == EndStatuses(I.FAILED, R.SUCCEEDED)
     assert statuses_at_end(R.FAILED, FIRST, I.FAILED) == EndStatuses(I.FAILED, None)

@@ -33,6 +33,8 @@ def test_what_a_single_step_says_of_its_run(status: S) -> None:
 def test_failed_before_timed_out_before_stopped() -> None:
     assert worst_end({S.STOPPED: 1, S.TIMED_OUT: 1, S.USER_FAILED: 1}) is R.FAILED
     assert worst_end({S.STOPPED: 1, S.TIMED_OUT: 1, S.FATALLY_FAILED: 0}) is R.TIMED_OUT
+    assert worst_end({S.STOPPED: 1, S.TIMED_OUT: 1}, timeouts_fail=True) is R.FAILED
+    assert worst_end({S.STOPPED: 1}, timeouts_fail=True) is R.STOPPED
     assert worst_end({S.STOPPED: 1, S.SUCCEEDED: 5}) is R.STOPPED
     assert worst_end({S.SUCCEEDED: 5}) is None
 

@@ -1,19 +1,25 @@
 """Which permits a step needs, and who gets them."""
 
+from random import Random
+
 import pytest
 
 from stretto.engine.permits import (
     MAESTRO_DEFAULTS,
     Concurrency,
+    Pace,
     PermitDefaults,
+    PermitUse,
+    TagRoom,
     Waiter,
     granted,
     limit_of,
     permits_of,
+    rate_tag,
     runtime_permits,
     with_limit,
 )
-from stretto.model.permit import TagPermitRequest
+from stretto.model.permit import Rate, TagPermitRequest, parse_rate
 from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.model.workflow import Criticality
@@ -104,3 +110,86 @@ def test_who_set_a_limit_is_remembered(before: bool) -> None:
     second = with_limit(first, TagPermitRequest(tag="t", max_allowed=2), bob, 20)
     assert (second.max_allowed, second.extra) == (2, {})
     assert [event.timestamp for event in second.timeline or []] == ([10, 20] if before else [20])
+
+
+# ------------------------------------------------------------------------------------------------------ rates
+def test_how_a_rate_is_written() -> None:
+    assert parse_rate("10/minute") == Rate(10, 60_000)
+    assert [parse_rate(f" 1/{unit}") for unit in ("second", "hour", "day")] == [
+        Rate(1, 1_000),
+        Rate(1, 3_600_000),
+        Rate(1, 86_400_000),
+    ]
+    for text in ("0/minute", "1001/minute", "10", "10/week", "-1/minute", "1.5/minute", "10/minutes", ""):
+        assert parse_rate(text) is None
+
+
+def test_starts_count_from_their_grant_on() -> None:
+    pace = Pace(Rate(2, 1_000))
+    assert (pace.slots(0), pace.next_slot(0)) == (2, 0)
+    pace = pace.started(0, 1).started(400, 1)
+    assert [pace.slots(at) for at in (400, 999, 1_000, 1_399, 1_400)] == [0, 0, 1, 1, 2]
+    assert (pace.next_slot(400), pace.next_slot(1_000)) == (1_000, 1_000)
+    assert pace.started(1_400, 1).grants == (1_400,)  # what no longer counts is forgotten
+    assert Pace(Rate(1, 1_000), (0, 400)).next_slot(500) == 1_400  # the rate was lowered meanwhile
+    assert Pace(Rate(1, 1_000), (900,)).slots(100) == 0  # the clock was set back
+
+
+def test_no_window_has_more_starts_than_the_rate_says() -> None:
+    """Wherever it begins: also one that holds the end of a burst and the begin of the next."""
+    dice = Random(7)  # noqa: S311 - the same each time
+    for starts in (1, 3, 10):
+        pace, now, granted_at = Pace(Rate(starts, 1_000)), 0, list[int]()
+        for _ in range(500):
+            now += dice.choice((0, 1, 50, 333, 999, 1_000))
+            count = min(dice.randint(1, 12), pace.slots(now))
+            pace = pace.started(now, count)
+            granted_at += [now] * count
+        assert len(granted_at) > 100
+        for first in granted_at:
+            assert sum(first <= at < first + 1_000 for at in granted_at) <= starts
+        assert len(pace.grants) <= starts
+
+
+def test_who_goes_by_a_rate() -> None:
+    line = [Waiter(name, ("t",), None, place) for place, name in enumerate("abc")]
+    assert [each.attempt for each in granted(line, {"t": 9}, {}, None, {"t": 2})] == ["a", "b"]
+    assert granted(line, {}, {}, None, {"t": 0}) == []
+    assert [each.attempt for each in granted(line, {}, {"t": 1}, None, {"t": 2})] == ["a"]
+    assert [each.attempt for each in granted(line, {}, {}, None, {"other": 0})] == ["a", "b", "c"]
+    assert rate_tag("w", "s") == "rate_w:s"
+
+
+def test_a_tag_with_a_rate_says_so_on_its_timeline() -> None:
+    request = TagPermitRequest(tag="t", rate="10/minute")
+    made = with_limit(None, request, User(name="ann"), 1)
+    assert (made.max_allowed, made.rate) == (None, "10/minute")
+    assert made.timeline is not None
+    assert "created the tag permit with no limit and rate [10/minute]" in str(made.timeline[0])
+
+
+# -------------------------------------------------------------------------------------------- taking permits
+def test_the_peak_of_a_decision_is_where_it_holds_the_most() -> None:
+    use = PermitUse().changed(-1).taken(3)  # the next step after one that has ended
+    assert use == PermitUse(peak=0, net=0, starts=1, limit=3)
+    assert use.taken(9) == PermitUse(peak=1, net=1, starts=2, limit=3)
+    assert PermitUse().passed(None, 100).passed(5) == PermitUse(peak=1, net=0, starts=101, limit=5)
+    # Who stands in line within the decision is before those who come later.
+    assert PermitUse().changed(1).taken(None) == PermitUse(peak=2, net=2, starts=1)
+    assert PermitUse().taken(None).changed(-1).passed(None).peak == 1
+
+
+def test_a_decision_fits_if_its_peak_does() -> None:
+    assert TagRoom(4, 5).fits(PermitUse().taken(None))
+    assert not TagRoom(5, 5).fits(PermitUse().taken(None))
+    assert TagRoom(5, 5).fits(PermitUse().changed(-1).taken(None))
+    assert not TagRoom(6, 5).fits(PermitUse().changed(-1).taken(None))  # the limit was lowered
+    assert TagRoom(99).fits(PermitUse().passed(None, 100))
+    assert TagRoom(0, None, 2).fits(PermitUse().passed(None, 2))
+    assert not TagRoom(0, 9, 2).fits(PermitUse().passed(None, 3))
+
+
+def test_what_is_left_of_a_tag() -> None:
+    assert TagRoom(3).after(PermitUse().taken(None)) == TagRoom(4)
+    assert TagRoom(3, 5, 7).after(PermitUse().taken(None)) == TagRoom(4, 5, 6)
+    assert [TagRoom(3).left, TagRoom(3, 5).left, TagRoom(3, 5, 1).left, TagRoom(6, 5).left] == [None, 2, 1, 0]

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from stretto import StepContext
+from stretto.definition import parse
 from stretto.flow import Cron, Flow, TraceError, foreach, step, workflow
-from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.model.properties import AT_ONCE, Properties, RunStrategy, RunStrategyRule
 from stretto.model.signal import SignalDependencyDefinition, SignalOutputDefinition
 from stretto.model.step import FailureMode
 from stretto.model.tag import Tag
 from stretto.model.trigger import (
+    CatchUp,
     CronTrigger,
     PredefinedSchedule,
     PredefinedTrigger,
@@ -197,14 +199,14 @@ def flow(**options: Any) -> Flow[..., Any]:
     return workflow(**options)(described)
 
 
-def test_a_workflow_without_options_has_none() -> None:
+def test_a_workflow_without_options_runs_at_once() -> None:
     made = flow()
     assert (made.id, repr(made), made.__doc__ and made.__doc__[:9]) == (
         "described",
         "<workflow described>",
         "Describe ",
     )
-    assert made.definition.properties is None
+    assert made.definition.properties == Properties(run_strategy=AT_ONCE)
     assert made.definition.workflow.description == "Describe it."
 
 
@@ -236,8 +238,8 @@ def test_the_options_of_a_workflow() -> None:
     )
     assert made.instance_step_concurrency == 5
     assert made.time_triggers == (
-        PredefinedTrigger(expression=PredefinedSchedule.DAILY),
-        CronTrigger(cron="0 6 * * *", timezone="Europe/Berlin", fuzzy_max_delay=60),
+        PredefinedTrigger(expression=PredefinedSchedule.DAILY, catch_up=CatchUp.LATEST),
+        CronTrigger(cron="0 6 * * *", timezone="Europe/Berlin", fuzzy_max_delay=60, catch_up=CatchUp.LATEST),
         CronTrigger(cron="1 * * * *"),
     )
     assert made.signal_triggers == (
@@ -266,6 +268,25 @@ def test_a_run_strategy_that_is_none() -> None:
         TraceError, match=r"`run_strategy` is 'sometimes': .*; write a rule such as `parallel`"
     ):
         flow(run_strategy="sometimes")
+
+
+def test_missed_fires_of_a_schedule() -> None:
+    """One run makes up for all that was missed, unless somebody asks for something else; YAML keeps it."""
+    made = flow(
+        schedule=["0 6 * * *", Cron("@hourly", catch_up="ALL", limit=500), Cron("1 * * * *", catch_up="none")]
+    )
+    triggers = made.definition.workflow.time_triggers
+    assert triggers is not None
+    assert [(each.catch_up, each.catch_up_limit) for each in triggers] == [
+        (CatchUp.LATEST, None),
+        (CatchUp.ALL, 500),
+        (CatchUp.NONE, None),
+    ]
+    assert parse(made.to_yaml()).workflow.time_triggers == triggers
+    with pytest.raises(TraceError, match="`catch_up` is `lates`; did you mean `latest`"):
+        flow(schedule=Cron("0 6 * * *", catch_up="lates"))
+    with pytest.raises(TraceError, match="`catch_up` is `42`; write one of all, latest, none"):
+        flow(schedule=Cron("0 6 * * *", catch_up="42"))
 
 
 def test_a_schedule_that_nobody_can_guess() -> None:

@@ -104,7 +104,7 @@ def test_what_only_a_run_can_do_says_so(use: Any) -> None:
         ({}, "the workflow `etl` needs `n` and `urls`"),
         ({"n": 1, "url": []}, "the workflow `etl` has no parameter `url`: did you mean `urls`?"),
         ({"n": 1, "zzz": []}, "the workflow `etl` has no parameter `zzz`: it has n, urls"),
-        ({"n": "x", "urls": []}, "`n` is a `str`, not `int`"),
+        ({"n": "x", "urls": []}, "`n` is a `str`, not an `int`"),
     ],
 )
 def test_parameters_of_a_start_are_checked(params: dict[str, Any], message: str) -> None:

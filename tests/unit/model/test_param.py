@@ -111,7 +111,12 @@ def test_a_parameter_is_an_object(wrong: Any) -> None:
         ({"type": "STRING", "value": "a", "expression": "b"}, [(Code.CONFLICT, "")]),
         ({"type": "STRING", "internal_mode": "REQUIRED"}, []),
         ({"type": "string_array", "value": []}, []),
-        ({"type": "LONG", "value": 2**63}, [(Code.OUT_OF_RANGE, "value")]),
+        ({"type": "LONG", "value": 2**63}, []),
+        ({"type": "LONG", "value": 10**4_000}, [(Code.OUT_OF_RANGE, "value")]),
+        ({"type": "LONG_ARRAY", "value": [1, -(10**4_000)]}, [(Code.OUT_OF_RANGE, "value[1]")]),
+        ({"type": "LONG", "value": True}, [(Code.WRONG_TYPE, "value")]),
+        ({"type": "DOUBLE", "value": "NaN"}, []),
+        ({"type": "DOUBLE", "value": "1e401"}, [(Code.OUT_OF_RANGE, "value")]),
         (
             {"type": "MAP", "value": {"a.b": {"type": "LONG", "value": "x"}}},
             [(Code.WRONG_TYPE, 'value["a.b"].value')],

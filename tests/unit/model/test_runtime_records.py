@@ -12,11 +12,13 @@ from stretto.model.initiator import ForeachInitiator, Initiator, ManualInitiator
 from stretto.model.instance import WorkflowInstance
 from stretto.model.job_event import JobEvent, NotificationJob
 from stretto.model.page import Page
+from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.problem import Code
 from stretto.model.request import SignalRequest, StartRequest
 from stretto.model.response import StartStatus, StepRestartResponse
 from stretto.model.rollup import RollupOverview, RuntimeOverview, StepInfo
 from stretto.model.run_config import RestartConfig, RunPolicy
+from stretto.model.signal import SignalOutputDefinition
 from stretto.model.signal_instance import SignalDependencies, SignalDependencyStatus
 from stretto.model.status import InstanceStatus, RunStatus, StepStatus
 from stretto.model.step_instance import StepInstance
@@ -51,7 +53,6 @@ def test_an_instance_leaves_out_what_is_not_there() -> None:
         "workflow_id": "w",
         "workflow_instance_id": 1,
         "workflow_run_id": 2,
-        "params": {},
         "status": "FAILED",
     }
 
@@ -59,8 +60,8 @@ def test_an_instance_leaves_out_what_is_not_there() -> None:
 def test_runtime_records_do_not_share_their_defaults() -> None:
     one, other = instance(), instance()
     one.timeline.append(LogEvent(timestamp=1, message="a"))
-    one.params["x"] = read(Artifact, {})
-    assert (other.timeline, other.params) == ([], {})
+    one.artifacts["x"] = read(Artifact, {})
+    assert (other.timeline, other.artifacts) == ([], {})
     ids: dict[str, Any] = {"workflow_id": "w", "workflow_instance_id": 1, "workflow_run_id": 1}
     step, second = (StepInstance(**ids, step_id="s", step_attempt_id=n) for n in (1, 2))
     step.runtime_state.status = StepStatus.RUNNING
@@ -166,7 +167,12 @@ def test_run_policies() -> None:
 
 def test_details_leave_out_what_says_nothing() -> None:
     event = DetailsEvent(timestamp=0, status=read(DetailsEvent, ERROR).status, message="")
-    assert wire.encode(event) == {"type": "DETAILS", "timestamp": 0, "status": "BAD_REQUEST", "message": ""}
+    assert wire.encode(event) == {
+        "type": "DETAILS",
+        "timestamp": 0,
+        "status": "BAD_REQUEST",
+        "message": "",
+    }
     assert wire.encode(read(TimelineEvent, ERROR), TimelineEvent) == ERROR
 
 
@@ -228,3 +234,11 @@ def test_a_notification_holds_another_message() -> None:
 def test_a_page_of_instances() -> None:
     value = {"page_info": {}, "total_count": 1, "elements": [wire.encode(instance())]}
     assert read(Page[WorkflowInstance], value).elements == (instance(),)
+
+
+def test_the_parameters_in_the_payload_of_an_output_signal() -> None:
+    """What can not be read as a parameter is a plain value."""
+    payload = {"n": {"type": "LONG", "value": 1}, "odd": {"type": "csv", "value": 3}, "plain": 7}
+    output = read(SignalOutputDefinition, {"name": "s", "payload": payload})
+    assert output.payload_params() == {"n": ParamDefinition(type=ParamType.LONG, value=1)}
+    assert read(SignalOutputDefinition, {"name": "s"}).payload_params() == {}

@@ -20,10 +20,10 @@ from stretto.node.perform.looking import HOUR
 from stretto.node.settings import NodeSettings
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided, GroupPart
-from stretto.ports.failures import Fenced
 from stretto.ports.groups import NodeState
 from stretto.ports.places import group_of_run, group_of_workflow
 from stretto.ports.rows import Lease, NodeId
+from stretto.ports.suspicion import NONE, Suspect
 from stretto.ports.workflows import Change, Found
 from stretto.testing.shapes import ITEMS, computed, foreach, noop, step, tag, workflow
 
@@ -117,12 +117,12 @@ def test_a_burial_frees_groups_and_says_so() -> None:
 def test_a_suspect_is_noted_and_forgotten() -> None:
     bench = Bench()
     lease = bench.leases[3]
-    bench.ask(asks.NoteSuspect(lease=lease, suspect=RunKey("w", 1, 1)))
-    assert bench.do(bench.store.groups())[3].suspicion.suspect == RunKey("w", 1, 1)
+    noted = Suspect(what=RunKey("w", 1, 1), at="load")
+    assert bench.ask(asks.NoteSuspects(notes={lease: (noted,)})) == frozenset()
+    assert bench.do(bench.store.groups())[3].suspicion.noted == (noted,)
     bench.ask(asks.Calm(leases=(lease,)))
-    assert bench.do(bench.store.groups())[3].suspicion.suspect is None
-    with pytest.raises(Fenced):
-        bench.ask(asks.NoteSuspect(lease=Lease(3, 0), suspect=5))
+    assert bench.do(bench.store.groups())[3].suspicion == NONE
+    assert bench.ask(asks.NoteSuspects(notes={Lease(3, 0): (noted,)})) == {3}
 
 
 # ---------------------------------------------------------------------------------------- reading, writing
@@ -263,10 +263,10 @@ def test_a_sweep_finds_a_queue_that_nobody_looked_at() -> None:
     bench = Bench()
     _going, queued = queue(bench)
     free(bench)
-    bench.ask(asks.Sweep(groups=ALL - {group_of_workflow("w")}))
+    bench.ask(asks.Sweep(groups=ALL - {group_of_workflow("w")}, now=bench.clock.now()))
     assert bench.row(queued).phase.value == "QUEUED"
     bench.hints.groups.clear()
-    bench.ask(asks.Sweep(groups=frozenset({group_of_workflow("w")})))
+    bench.ask(asks.Sweep(groups=frozenset({group_of_workflow("w")}), now=bench.clock.now()))
     assert bench.row(queued).phase.value == "ADMITTED"
     assert bench.hints.groups == [group_of_run(queued)]
 
@@ -308,7 +308,7 @@ def test_tags_are_granted_as_long_as_somebody_goes() -> None:
 def test_a_sweep_finds_tags_that_somebody_waits_for() -> None:
     bench = Bench()
     tagged(bench)
-    bench.ask(asks.Sweep(groups=ALL))
+    bench.ask(asks.Sweep(groups=ALL, now=bench.clock.now()))
     assert granted(bench) == 9
 
 
@@ -325,10 +325,10 @@ def test_a_sweep_deletes_outcomes_that_nobody_has_read_for_an_hour() -> None:
     number = bench.do(bench.store.send(post.Letter(ref="x", body=post.Act(run=acted), to_group=5)))
     bench.commit(bench.leases[5], Decided(answered={number: post.Outcome(applied=True)}))
     bench.clock._now += HOUR
-    bench.ask(asks.Sweep(groups=ALL))
+    bench.ask(asks.Sweep(groups=ALL, now=bench.clock.now()))
     assert bench.do(bench.store.outcome(number)) is not None
     bench.clock._now += 1
-    bench.ask(asks.Sweep(groups=ALL))
+    bench.ask(asks.Sweep(groups=ALL, now=bench.clock.now()))
     assert not bench.do(bench.store.withdraw(number))
 
 
@@ -360,7 +360,7 @@ def test_time_triggers_start_every_run_that_is_due() -> None:
 
 def test_more_fires_than_fit_into_one_transaction_take_several() -> None:
     bench = Bench()
-    bench.publish(workflow(noop("a"), time_triggers=[HOURLY]))
+    bench.publish(workflow(noop("a"), time_triggers=[CronTrigger(cron="0 * * * *", catch_up_limit=150)]))
     bench.clock._now += 150 * HOUR
     bench.ask(asks.FireTimers(groups=ALL))
     ids = bench.do(bench.store.instance_ids("w"))

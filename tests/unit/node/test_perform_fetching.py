@@ -9,6 +9,7 @@ from stretto.engine import effects as todo
 from stretto.engine import events as happened
 from stretto.engine.earlier import EarlierLoop, earlier_key
 from stretto.engine.job_templates import TemplateKey
+from stretto.engine.live_rollup import kept_leaves
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.actions import StepAction
 from stretto.model.errors import Internal
@@ -214,7 +215,9 @@ def test_what_an_instance_has_had() -> None:
     assert found.steps["a"].params["p"].value == 1
     assert found.steps["l"].total_loop_count == 5
     assert (found.run_id, found.status, found.loop_runs) == (1, RunStatus.FAILED, {"l": 1})
-    assert found.leaves == {StepStatus.SUCCEEDED: 6, StepStatus.FATALLY_FAILED: 1}
+    counted = kept_leaves(found, ())
+    assert counted.counts == {StepStatus.SUCCEEDED: 6, StepStatus.FATALLY_FAILED: 1}
+    assert found.loops["l"].total_leaf_count == 5
     assert not found.children
     bench.worker.failing = set()
     again = bench.restart(run)

@@ -25,6 +25,7 @@ from stretto.ports.runtime import (
     Stopped,
     TimedOut,
     UserError,
+    current_task,
 )
 from stretto.testing.shapes import foreach, result, step
 
@@ -112,13 +113,33 @@ def test_one_that_raises_is_a_platform_error_without_a_traceback() -> None:
     assert event.message == "the runtime of Python failed to execute: ValueError: no such host"
 
 
-def test_user_code_that_exits_ends_its_step_only() -> None:
-    assert call(SystemExit(3)).message == "the runtime of Python failed to start: SystemExit: 3"
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError])
+def test_user_code_that_exits_ends_its_step_only(error: type[BaseException]) -> None:
+    assert call(error("3")).message == f"the runtime of Python failed to start: {error.__name__}: 3"
 
 
 def test_a_cancelled_call_is_no_answer() -> None:
-    with pytest.raises(asyncio.CancelledError):
-        call(asyncio.CancelledError())
+    async def work() -> None:
+        runtime = Scripted(Done())
+        runtime.start = lambda _context: asyncio.sleep(60)  # type: ignore[assignment,method-assign,return-value]
+        ask = CallRuntime(verb=Verb.START, context=context_of(step("a"), ATTEMPT))
+        task = asyncio.create_task(Runtimes({"Python": runtime}).call(ask))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(work())
+
+
+def test_a_call_whose_loop_is_gone_is_closed() -> None:
+    runtime = Scripted(Done())
+    runtime.start = lambda _context: asyncio.sleep(0)  # type: ignore[assignment,method-assign,return-value]
+    ask = CallRuntime(verb=Verb.START, context=context_of(step("a"), ATTEMPT))
+    call = Runtimes({"Python": runtime}).call(ask)
+    call.send(None)
+    call.close()
+    assert current_task() is None
 
 
 class Mute(Exception):

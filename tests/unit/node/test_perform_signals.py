@@ -16,10 +16,13 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.breakpoint import StepBreakpoint
 from stretto.model.event import InstanceStatusChanged, WorkflowActivated
 from stretto.model.request import BreakpointRequest
+from stretto.model.run_config import RunPolicy
 from stretto.model.signal import SignalDependencyDefinition, SignalMatchParam, SignalOutputDefinition
 from stretto.model.signal_instance import SignalDependencies, SignalDependency, SignalDependencyStatus
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.trigger import SignalOperator, SignalParamValue, SignalTrigger, SignalTriggerEntry
+from stretto.model.wire import encode
+from stretto.model.workflow import Semantics
 from stretto.node import asks
 from stretto.node.perform.breakpoints import Breakpoints
 from stretto.node.perform.dealing import Dealing
@@ -27,7 +30,7 @@ from stretto.ports import messages as post
 from stretto.ports.commit import Decided
 from stretto.ports.places import group_of_signal
 from stretto.ports.signals import NewSignal
-from stretto.testing.shapes import ITEMS, foreach, noop, number, step, text, while_, workflow
+from stretto.testing.shapes import ITEMS, computed, foreach, noop, number, step, text, while_, workflow
 
 EQUAL = SignalOperator.EQUALS_TO
 
@@ -83,7 +86,19 @@ def test_what_is_matched_already_is_not_looked_for() -> None:
 
 
 # -------------------------------------------------------------------------------------------------- saying
+def source(run: RunKey) -> dict[str, Any]:
+    return {
+        "workflow_id": run.workflow_id,
+        "workflow_instance_id": run.instance_id,
+        "workflow_run_id": run.run_id,
+        "step_id": "a",
+        "step_attempt_id": 1,
+        "step_instance_id": 3,
+    }
+
+
 def test_a_step_announces_its_signals_once() -> None:
+    """The effect is repeated, as after a crash: the signal stays the attempt's own."""
     bench = Bench()
     output = SignalOutputDefinition(name="s", params={"p": number(3)}, payload={"note": "hi"})
     bench.publish(workflow(step("a", signal_outputs=(output,))))
@@ -94,35 +109,104 @@ def test_a_step_announces_its_signals_once() -> None:
     assert isinstance(effect, todo.AnnounceSignals)
     bench.hints.groups.clear()
     for _ in range(2):
-        assert bench.carry(run, effect) == (happened.SignalsAnnounced(attempt=effect.attempt),)
+        (event,) = bench.carry(run, effect)
+        assert isinstance(event, happened.SignalsAnnounced)
+        ((told,), signal) = event.outputs, bench.do(bench.store.signal("s"))
+        assert signal is not None
+        assert (told.signal_id, told.announce_time) == (1, signal.create_time)
+        assert (told.name, told.params, told.payload) == ("s", {"p": 3}, {"note": "hi"})
+        assert (signal.seq_id, signal.params, signal.payload) == (1, {"p": 3}, {"signal_source": source(run)})
     assert bench.hints.groups == [group_of_signal("s")] * 2
-    signal = bench.do(bench.store.signal("s"))
-    assert signal is not None
-    assert (signal.seq_id, signal.params) == (1, {"p": 3})
-    assert signal.payload == {
-        "note": "hi",
-        "signal_source": {
-            "workflow_id": "w",
-            "workflow_instance_id": 1,
-            "workflow_run_id": 1,
-            "step_id": "a",
-            "step_attempt_id": 1,
-        },
-    }
     bench.events += [(run, event) for event in bench.carry(run, effect)]
     bench.settle()
     assert bench.row(run).record.status.value == "SUCCEEDED"
 
 
-def test_each_output_of_each_attempt_is_a_signal_of_its_own() -> None:
+def announced_by(bench: Bench, run: RunKey) -> list[tuple[int | None, bool]]:
+    """The number of each signal of step a, and whether it has a time."""
+    outputs = bench.attempt(run, "a").signal_outputs
+    assert outputs is not None
+    assert outputs.info is not None
+    return [(each.signal_id, each.announce_time is not None) for each in outputs.outputs]
+
+
+def test_the_same_name_and_parameters_are_a_duplicate_whatever_the_payload() -> None:
     bench = Bench()
-    outputs = (SignalOutputDefinition(name="s"), SignalOutputDefinition(name="s"))
+    outputs = [
+        SignalOutputDefinition(name="s", params={"p": computed("p")}, payload={"n": {"of": n}})
+        for n in (1, 2)
+    ]
+    bench.publish(workflow(step("a", signal_outputs=tuple(outputs)), params={"p": number(3)}))
+    runs: list[RunKey] = []
+    for given in (3, 3, 4):
+        runs.append(bench.start(run_params={"p": number(given)}))
+        assert bench.run(runs[-1]) == "SUCCEEDED"
+    first, second, third = runs
+    assert announced_by(bench, first) == [(1, True), (-1, False)]
+    assert announced_by(bench, second) == [(-1, False), (-1, False)]
+    assert announced_by(bench, third) == [(2, True), (-1, False)]
+    kept = [bench.do(bench.store.signal("s", seq)) for seq in (1, 2, 3)]
+    assert [each and each.params for each in kept] == [{"p": 3}, {"p": 4}, None]
+
+
+def test_a_text_and_a_number_are_two_signals() -> None:
+    bench = Bench()
+    outputs = (
+        SignalOutputDefinition(name="s", params={"p": number(3)}),
+        SignalOutputDefinition(name="s", params={"p": text("3")}),
+        SignalOutputDefinition(name="s"),
+    )
     bench.publish(workflow(step("a", signal_outputs=outputs)))
-    assert bench.run(bench.start()) == "SUCCEEDED"
-    assert bench.run(bench.start()) == "SUCCEEDED"
+    run = bench.start()
+    assert bench.run(run) == "SUCCEEDED"
+    assert announced_by(bench, run) == [(1, True), (2, True), (3, True)]
+
+
+def test_a_restarted_step_does_not_announce_again() -> None:
+    bench = Bench()
+    output = SignalOutputDefinition(name="s", params={"p": number(3)})
+    bench.publish(workflow(step("a", signal_outputs=(output,))))
+    first = bench.start()
+    assert bench.run(first) == "SUCCEEDED"
+    again = bench.restart(first, RunPolicy.RESTART_FROM_BEGINNING)
+    assert bench.run(again) == "SUCCEEDED"
+    assert announced_by(bench, again) == [(-1, False)]
     signal = bench.do(bench.store.signal("s"))
     assert signal is not None
-    assert signal.seq_id == 4
+    assert (signal.seq_id, signal.payload) == (1, {"signal_source": source(first)})
+
+
+@pytest.mark.parametrize("semantics", [None, Semantics.STRETTO])
+def test_what_a_signal_carries(semantics: Semantics | None) -> None:
+    """Maestro keeps the payload with the step only; both keep its values, not its definitions."""
+    bench = Bench()
+    payload = {
+        "sum": {"type": "LONG", "expression": "p + n"},
+        "ratio": {"type": "DOUBLE", "value": 2.5},
+        "words": {"type": "STRING_ARRAY", "value": ["a", "${p}"]},
+        "map": {"type": "MAP", "value": {"in": {"type": "LONG", "value": 1}}},
+        "plain": {"type": "just a word"},
+        "list": [1, None],
+    }
+    output = SignalOutputDefinition(name="s", params={"n": number(1)}, payload=payload)
+    a = step("a", params={"p": number(3)}, signal_outputs=(output,))
+    bench.publish(workflow(a, semantics=semantics))
+    run = bench.start()
+    assert bench.run(run) == "SUCCEEDED"
+    values = {
+        "sum": 4,
+        "ratio": 2.5,
+        "words": ["a", "3"],
+        "map": {"in": 1},
+        "plain": {"type": "just a word"},
+        "list": [1, None],
+    }
+    outputs = bench.attempt(run, "a").signal_outputs
+    assert outputs is not None
+    assert encode(outputs)["outputs"][0]["payload"] == values
+    signal = bench.do(bench.store.signal("s"))
+    assert signal is not None
+    assert signal.payload == {**({} if semantics is None else values), "signal_source": source(run)}
 
 
 def test_a_name_that_an_expression_got_wrong_fails_the_step_and_announces_nothing() -> None:

@@ -153,7 +153,7 @@ def test_it_is_done_again_and_again_by_one_node_and_trouble_is_told(monkeypatch:
     calls: list[int] = []
     ours = [False, True, True, True]
 
-    async def forgets(_store: Any, _settings: RetentionSettings) -> int:
+    async def forgets(_store: Any, _settings: RetentionSettings, _forget_output: Any) -> int:
         calls.append(len(calls))
         if len(calls) == 2:
             raise Unavailable("no database")

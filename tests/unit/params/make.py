@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from stretto.model.param import ParamDefinition, Parameter, ParamType
-from stretto.params import Collected, Evaluated, Moment, RunFacts, Scope, StepFacts, evaluate
+from stretto.params import Collected, Evaluated, Moment, RunFacts, Scope, StepFacts, Undelivered, evaluate
 from stretto.sel import Missing
 
 NOW = 1_569_018_000_123  # 2019-09-20T22:20:00.123Z
@@ -60,7 +60,7 @@ class World:
     run: RunFacts = field(default_factory=lambda: RunFacts(workflow_id="wf", owner="ann"))
     steps: dict[str, StepFacts | Missing] = field(default_factory=dict)
     loops: dict[str, Collected | Missing] = field(default_factory=dict)
-    children: dict[str, Parameter | Missing] = field(default_factory=dict)
+    children: dict[str, Parameter | Undelivered | Missing] = field(default_factory=dict)
     signals: dict[tuple[str, str], str | int | Missing] = field(default_factory=dict)
     dependencies: dict[tuple[int, str], str | int | Missing] = field(default_factory=dict)
 
@@ -70,7 +70,9 @@ class World:
     def foreach(self, foreach_step: str, step_id: str, param: str) -> Collected | Missing | None:
         return self.loops.get(f"{foreach_step}/{step_id}/{param}")
 
-    def subworkflow(self, subworkflow_step: str, step_id: str, param: str) -> Parameter | Missing | None:
+    def subworkflow(
+        self, subworkflow_step: str, step_id: str, param: str
+    ) -> Parameter | Undelivered | Missing | None:
         return self.children.get(f"{subworkflow_step}/{step_id}/{param}")
 
     def signal(self, name: str, param: str) -> str | int | Missing | None:

@@ -190,12 +190,16 @@ def test_defaults_of_each_type_ask_for_what_they_need(kind: str) -> None:
         "Sleep": {},
         "Wait": {},
     }
-    layers = StepLayers(type_defaults=TYPE_DEFAULTS[kind], definition=wanted[kind])
-    found = results(step_params(layers), in_step())
+    own = {**wanted[kind], "RUN_TS": number(1_700_000_000_000), "workflow_id": text("w")}
+    layers = StepLayers(defaults=STEP_DEFAULTS, type_defaults=TYPE_DEFAULTS[kind], definition=own)
+    found = results(step_params(layers), in_step(World(run=facts(instance_id=7, run_id=1))))
     assert wanted[kind].keys() <= found.keys()
     if wanted[kind]:
         with pytest.raises(ParamError, match="required"):
             step_params(StepLayers(type_defaults=TYPE_DEFAULTS[kind], definition={}))
+    if kind == "Notebook":
+        assert found["notebook"]["output_path"] == "maestro-output_20231114221320__7_here_uuid-1.ipynb"
+        assert found["notebook"]["run_id"] == "w_7_1_here_1"
 
 
 def test_steps_have_no_native_defaults() -> None:

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import msgspec
 import pytest
 from tests.unit.params.make import (
     NOW,
@@ -22,7 +23,7 @@ from tests.unit.params.make import (
 )
 
 from stretto.model.errors import Unprocessable
-from stretto.model.param import ParamDefinition
+from stretto.model.param import ParamDefinition, ParamSource, ParamType
 from stretto.model.wire import encode, to_json
 from stretto.params import (
     Alone,
@@ -206,6 +207,29 @@ def test_params_means_all_parameters_of_the_run_to_a_step() -> None:
     assert results({"a": number(1), "p": seen})["p"] is False  # a run's expression must name it
 
 
+def test_what_a_request_gives_to_a_step_is_read_instead_of_the_runs() -> None:
+    given = {"source": ParamSource.RESTART}
+    scope = in_step(workflow={"a": done("LONG", 1), "b": done("LONG", 2)})
+    params = {
+        "early": expression("LONG", "a"),
+        "all": expression("LONG", "params.get('a') + params.get('b')"),
+        "a": number(10, **given),
+        "b": expression("LONG", "b + 5", **given),  # one that names itself reads the run's
+    }
+    found = results(params, scope)
+    assert (found["early"], found["all"], found["b"]) == (10, 17, 7)
+    own = {"a": expression("LONG", "params.get('a') + 1", **given)}
+    assert results(own, scope)["a"] == 2
+
+
+def test_params_waits_for_what_an_override_waits_for() -> None:
+    late = expression("LONG", "up__out", source=ParamSource.LAUNCH)
+    params = {"all": expression("LONG", "params.get('a')"), "a": late}
+    found = evaluate(params, in_step(World(steps={"up": Missing("k")}), workflow={"a": done("LONG", 1)}))
+    assert isinstance(found, MissingKeys)
+    assert found.keys == ("k",)
+
+
 def test_row_66_one_parameter_each_from_a_constant_the_run_and_a_parent() -> None:
     world = World(steps={"up": StepFacts(step_id="up", type="NoOp", params={"out": done("LONG", 3)})})
     params = {"c": number(1), "g": expression("LONG", "shared"), "u": expression("LONG", "up__out")}
@@ -309,18 +333,37 @@ def test_a_parameter_without_content_is_not_evaluated() -> None:
 
 # -------------------------------------------------------------------------------------------------- size
 def test_a_set_can_be_too_large() -> None:
-    """The set is {"p":{"value":"x...","type":...,"evaluated_result":"x..."}}: the text counts twice."""
+    """What counts is {"p":{"type":...,"evaluated_result":"x..."}}: the text counts once."""
     limits = ParamLimits(size=1_000)
-    for length in (300, 450, 451):
+    for length in (300, 850, 1_000):
         found = evaluate({"p": text("x" * length)}, in_run())
         assert isinstance(found, Evaluated)
-        size = len(to_json({"p": encode(found["p"])}))
+        size = len(to_json({"p": encode(msgspec.structs.replace(found["p"], value=None))}))
         if size <= 1_000:
             assert isinstance(evaluate({"p": text("x" * length)}, in_run(), limits), Evaluated)
             continue
         with pytest.raises(ParamError, match=rf"\[{size}\]") as raised:
             evaluate({"p": text("x" * length)}, in_run(), limits)
         assert raised.value.fault is Fault.TOO_LARGE
+        assert "setting `params.size`" in raised.value.message
+
+
+@pytest.mark.parametrize(
+    "param",
+    [
+        text("x" * 800),
+        map_of({"a": text("x" * 800)}),
+        ParamDefinition(type=ParamType.STRING_ARRAY, value=("x" * 400, "x" * 400)),
+        ParamDefinition(type=ParamType.STRING_MAP, value={"k": "${y}" + "x" * 780}),
+    ],
+    ids=["text", "map", "array", "text map"],
+)
+def test_a_value_and_its_result_count_once(param: ParamDefinition) -> None:
+    others = {"y": text("z")}
+    found = evaluate({"p": param, **others}, in_run(), ParamLimits(size=1_100))
+    assert isinstance(found, Evaluated)
+    with pytest.raises(ParamError, match="total size"):
+        evaluate({"p": param, **others}, in_run(), ParamLimits(size=800))
 
 
 # ------------------------------------------------------------------------------------------------- limits

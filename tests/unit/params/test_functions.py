@@ -94,9 +94,11 @@ def test_what_is_not_in_memory_is_asked_for() -> None:
 def test_functions_answer_from_what_is_in_memory() -> None:
     ended = StepFacts(step_id="a", type="NoOp", status="SUCCEEDED", end_time=7, params={"n": done("LONG", 3)})
     child = StepFacts(step_id="child", type="SUBWORKFLOW")
+    failed = StepFacts(step_id="failed", type="NoOp", error={"type": "ValueError"})
+    own = StepFacts(step_id="own", type="NoOp", params={"STRETTO_STEP_ERROR": done("LONG", 5)})
     world = World(
         run=RunFacts(workflow_id="wf", initiator="SIGNAL", signal_params={"day": 5}),
-        steps={"a": ended, "child": child},
+        steps={"a": ended, "child": child, "failed": failed, "own": own},
         children={"child/s/n": done("LONG", 4)},
         dependencies={(0, "p"): "x"},
     )
@@ -104,6 +106,9 @@ def test_functions_answer_from_what_is_in_memory() -> None:
         "params.getFromStep('a', 'MAESTRO_STEP_STATUS')": "SUCCEEDED",
         "params.getFromStep('a', 'MAESTRO_STEP_END_TIME')": "7",
         "params.getFromStep('a', 'n')": "3",
+        "params.getFromStep('a', 'STRETTO_STEP_ERROR')": "null",
+        "params.getFromStep('failed', 'STRETTO_STEP_ERROR')": '{"type":"ValueError"}',
+        "params.getFromStep('own', 'STRETTO_STEP_ERROR')": "5",
         "params.getFromSubworkflow('child', 's', 'n')": "4",
         "params.getFromSignal('day')": "5",
         "params.getFromSignalOrDefault('t', 'p', 'd')": "d",
@@ -139,6 +144,13 @@ def test_a_dry_run_has_a_number_for_every_signal_of_a_trigger() -> None:
     assert "no signal trigger" in fails("params.getFromSignal('other', 'p')", World(run))
 
 
+def test_a_dry_run_is_started_by_whoever_asks_for_it() -> None:
+    run = RunFacts(workflow_id="wf", initiator="VALIDATION", runner="ann")
+    expression = "params.getFromInstance('INITIATOR_RUNNER_NAME')"
+    assert call(expression, World(run), scope=in_run(World(run))) == "ann"
+    assert call(expression, World(run)) == "ann"
+
+
 def test_some_facts_are_known_in_one_scope_only() -> None:
     world = World()
     assert call("params.getFromInstance('owner')", world, scope=in_run(world)) == "ann"
@@ -159,6 +171,17 @@ def test_the_loop_parameter_that_is_written_first_varies_fastest() -> None:
     assert found[:3] == [{"i": 1, "s": "a"}, {"i": 2, "s": "a"}, {"i": 1, "s": "b"}]
     assert found[-1] == {"i": 2, "s": "c"}
     assert iteration_values(loop, 0)["i"].type is ParamType.LONG
+
+
+def test_the_combinations_of_two_long_arrays_are_counted_and_not_made() -> None:
+    """625 million of them: making them would take minutes, and tens of gigabytes."""
+    ranges = expression("LONG_ARRAY", "Util.intsBetween(0, 25000, 1)")
+    found = evaluate({"loop_params": map_of({"i": ranges, "j": ranges})}, in_run())
+    assert isinstance(found, Evaluated)
+    loop = found["loop_params"]
+    assert iteration_count(loop) == 625_000_000
+    last = iteration_values(loop, 624_999_998)
+    assert {name: param.evaluated_result for name, param in last.items()} == {"i": 24_998, "j": 24_999}
 
 
 def test_a_loop_runs_over_what_its_expressions_made() -> None:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,11 @@ class Talk:
         self._frames = Frames(65_536)
         self._heard: list[Any] = []
 
-    def begin(self, *words: str, cwd: str = "/", **env: str) -> None:
+    def begin(self, *words: str, cwd: str = "/", begin_before: float = inf, **env: str) -> None:
         variables = {"PATH": os.environ["PATH"], "STRETTO_LAUNCH": self.launch, **env}
         with Path("/dev/null").open("r+b") as nothing:
             files = [nothing.fileno()] * 3
-            data = packed(BEGIN, words, variables, cwd)
+            data = packed(BEGIN, words, variables, cwd, begin_before)
             socket.send_fds(self.channel, [data[:10]], files)
             self.channel.sendall(data[10:])
 
@@ -229,3 +230,13 @@ def test_what_can_not_be_killed_is_let_alone_after_a_while() -> None:
         assert len(talk.left) == 1
         os.kill(talk.left[0], signal.SIGKILL)
         wait_until(lambda: not talk.left)
+
+
+def test_a_command_whose_permission_has_expired_is_not_started(tmp_path: Path) -> None:
+    with guarded() as talk:
+        talk.begin("/bin/sh", "-c", f"touch {tmp_path}/begun", begin_before=0.0)
+        assert talk.hear() == ["expired", None]
+        talk.begin("/bin/sh", "-c", "exit 7")
+        assert talk.hear()[0] == "started"
+        assert talk.hear()[:2] == ["ended", 7]
+    assert not (tmp_path / "begun").exists()

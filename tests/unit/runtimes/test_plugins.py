@@ -160,7 +160,7 @@ BROKEN = {
     "missing:Runtime": "ModuleNotFoundError: No module named 'missing'",
     "bad": "`bad` names no class and no function: write `bad:NAME`",
     "bad:Nobody": "AttributeError: module 'bad' has no attribute 'Nobody'",
-    "bad:NUMBER": "`bad:NUMBER` is a int, not a class or a function",
+    "bad:NUMBER": "`bad:NUMBER` is an `int`, not a class or a function",
     "bad:Greedy": "it asks for `money`; a runtime may ask for now, settings, sink",
     "bad:Positional": "it asks for `now`; a runtime may ask for now, settings, sink",
     "bad:Raising": "ZeroDivisionError",
@@ -403,7 +403,8 @@ def test_the_list_has_all_leaf_types() -> None:
     assert (http["http.url"].required, http["http.method"].default) == (True, "GET")
     notebook = {each.name: each for each in found["Notebook"].params}
     assert notebook["notebook.papermill_arguments"].type == "a list of texts"
-    assert notebook["notebook.papermill_arguments"].default == []
+    assert notebook["notebook.papermill_arguments"].default is None
+    assert notebook["notebook.init_command"].default == ""
     assert set(schemas()) == {"Python", "Shell"}
 
 

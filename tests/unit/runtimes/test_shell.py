@@ -265,7 +265,7 @@ def test_trouble_of_the_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None
     def full(*_args: Any, **_options: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module, "TemporaryDirectory", full)
+    monkeypatch.setattr(module, "ScratchFolder", full)
     result = own_result_of(command="true")
     assert isinstance(result, PlatformError)
     assert "No space left on device" in result.message

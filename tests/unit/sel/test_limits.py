@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.sel.evaluation import failure, run
 
-from stretto.sel import Kind, Limits, SelError, compile_expression
+from stretto.sel import BUDGET, Budget, Environment, Kind, Limits, SelError, compile_expression
 
 
 @pytest.mark.parametrize(
@@ -193,3 +193,35 @@ def test_a_caller_deep_in_the_stack_gets_an_error_and_no_crash() -> None:
     assert deepest(script.evaluate).limit == "stack"
     fresh = iter(range(10_000))
     assert deepest(lambda: compile_expression(f"(({next(fresh)} + 1) + 2) * 9;")).limit == "stack"
+
+
+# ------------------------------------------------------------------------------------------------ budgets
+def test_an_evaluation_may_use_half_of_what_is_left_of_its_budget() -> None:
+    budget = Budget(visits=100, memory=10_000)
+    around = Environment(budget=budget)
+    expression = compile_expression("while (true) 1;")
+    for left in (50, 25, 13):
+        with pytest.raises(SelError, match="its share of") as caught:
+            expression.evaluate(environment=around)
+        assert caught.value.limit == BUDGET
+        assert budget.visits == left
+    assert compile_expression("1;").evaluate(environment=around) == 1
+    assert budget.visits == 13 - 5
+
+
+def test_memory_has_a_budget_too() -> None:
+    around = Environment(budget=Budget(visits=100_000, memory=100_000))
+    with pytest.raises(SelError, match=r"its share of 100000 bytes of memory") as caught:
+        compile_expression("Util.intsBetween(0, 5000, 1);").evaluate(environment=around)
+    assert caught.value.limit == BUDGET
+    with pytest.raises(SelError, match="its share of") as caught:
+        compile_expression(f"'{'a' * 9000}';").evaluate(environment=Environment(budget=Budget(100, 18_000)))
+    assert caught.value.limit == BUDGET
+
+
+@pytest.mark.parametrize(("limits", "limit"), [(Limits(visit=20), "visit"), (Limits(memory=90), "memory")])
+def test_a_limit_below_the_share_of_the_budget_is_that_limit(limits: Limits, limit: str) -> None:
+    around = Environment(limits=limits, budget=Budget(visits=1_000, memory=100_000))
+    with pytest.raises(SelError) as caught:
+        compile_expression("while (true) 'a' + 'b';").evaluate(environment=around)
+    assert caught.value.limit == limit

@@ -1,8 +1,9 @@
 """The notation in which the tables of the rules, and the page about them, are written.
 
-Runs:      `7` is instance 7 run 1, `7.2` its second run.
-Requests:  `start`; `broken`, a start that is kept as FAILED; `restart:3` of an instance whose only run ended,
-           `restart:3!` if it failed. Instance ids are given from 10 on.
+Runs:      `7` is instance 7 run 1, `7.2` its second run, `7p` one that is paused in the queue.
+Requests:  `start`; `held`, a start by a step whose run is paused; `broken`, a start that is kept as FAILED;
+           `restart:3` of an instance whose only run ended, `restart:3!` if it failed. Instance ids are given
+           from 10 on.
 Answers:   `10=CREATED`, `10=STOPPED`, `10=FAILED` or `refused`, one for each request.
 Others:    `4=STOPPED`, replaced in the queue; `3=FAILED_2`, no longer blocking; `running=stop`.
 """
@@ -54,7 +55,11 @@ def run(text: str) -> RunKey:
 
 
 def runs(text: str) -> list[RunKey]:
-    return [run(word) for word in text.split()]
+    return [run(word) for word in text.split() if not word.endswith("p")]
+
+
+def paused_runs(text: str) -> list[RunKey]:
+    return [run(word.removesuffix("p")) for word in text.split() if word.endswith("p")]
 
 
 def shown(key: RunKey) -> str:
@@ -71,7 +76,8 @@ def batch(text: str) -> Batch:
             latest[instance_id] = LatestRun(1, ended=True, failed=instance.endswith("!"))
             requests.append(Restart(f"request-{number}", instance_id))
         else:
-            requests.append(Start(f"request-{number}", {"start": None, "broken": "no such param"}[kind]))
+            failure = {"start": None, "held": None, "broken": "no such param"}[kind]
+            requests.append(Start(f"request-{number}", failure, held=kind == "held"))
     return Batch("etl", tuple(requests), NEXT_INSTANCE_ID, latest=latest)
 
 
@@ -89,4 +95,5 @@ def written(admission: Admission) -> Then:
 
 
 def outcome(chosen: RunStrategy, given: Given) -> Then:
-    return written(admit(chosen, runs(given.queue), given.running, given.failed, batch(given.requests)))
+    queue, paused = runs(given.queue), paused_runs(given.queue)
+    return written(admit(chosen, queue, given.running, given.failed, batch(given.requests), paused))

@@ -18,6 +18,7 @@ from stretto.strategies import (
     Restart,
     RunKey,
     Start,
+    Undo,
     admit,
     queue_needed,
     refuse_all,
@@ -62,6 +63,24 @@ def test_a_repeated_restart_is_a_duplicate_even_while_its_run_is_open() -> None:
         Accepted("a", run("3.2")),
         Duplicate("a", run("3.2")),
     )
+
+
+@pytest.mark.parametrize("rule", list(RunStrategyRule))
+def test_an_undo_is_admitted_whatever_the_strategy_says(rule: RunStrategyRule) -> None:
+    latest = {3: LatestRun(1, ended=True), 4: LatestRun(2, ended=True, failed=True)}
+    asked = Batch("etl", (Undo("a", 3), Undo("b", 4)), 10, latest=latest)
+    admission = admit(strategy(rule), runs("5"), 1, 1, asked)
+    assert admission.answers == (Accepted("a", run("3.2")), Accepted("b", run("4.3")))
+    assert admission.admitted[:2] == (run("3.2"), run("4.3"))
+    assert (admission.replaced, admission.stop_running, admission.spent) == ((), None, 0)
+
+
+def test_an_undo_takes_a_slot_and_needs_an_instance_that_has_ended() -> None:
+    latest = {3: LatestRun(1, ended=True), 4: LatestRun(1, ended=False)}
+    asked = Batch("etl", (Undo("a", 3), Undo("b", 4), Undo("c", 9)), 10, latest=latest)
+    admission = admit(SEQUENTIAL, runs("5"), 0, 0, asked)
+    assert admission.admitted == (run("3.2"),)
+    assert [refusal(answer)[0] for answer in admission.answers[1:]] == [WrongState, NotFound]
 
 
 def test_the_answer_to_a_run_that_is_replaced_in_its_batch() -> None:

@@ -5,7 +5,8 @@ from tests.unit.strategies.table import run, runs, strategy
 
 from stretto.model.errors import WrongState
 from stretto.model.properties import RunStrategyRule
-from stretto.strategies import Hold, explain
+from stretto.model.response import Hold
+from stretto.strategies import explain
 
 R = RunStrategyRule
 

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.strategies.table import Given, Then, outcome, run, runs, strategy
+from tests.unit.strategies.table import Given, Then, outcome, paused_runs, run, runs, strategy
 
 from stretto.model import wire
 from stretto.model.errors import PreconditionFailed
 from stretto.model.properties import RunStrategy, RunStrategyRule
-from stretto.strategies import Hold, check_change, explain
+from stretto.model.response import Hold
+from stretto.strategies import check_change, explain
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "run-strategies.md").read_text(encoding="utf-8")
 SLOTS = {RunStrategyRule.PARALLEL: 3}
@@ -63,5 +64,5 @@ def test_every_reason_to_wait_is_there() -> None:
 def test_reasons_to_wait(row: list[str]) -> None:
     rule, concurrency, queue, running, failed, hold, answer = row
     chosen = strategy(RunStrategyRule(rule), int(concurrency))
-    waiting = explain(chosen, run("9"), runs(queue), runs(running), runs(failed))
+    waiting = explain(chosen, run("9"), runs(queue), runs(running), runs(failed), paused_runs(queue))
     assert (waiting.hold, waiting.sentence) == (hold, answer)

@@ -2,12 +2,13 @@
 
 import asyncio
 from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
 
 from stretto.flow import on_failure, step, workflow
 from stretto.runtimes.python.context import StepContext
-from stretto.runtimes.python.roles import Service
+from stretto.runtimes.python.roles import Service, service
 from stretto.testing.harness import Harness, crash_everywhere
 
 
@@ -152,7 +153,7 @@ def test_a_timeout_is_found(flow: object, stretto: Harness) -> None:
     stretto.advance(seconds=59)
     assert run.status == "IN_PROGRESS"
     stretto.advance(seconds=30)
-    assert run.status == "TIMED_OUT"
+    assert (run.status, list(run.steps.values())) == ("FAILED", ["TIMED_OUT"])
     assert late == (["slow"] if flow is slowly else [])
 
 
@@ -185,6 +186,74 @@ def test_services_progress_and_subflows() -> None:
         assert run.result == 1
         assert run.step("mailing").child.step("send").attempts[0].record.artifacts["progress"] is not None
     assert mail.sent == ["send"]
+
+
+def test_a_fake_needs_no_services(stretto: Harness) -> None:
+    stretto.fake(send, returns=7)
+    assert stretto.start(outer).result == 7
+    stretto.fake(send, does=lambda: 8)
+    assert stretto.start(outer).result == 8
+    stretto.fake(send, does=lambda **given: len(given))  # the context
+    assert stretto.start(outer).result == 1
+    stretto.fake(send, raises=ValueError("no mail"))
+    assert "no mail" in str(stretto.start(mailing).step("send").reason)
+
+
+def test_a_fake_gets_the_services_that_there_are() -> None:
+    with Harness(services=[Mail()]) as harness:
+        harness.fake(send, does=lambda mail, ctx: mail.sent.append(ctx.step_id) or 3)
+        assert harness.start(mailing).result == 3
+        harness.fake(send, does=lambda mail=None: 0 if mail is None else len(mail.sent))
+        assert harness.start(mailing).result == 1
+
+
+def test_a_fake_that_needs_a_service_itself_says_that_it_is_missing(stretto: Harness) -> None:
+    stretto.fake(send, does=lambda mail: len(mail.sent))
+    run = stretto.start(mailing)
+    assert "`mail` of" in str(run.step("send").reason)
+    assert "there is no service of type `Mail`" in str(run.step("send").reason)
+    stretto.fake(send, does=lambda mail=None: 0 if mail is None else 1)
+    assert stretto.start(mailing).result == 0
+
+
+def test_others_still_need_their_services(stretto: Harness) -> None:
+    stretto.fake(nothing, returns="")
+    assert "there is no service of type `Mail`" in str(stretto.start(mailing).step("send").reason)
+
+
+def notify(mail: Service[Mail], result: str) -> None:
+    mail.sent.append(result)
+
+
+@step(on_success=[notify, lambda: None], isolation="process")
+def notified(word: str, mail: Annotated[Mail, service("post")]) -> str:
+    return word + str(len(mail.sent))
+
+
+@workflow
+def notifying(words: list[str]) -> list[str]:
+    return notified.map(words)
+
+
+def test_handlers_and_functions_of_processes_are_faked_without_services(stretto: Harness) -> None:
+    found: list[str] = []
+    stretto.fake(notified, does=lambda word: word * 2)
+    stretto.fake(notify, does=lambda result: found.extend([result]))
+    run = stretto.start(notifying, words=["a", "b"])
+    assert run.result == ["aa", "bb"]
+    assert found == ["aa", "bb"]
+    assert [call.params["result"] for call in stretto.calls(notify)] == ["aa", "bb"]
+    assert [call.params for call in stretto.calls(notified)] == [{"word": "a"}, {"word": "b"}]
+    timeline = run.iterations("notified_map")[0].step("notified").timeline
+    assert not [line for line in timeline if "failed" in str(line)]
+
+
+def test_a_handler_that_is_not_faked_is_called(stretto: Harness) -> None:
+    stretto.fake(notified, returns="c")
+    run = stretto.start(notifying, words=["a"])
+    assert run.result == ["c"]  # whatever a handler does
+    timeline = run.iterations("notified_map")[0].step("notified").timeline
+    assert [line for line in timeline if "there is no service of type `Mail`" in str(line)]
 
 
 def test_a_flow_is_published_once_and_started_by_its_id(stretto: Harness) -> None:

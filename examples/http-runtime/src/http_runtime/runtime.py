@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from stretto.engine.records import AttemptKey
 from stretto.model.param import Parameter, ParamType
 from stretto.model.step import AnyStep
+from stretto.ports.fence import Revoked
 from stretto.ports.runtime import (
     Continue,
     Done,
@@ -40,12 +41,16 @@ class Work:
         self.ctx = ctx
         self.asked = asked
         self.request = Request(asked)
+        self.begun = False  # its request is being sent
         self.ending = False  # it was told to end: nobody wants to know how it would have ended
         self.task: asyncio.Task[None]
 
     def end(self) -> None:
         self.ending = True
-        self.request.end()
+        if self.begun:
+            self.request.end()
+        else:
+            self.task.cancel()
 
 
 class HttpRuntime:
@@ -56,6 +61,7 @@ class HttpRuntime:
     def __init__(self, now: Callable[[], int]) -> None:
         self._now = now
         self._work: dict[AttemptKey, Work] = {}
+        self._slots = asyncio.Semaphore(AT_ONCE)
         # Threads of its own: a slow server must not keep the engine from its own work.
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="http-step")
 
@@ -112,11 +118,13 @@ class HttpRuntime:
 
     # ------------------------------------------------------------------------------------------------- work
     async def _run(self, work: Work) -> None:
-        loop = asyncio.get_running_loop()
-        timer = loop.call_later(work.asked.timeout, work.request.end)
         try:
-            answer = await loop.run_in_executor(self._threads, work.request.perform)
-            result = self._judged(work, answer)
+            async with self._slots:
+                # The last moment before the effect: this node may have lost the run while the launch waited.
+                await work.ctx.fence.passed()
+                result = self._judged(work, await self._answer(work))
+        except Revoked:
+            result = Stopped()
         except NotReached as error:
             result = PlatformError(message=f"{work.asked} was not answered: {error}")
         except TooLarge:
@@ -126,11 +134,19 @@ class HttpRuntime:
             seconds = f"{work.asked.timeout:g} seconds"
             result = TimedOut(message=f"{work.asked} was not answered within {seconds}")
         finally:
-            timer.cancel()
             if self._work.get(work.ctx.launch.attempt) is work:
                 del self._work[work.ctx.launch.attempt]
         if not work.ending:
             await work.ctx.report(result)
+
+    async def _answer(self, work: Work) -> Answer:
+        loop = asyncio.get_running_loop()
+        work.begun = True
+        timer = loop.call_later(work.asked.timeout, work.request.end)
+        try:
+            return await loop.run_in_executor(self._threads, work.request.perform)
+        finally:
+            timer.cancel()
 
     def _judged(self, work: Work, answer: Answer) -> StepResult:
         try:

@@ -81,16 +81,23 @@ async def check_access(store: Store, caller: Caller, right: Right, workflow_id: 
 
 async def check_assigned(store: Store, caller: Caller, workflow_id: str, assignees: Sequence[str]) -> None:
     """Raise `Forbidden` if a question is for others; admins and the owner answer everything."""
-    if not assignees or has_role(caller, Role.ADMIN) or any(is_named(caller, entry) for entry in assignees):
+    if not assignees or any(is_named(caller, entry) for entry in assignees):
         return
-    row = await store.workflow(workflow_id)
-    owner = None if row is None else row.properties.owner
-    if owner is None or owner.name != caller.name:
+    if not await is_privileged(store, caller, workflow_id):
         names = ", ".join(f"[{entry}]" for entry in assignees)
         raise Forbidden(
             f"User [{caller.name}] may not answer: that is for {names}",
             hint="ask one of them, the owner or an admin",
         )
+
+
+async def is_privileged(store: Store, caller: Caller, workflow_id: str) -> bool:
+    """Whether somebody may answer every question of a workflow: admins and its owner may."""
+    if has_role(caller, Role.ADMIN):
+        return True
+    row = await store.workflow(workflow_id)
+    owner = None if row is None else row.properties.owner
+    return owner is not None and owner.name == caller.name
 
 
 def _why_not(caller: Caller, right: Right, properties: Properties | None) -> str | None:
@@ -117,3 +124,8 @@ def is_named(caller: Caller, entry: str) -> bool:
         return entry == caller.name
     name = entry.removeprefix(ROLE_PREFIX).upper()
     return any(role.value == name and has_role(caller, role) for role in ROLES)
+
+
+def names_of(caller: Caller) -> tuple[str, ...]:
+    """All that `is_named` takes for the caller, with names of roles in capitals."""
+    return (caller.name, *(f"{ROLE_PREFIX}{role.value}" for role in ROLES if has_role(caller, role)))

@@ -20,7 +20,8 @@ MOST_TAGS: Final = 50  # that are looked at for one answer
 class BlockedBy(msgspec.Struct, frozen=True, kw_only=True):
     """A tag of which there is no permit for somebody.
 
-    max_allowed   How many there are.
+    max_allowed   How many there are; 0, if only a rate is in the way.
+    next_slot     Of a tag with a rate that allows no start now: when the next is allowed.
     held          How many of them are held; where some are left, others in the line go before.
     holders       Some of those who hold one, as far as the reader may see them.
     ahead         Some of those who go before, the first one first, as far as the reader may see them.
@@ -29,6 +30,7 @@ class BlockedBy(msgspec.Struct, frozen=True, kw_only=True):
     tag: str
     max_allowed: int
     held: int
+    next_slot: int | None = None
     holders: tuple[AttemptRef, ...] = ()
     ahead: tuple[AttemptRef, ...] = ()
 
@@ -62,6 +64,7 @@ def _blocked(tag: str, standing: TagStanding, limit: int, seen: Collection[str])
         tag=tag,
         max_allowed=limit,
         held=standing.held,
+        next_slot=standing.next_slot,
         holders=_seen(standing.holders, seen),
         ahead=_seen(standing.next, seen),
     )

@@ -15,7 +15,7 @@ from stretto.params import Evaluated, Moment, ParamLimits, RunFacts, Scope, eval
 from stretto.params.context import Alone
 from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.store import Store
-from stretto.sel import Limits
+from stretto.sel import Budget, Limits
 
 SignalValues = Mapping[tuple[str, str], str | int]  # signal and parameter -> value
 
@@ -38,7 +38,7 @@ def facts_of(workflow: Workflow, initiator: Initiator, owner: str | None, policy
     """What expressions of a run's own parameters may know of it; its ids are not given out yet."""
     triggers = [each for each in workflow.time_triggers or () if not isinstance(each, IntervalTrigger)]
     runner = initiator.user if isinstance(initiator, ManualInitiator) else None
-    given = (initiator.params or {}) if isinstance(initiator, SignalInitiator) else {}
+    given = initiator.params if isinstance(initiator, SignalInitiator) else {}
     return RunFacts(
         workflow_id=workflow.id,
         owner=owner,
@@ -51,6 +51,7 @@ def facts_of(workflow: Workflow, initiator: Initiator, owner: str | None, policy
         trigger_signals=frozenset(
             name for each in workflow.signal_triggers or () for name in each.definitions
         ),
+        follows_maestro=workflow.follows_maestro,
     )
 
 
@@ -77,10 +78,16 @@ class RunQuestion:
 
 
 def question_of(
-    params: Mapping[str, ParamDefinition], context: FreshRun, request_id: str, now: int
+    params: Mapping[str, ParamDefinition],
+    context: FreshRun,
+    request_id: str,
+    now: int,
+    budget: Budget | None = None,
 ) -> RunQuestion:
-    """The same request has the same dice, whenever it is repeated."""
-    moment = Moment(now, _number_of(request_id))
+    """The same request has the same dice, whenever it is repeated. With a budget it is a trial: what needs
+    more is left out of the answer.
+    """
+    moment = Moment(now, _number_of(request_id), budget=budget)
     return RunQuestion(params=params, scope=Scope(context=context, moment=moment))
 
 
@@ -113,13 +120,6 @@ def evaluator_within(expressions: Limits, params: ParamLimits) -> Evaluator:
         return answer_to(RunQuestion(params=question.params, scope=bounded), params)
 
     return evaluate_within
-
-
-def evaluate_run(
-    params: Mapping[str, ParamDefinition], context: FreshRun, request_id: str, now: int
-) -> Evaluated:
-    """The parameters with their results, at once."""
-    return answer_to(question_of(params, context, request_id, now))
 
 
 def unique_number(request_id: str) -> int:

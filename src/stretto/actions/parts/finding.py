@@ -28,7 +28,7 @@ def choose_version(row: WorkflowRow, version: str) -> int:
     if text == LATEST:
         return row.latest_version
     if text == "default":
-        return row.active_version or row.latest_version
+        return row.default_version
     if text == "active":
         if not row.active_version:
             raise NotFound(f"Cannot find an active version for workflow [{row.workflow_id}]")

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import msgspec
 
-from stretto.actions.caller import Caller
+from stretto.actions.dequeue import dequeue
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.messages import act_on, send
 from stretto.actions.parts.repeat import repeated
@@ -17,7 +17,7 @@ from stretto.engine.inline_ids import is_inline
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.response import InstanceActionResponse
 from stretto.model.status import InstanceStatus, RunStatus
-from stretto.model.timeline import ActionEvent
+from stretto.model.timeline import LogEvent
 from stretto.ports.admission import Question, QueuedEnd, QueuedPause, Standing, Verdict
 from stretto.ports.hints import Hints
 from stretto.ports.rows import Phase, RunRow, RunState
@@ -65,6 +65,8 @@ async def act_on_latest(
         )
     )
     hints.hint(done.hints)
+    if done.queued:  # one that is resumed, or that no longer holds up others
+        await dequeue(store, target.workflow_id, hints=hints)
     return done.answer
 
 
@@ -104,20 +106,16 @@ def state_of(row: RunRow) -> RunState:
         status=record.status,
         failure=row.failure,
         paused=record.paused,
+        held=record.held,
         parent=row.parent,
     )
 
 
-def is_held(state: RunState) -> bool:
-    """Whether a run was paused, also before it began."""
-    return state.paused or state.status is RunStatus.PAUSED
-
-
 def answer_of(
-    state: RunState, caller: Caller, action: RunAction, now: int, info: str, status: RunStatus | None = None
+    state: RunState, now: int, info: str, status: RunStatus | None = None
 ) -> InstanceActionResponse:
     """What the user is told. With the status that the run has now it is done, else it goes on."""
-    event = ActionEvent(timestamp=now, action=action.value, author=caller.user, message=info)
+    event = LogEvent(timestamp=now, message=info)
     return InstanceActionResponse(
         workflow_id=state.key.workflow_id,
         workflow_instance_id=state.key.instance_id,

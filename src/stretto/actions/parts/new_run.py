@@ -1,7 +1,7 @@
 """A run that is asked for, with everything that does not need the workflow's lock: checked and evaluated."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -15,14 +15,15 @@ from stretto.actions.parts.evaluation import (
     signals_of,
     unique_number,
 )
+from stretto.actions.parts.overrides import check_overrides, try_overrides
 from stretto.engine.records import NO_PARAMS, AttemptKey, RunKey, RunRecord
 from stretto.engine.timeline import started_by
-from stretto.model.errors import InvalidRequest
 from stretto.model.initiator import Initiator
-from stretto.model.param import Parameter, Params, ParamSource
+from stretto.model.param import Parameter, ParamSource
 from stretto.model.request import StartRequest
 from stretto.model.run_config import RunPolicy
-from stretto.model.tag import Tag
+from stretto.model.status import RunStatus
+from stretto.model.tag import Tag, merge_tags
 from stretto.model.timeline import LogEvent
 from stretto.model.workflow import Workflow
 from stretto.params import ParamError, ParamLimits, check_request, workflow_params
@@ -41,7 +42,19 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True):
     attempt: AttemptKey
     lease: Lease
     correlation_id: str  # of its own run: a tree has one
+    tree_limit: int = 0  # leaf steps of that tree at once; 0: no limit
     waits: bool = True  # for the end of the run
+    held: bool = False  # its own run is paused
+
+    @property
+    def holds(self) -> bool:
+        """Whether the run does not begin until the step's own run goes on."""
+        return self.waits and self.held
+
+    @property
+    def hold(self) -> dict[str, Any]:
+        """The fields of a run that is made while the step's own run is paused."""
+        return {"held": True, "status": RunStatus.PAUSED} if self.holds else {}
 
     @property
     def parent(self) -> Parent | None:
@@ -58,7 +71,6 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     initiator: Initiator
     request: StartRequest
     request_id: str
-    overrides: Mapping[str, Params] = {}  # parameters of single steps
     sender: Sender | None = None
     because: str = ""  # why somebody asks for it, as the end of a sentence
     evaluate: Evaluator = evaluate_here
@@ -70,7 +82,8 @@ async def candidate_of(store: Store, wanted: Wanted, now: int | None = None) -> 
 
     Parameters that can not be evaluated refuse the request; if it says so, the run is kept as FAILED instead.
     """
-    check_overrides(wanted.workflow, wanted.overrides)
+    overrides = wanted.request.step_run_params or {}
+    check_overrides(wanted.workflow, overrides)
     params: Mapping[str, Parameter] = NO_PARAMS
     failure: str | None = None
     try:
@@ -79,25 +92,14 @@ async def candidate_of(store: Store, wanted: Wanted, now: int | None = None) -> 
         if not wanted.request.persist_failed_run:
             raise
         failure = f"The parameters of the run can not be evaluated: {error.message}"
+    await try_overrides(store, wanted.workflow, overrides, params)
     sender = wanted.sender
     return Candidate(
-        request=Start(wanted.request_id, failure),
+        request=Start(wanted.request_id, failure, held=sender is not None and sender.holds),
         record=lambda key, now: _record(wanted, params, key, now),
         parent=None if sender is None else sender.parent,
         lease=None if sender is None else sender.lease,
     )
-
-
-def check_overrides(workflow: Workflow, overrides: Mapping[str, Params]) -> None:
-    """Parameters can be given only to steps that there are."""
-    steps = [step.id for step in workflow.steps]
-    if not overrides.keys() <= set(steps):
-        raise InvalidRequest(
-            f"non-existing step id detected in step param overrides: inputs [{', '.join(overrides)}]"
-            f" vs dag [{', '.join(steps)}] of workflow [{workflow.id}]"
-        )
-    for params in overrides.values():
-        check_request(params)
 
 
 async def _evaluated(store: Store, wanted: Wanted, now: int) -> Mapping[str, Parameter]:
@@ -122,9 +124,10 @@ def _record(wanted: Wanted, params: Mapping[str, Parameter], key: RunKey, now: i
         version_id=wanted.version_id,
         initiator=wanted.initiator,
         correlation_id=":".join(map(str, key)) if sender is None else sender.correlation_id,
+        tree_limit=None if sender is None else sender.tree_limit,
         owner=_owner(wanted.row),
         params=params,
-        step_run_params=wanted.overrides,
+        step_run_params=request.step_run_params or {},
         tags=_tags(wanted),
         run_params={} if sender is not None else request.run_params or {},
         runtime_tags=request.runtime_tags or (),
@@ -133,6 +136,7 @@ def _record(wanted: Wanted, params: Mapping[str, Parameter], key: RunKey, now: i
         request_time=request.request_time,
         create_time=now,
         timeline=(LogEvent(timestamp=now, message=started_by(wanted.initiator) + wanted.because),),
+        **({} if sender is None else sender.hold),
     )
 
 
@@ -143,7 +147,4 @@ def _owner(row: WorkflowRow) -> str | None:
 def _tags(wanted: Wanted) -> tuple[Tag, ...]:
     """Those of the workflow, its properties and the request; of two with one name the later counts."""
     groups = (wanted.workflow.tags, wanted.row.properties.tags, wanted.request.runtime_tags)
-    tags = {tag.name: tag for group in groups for tag in group or ()}
-    if wanted.sender is not None:
-        tags[SUBWORKFLOW_TAG.name] = SUBWORKFLOW_TAG
-    return tuple(tags.values())
+    return merge_tags(*groups, None if wanted.sender is None else (SUBWORKFLOW_TAG,))

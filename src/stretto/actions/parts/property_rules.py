@@ -63,7 +63,7 @@ def check_strategy(found: Found, after: RunStrategy | None) -> None:
     """A given strategy must be able to go on with the runs that are there."""
     if found.row is not None and after is not None:
         counts = found.counts
-        check_change(found.row.strategy, after, counts.queued, counts.running, counts.failed)
+        check_change(found.row.strategy, after, *counts)
 
 
 def _overlaid(before: Properties, given: Properties) -> Properties:

@@ -13,14 +13,14 @@ from stretto.model.errors import Conflict
 from stretto.model.param import Params
 from stretto.model.status import StepStatus
 from stretto.model.step import ForeachStep
-from stretto.model.timeline import ActionEvent
+from stretto.model.timeline import LogEvent
 from stretto.ports.rows import AttemptRow
 from stretto.ports.store import Store
 
 
 async def restart_step_above(
     store: Store, again: Again, patience: Patience | None
-) -> tuple[AttemptKey, ActionEvent]:
+) -> tuple[AttemptKey, LogEvent]:
     """Ask the owner for the next attempt of the step, or, of a foreach that still runs, for one iteration of
     it; returns the key of the attempt, and a line for the timeline.
     """
@@ -41,10 +41,7 @@ async def restart_step_above(
     made = None if outcome is None else outcome.attempt
     attempt = made or AttemptKey(key, step_id, before if within else before + 1)
     message = f"User [{again.caller.name}] restarted step {attempt}"
-    line = ActionEvent(
-        timestamp=await store.now(), action="RESTART", author=again.caller.user, message=message
-    )
-    return attempt, line
+    return attempt, LogEvent(timestamp=await store.now(), message=message)
 
 
 async def _is_within(store: Store, again: Again, newest: AttemptRow | None, step_id: str) -> bool:

@@ -20,16 +20,18 @@ from stretto.actions.parts.evaluation import (
     signals_of,
     unique_number,
 )
-from stretto.actions.parts.finding import find_newest_run
+from stretto.actions.parts.finding import find_newest_run, step_in
 from stretto.actions.parts.new_run import Sender
-from stretto.actions.reading.aggregation import aggregate
-from stretto.actions.reading.definitions import definition_of
+from stretto.actions.parts.overrides import check_covered, check_overrides, try_overrides
+from stretto.actions.reading.aggregation import aggregate_runs
+from stretto.actions.reading.definitions import instance_definition
 from stretto.definition.graph import Graph
 from stretto.definition.restart import waiting_roots
 from stretto.engine.inline_ids import is_inline
-from stretto.engine.opening import plan_of_run, restarted_step
+from stretto.engine.opening import dag_of_run, restarted_step
 from stretto.engine.records import RunKey, RunRecord
 from stretto.engine.restart_path import climb
+from stretto.model.errors import WrongState
 from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, UpstreamFields
 from stretto.model.param import Parameter, Params, ParamSource
 from stretto.model.run_config import RestartConfig, RunPolicy
@@ -95,10 +97,13 @@ async def next_run(store: Store, again: Again) -> Admitted:
     """A new run of an instance that has ended, put to the run strategy of its workflow."""
     workflow = await check_place(store, again)
     params = await _params(store, workflow, again)
+    overrides = _kept_overrides(workflow, again)
     sender = again.sender
     candidate = Candidate(
-        request=Restart(again.request_id, again.row.key.instance_id),
-        record=lambda key, now: _record(again, params, key, now),
+        request=Restart(
+            again.request_id, again.row.key.instance_id, held=sender is not None and sender.holds
+        ),
+        record=lambda key, now: _record(again, params, overrides, key, now),
         parent=None if sender is None else sender.parent,
         lease=None if sender is None else sender.lease,
     )
@@ -109,9 +114,9 @@ async def check_place(store: Store, again: Again) -> Workflow:
     """The definition that is restarted. Refused, if no step would be covered, or if the step on the path is
     behind one that must be restarted first.
     """
-    workflow = await definition_of(store, again.row)
-    state = await aggregate(store, workflow, again.row)
-    covered = plan_of_run(workflow, again.policy, state.statuses, again.config).numbers
+    workflow = await instance_definition(store, again.row)
+    state = await aggregate_runs(store, workflow, again.row)
+    covered = dag_of_run(workflow, again.policy, state.statuses, again.config)
     step = restarted_step(again.config)
     if step is not None:
         edges = {each.id: each.transition.successors for each in workflow.steps if each.id in covered}
@@ -119,15 +124,46 @@ async def check_place(store: Store, again: Again) -> Workflow:
     return workflow
 
 
-async def with_results(store: Store, again: Again) -> Again:
-    """The restart of an iteration, with the results of the parameters that it changes: an iteration begins in
-    a decision of the run around it, where nothing that may take long is evaluated.
+async def checked(store: Store, again: Again) -> Again:
+    """The restart of what a user named, whose parameters can be used; those that can not are refused here,
+    and not where nobody would see it: in a step above, or in the step that reads them.
     """
-    given = again.config.restart_params
-    if not given or not is_inline(again.row.key.workflow_id):
+    steps = {step: given for step, given in (again.config.step_restart_params or {}).items() if given}
+    if steps:
+        workflow = await instance_definition(store, again.row)
+        check_overrides(workflow, steps)
+        if not again.goes_on:
+            state = await aggregate_runs(store, workflow, again.row)
+            covered = dag_of_run(workflow, again.policy, state.statuses, again.config)
+            check_covered(workflow, steps, covered)
+        await try_overrides(store, workflow, steps, again.row.record.params, restarting=True)
+    return await _with_results(store, again)
+
+
+async def _with_results(store: Store, again: Again) -> Again:
+    """The restart of an iteration, with the results of the parameters that it changes: an iteration begins in
+    a decision of the run around it, where nothing that may take long is evaluated. A run below another one is
+    begun by a step; what it can not use is refused before.
+    """
+    given, row = again.config.restart_params, again.row
+    if not given:
         return again
-    results = await _params(store, await definition_of(store, again.row), again)
-    literals = {name: bare(literal_of(results[name])) for name in given}
+    if again.goes_on:
+        raise WrongState(
+            f"Cannot change parameters of run {row.key}: it goes on, and they are fixed",
+            hint="give them to the step (step_run_params), or restart once the run has ended",
+        )
+    if waiting_parent(row.record.initiator) is None:
+        return again
+    results = await _params(store, await instance_definition(store, row), again)
+    if not is_inline(row.key.workflow_id):
+        return again
+    literals = {
+        name: msgspec.structs.replace(
+            bare(literal_of(results[name])), mode=each.mode, tags=each.tags, source=None
+        )
+        for name, each in given.items()
+    }
     return msgspec.structs.replace(
         again, config=msgspec.structs.replace(again.config, restart_params=literals)
     )
@@ -156,7 +192,26 @@ def _initiator(again: Again) -> Initiator:
     return again.initiator or ManualInitiator(user=again.caller.user)
 
 
-def _record(again: Again, params: Mapping[str, Parameter], key: RunKey, now: int) -> RunRecord:
+def _kept_overrides(workflow: Workflow, again: Again) -> dict[str, Params]:
+    """What the start gave to single steps, except where this restart changes the parameter of the run that an
+    override stands for: the newer request wins.
+    """
+    changed = (again.config.restart_params or {}) if again.is_end_of_path else {}
+    kept: dict[str, Params] = {}
+    for step_id, given in again.row.record.step_run_params.items():
+        step = step_in(workflow.steps, step_id)
+        own = (None if step is None else step.params) or {}
+        kept[step_id] = {name: each for name, each in given.items() if name in own or name not in changed}
+    return kept
+
+
+def _record(
+    again: Again,
+    params: Mapping[str, Parameter],
+    overrides: Mapping[str, Params],
+    key: RunKey,
+    now: int,
+) -> RunRecord:
     """What belongs to the instance stays; the run is the caller's, or the step's."""
     before, sender = again.row.record, again.sender
     who = f"User [{again.caller.name}]" if sender is None else f"Step {sender.attempt}"
@@ -169,13 +224,16 @@ def _record(again: Again, params: Mapping[str, Parameter], key: RunKey, now: int
         restart=again.config,
         initiator=_initiator(again),
         correlation_id=before.correlation_id,
+        tree_limit=before.tree_limit if sender is None else sender.tree_limit,
         owner=before.owner,
         params=params,
-        step_run_params=before.step_run_params,
+        step_run_params=overrides,
         tags=before.tags,
+        runtime_tags=before.runtime_tags,
         artifacts=before.artifacts,
         properties_at=before.properties_at,
         request_time=again.request_time,
         create_time=now,
         timeline=(LogEvent(timestamp=now, message=line),),
+        **({} if sender is None else sender.hold),
     )

@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
-from stretto.actions.start import Asked
 from stretto.actions.start_many import start_many
+from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse
 from stretto.params import ParamLimits
 from stretto.params.requests import DEFAULT_LIMITS
@@ -31,7 +31,7 @@ class Waiting(NamedTuple):
     """A request, and who waits for its answer."""
 
     caller: Caller
-    asked: Asked
+    request: StartRequest
     answer: asyncio.Future[StartResponse]
 
 
@@ -53,11 +53,13 @@ class Submitting:
         self._queues: dict[Kind, list[Waiting]] = {}
         self._tasks: dict[Kind, asyncio.Task[None]] = {}
 
-    async def start(self, caller: Caller, workflow_id: str, version: str, asked: Asked) -> StartResponse:
+    async def start(
+        self, caller: Caller, workflow_id: str, version: str, request: StartRequest
+    ) -> StartResponse:
         """A new run; see `actions.start`."""
         answer: asyncio.Future[StartResponse] = asyncio.get_running_loop().create_future()
         kind = Kind(workflow_id, version, caller.name, caller.roles, caller.reason)
-        self._queues.setdefault(kind, []).append(Waiting(caller, asked, answer))
+        self._queues.setdefault(kind, []).append(Waiting(caller, request, answer))
         if kind not in self._tasks:
             self._tasks[kind] = asyncio.create_task(self._carry_out(kind))
         return await answer
@@ -75,7 +77,7 @@ class Submitting:
                     batch[0].caller,
                     kind.workflow_id,
                     kind.version,
-                    [each.asked for each in batch],
+                    [each.request for each in batch],
                     hints=self._hints,
                     evaluate=self._evaluate,
                     limits=self._limits,

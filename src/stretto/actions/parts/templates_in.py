@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from stretto.actions.parts.offload import offload
 from stretto.model.step import AnyStep, ForeachStep, TypedStep, WhileStep
 from stretto.model.workflow import Workflow
 from stretto.ports.store import Store
@@ -12,7 +13,8 @@ DEFAULT_TEMPLATE: Final = "default"
 
 async def templates_of(store: Store, workflow: Workflow) -> list[str]:
     """Those of them that there are."""
-    return [each for each, version in _job_types(workflow) if await store.template(each, version)]
+    named = dict.fromkeys(await offload(len(workflow.steps), lambda: list(_job_types(workflow))))
+    return [each for each, version in named if await store.template(each, version)]
 
 
 def _job_types(workflow: Workflow) -> Iterator[tuple[str, str]]:

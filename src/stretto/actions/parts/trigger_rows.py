@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import NAMESPACE_OID, uuid5
 
+import msgspec
+
 from stretto.definition.durations import duration_millis
 from stretto.model.properties import Properties
 from stretto.model.retry import Number
@@ -18,7 +20,11 @@ MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def trigger_id(workflow_id: str, trigger: TimeTrigger | SignalTrigger) -> str:
-    """The same for the same trigger of a workflow in whatever version: what it took stays with it."""
+    """The same for the same trigger of a workflow in whatever version: what it took stays with it. A trigger
+    with another `catch_up` is the same one: it goes on from where it was.
+    """
+    if not isinstance(trigger, SignalTrigger):
+        trigger = msgspec.structs.replace(trigger, catch_up=None, catch_up_limit=None)
     return str(uuid5(NAMESPACE_OID, f"{workflow_id}\0{to_json(encode(trigger)).decode()}"))
 
 
@@ -69,12 +75,16 @@ def _time_trigger_row(workflow_id: str, version_id: int, trigger: TimeTrigger, n
 def schedule_of(trigger: TimeTrigger, delay: timedelta = timedelta()) -> Schedule:
     """When a trigger fires; an INTERVAL is refused when it is published."""
     kind = str(type(trigger).__struct_config__.tag)
+    return Schedule(cron_of(kind, expression_of(trigger)), parse_zone(trigger.timezone), delay)
+
+
+def expression_of(trigger: TimeTrigger) -> str:
+    """What its author wrote for when it fires."""
     match trigger:
         case CronTrigger(cron=text) | IntervalTrigger(interval=text):
-            expression = text
+            return text
         case _:
-            expression = trigger.expression.value
-    return Schedule(cron_of(kind, expression), parse_zone(trigger.timezone), delay)
+            return trigger.expression.value
 
 
 def _millis(delay: Number | None) -> int:

@@ -6,12 +6,12 @@ from stretto.engine.events import RunActed, RunAction
 from stretto.engine.records import RunKey
 from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.status import RunStatus
-from stretto.model.timeline import LogEvent
+from stretto.model.timeline import LogEvent, TimelineEvent
 from stretto.ports.admission import NewRun, QueuedEnd, Reading, Standing, Verdict
 from stretto.ports.messages import Letter, Stop
 from stretto.ports.places import group_of_run
 from stretto.ports.rows import FailureMark
-from stretto.strategies import Admission, Mark, queue_needed
+from stretto.strategies import Admission, Mark, paused_needed, queue_needed
 from stretto.strategies import RunKey as Place
 
 A = TypeVar("A")
@@ -30,7 +30,11 @@ def key_of(workflow_id: str, place: Place) -> RunKey:
 
 def reading(strategy: RunStrategy) -> Reading:
     """As much as `admit` looks at; the rule that stops running runs must know them."""
-    return Reading(queue=queue_needed(strategy), running=strategy.rule is RunStrategyRule.LAST_ONLY)
+    return Reading(
+        queue=queue_needed(strategy),
+        paused=paused_needed(strategy),
+        running=strategy.rule is RunStrategyRule.LAST_ONLY,
+    )
 
 
 def verdict_of(
@@ -40,8 +44,11 @@ def verdict_of(
     *,
     created: tuple[NewRun, ...] = (),
     marks: tuple[Mark, ...] = (),
+    mark_event: TimelineEvent | None = None,
 ) -> Verdict[A]:
-    """Everything that follows from an admission; `marks` are those that a user set beside it."""
+    """Everything that follows from an admission; `marks` are those that a user sets beside it, with the event
+    that says so.
+    """
     workflow_id, now = standing.workflow_id, standing.now
     return Verdict(
         answer=answer,
@@ -59,6 +66,7 @@ def verdict_of(
         marks={
             key_of(workflow_id, each.run): FailureMark(each.raw.value) for each in (*admission.marks, *marks)
         },
+        mark_event=mark_event,
         sent=tuple(_stop(run, admission.stop_running) for run in standing.running if admission.stop_running),
     )
 

@@ -1,14 +1,16 @@
 """An instance over all its runs, told from the rows: what each run covered, and what became of each step."""
 
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import msgspec
 
+from stretto.actions.parts.offload import offload
 from stretto.definition.graph import Graph, runtime_dag
 from stretto.engine.aggregate import aggregated_info, aggregated_views
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.live_rollup import left_under
-from stretto.engine.opening import plan_of_run, restarted_step
+from stretto.engine.opening import dag_of_run, restarted_step
 from stretto.engine.records import RunRecord
 from stretto.engine.rollup import Rollup, rollup_of_earlier_runs
 from stretto.model.aggregated import AggregatedInfo, StepAggregatedView
@@ -21,6 +23,14 @@ from stretto.ports.rows import AttemptRow, RunRow
 from stretto.ports.store import Store
 
 
+class Folded(NamedTuple):
+    """An instance after some of its runs: what the last one covers, and what became of each step."""
+
+    dag: dict[str, Transition]
+    info: AggregatedInfo
+    undone: frozenset[str]
+
+
 class RunInInstance(msgspec.Struct, frozen=True, kw_only=True):
     """A run, and its instance up to it."""
 
@@ -28,22 +38,31 @@ class RunInInstance(msgspec.Struct, frozen=True, kw_only=True):
     dag: dict[str, Transition]  # of the steps that it covers, in their order
     attempts: list[AttemptRow]  # the newest of each step that was created
     info: AggregatedInfo
+    undone: frozenset[str] = frozenset()  # steps whose success counts no more
     alone: bool  # there is no run before it
     under: Mapping[str, Rollup] = {}  # what ran in the loops and the children of steps, newest run first
     earlier: Rollup | None = None  # leaf steps of earlier runs that it does not cover
 
     @property
     def statuses(self) -> dict[str, StepStatus]:
-        """The newest status of each step."""
-        return statuses_in(self.info)
+        """The newest status of each step: where a restart begins. What was undone is as if it never ran."""
+        return statuses_in(Folded(self.dag, self.info, self.undone))
 
 
 async def aggregate(store: Store, workflow: Workflow, row: RunRow) -> RunInInstance:
-    """Fold the runs of an instance, the oldest first, up to this one."""
+    """A run with its instance up to it, as it is shown. One that undoes others has steps of its own."""
+    if row.record.policy is RunPolicy.UNDO:
+        return folded(workflow, row, await store.newest_attempts(row.key), None)
+    return await aggregate_runs(store, workflow, row)
+
+
+async def aggregate_runs(store: Store, workflow: Workflow, row: RunRow) -> RunInInstance:
+    """Fold the runs of an instance, the oldest first, up to this one: where a restart begins."""
     last: RunInInstance | None = None
     before = await runs_below(store, row.key.workflow_id, row.key.instance_id, row.key.run_id)
     for each in (*before, row):
-        last = folded(workflow, each, await store.newest_attempts(each.key), last)
+        attempts = await store.newest_attempts(each.key)
+        last = await offload(len(workflow.steps), folded, workflow, each, attempts, last)
     assert last is not None  # noqa: S101 - there is at least the run itself
     return last
 
@@ -53,13 +72,15 @@ def folded(
 ) -> RunInInstance:
     """The instance after one more run."""
     made = {each.key.step_id: _view(each) for each in attempts}
-    dag, info = after_run(workflow, row.record, made, None if last is None else last.info)
+    before = None if last is None else Folded(last.dag, last.info, last.undone)
+    dag, info, undone = after_run(workflow, row.record, made, before)
     under = {} if last is None else last.under
     return RunInInstance(
         row=row,
         dag=dag,
         attempts=attempts,
         info=info,
+        undone=undone,
         alone=last is None,
         under={**under, **_under(attempts)},
         earlier=None if last is None else _earlier(row, last, dag),
@@ -86,33 +107,42 @@ def after_run(
     workflow: Workflow,
     record: RunRecord,
     made: Mapping[str, StepAggregatedView],
-    before: AggregatedInfo | None,
-) -> tuple[dict[str, Transition], AggregatedInfo]:
+    before: Folded | None,
+) -> Folded:
     """What a run covers, and the instance after it; `made` are the steps that it created."""
-    dag = runtime_dag(workflow.steps, _covered(workflow, record, before))
+    if record.policy is RunPolicy.UNDO and before is not None:
+        made = {}  # its steps are not those of the instance
+    dag = _dag(workflow, record, before)
     specific = record.policy is RunPolicy.RESTART_FROM_SPECIFIC
     views = aggregated_views(
         [step.id for step in workflow.steps],
         made,
         Graph({step: edges.successors for step, edges in dag.items()}),
-        before=None if before is None else before.step_aggregated_views,
+        before=None if before is None else before.info.step_aggregated_views,
         restarted=restarted_step(record.restart) if specific else None,
     )
-    status = None if before is None else before.workflow_instance_status
-    return dag, aggregated_info(record.status, views, status)
+    status = None if before is None else before.info.workflow_instance_status
+    undone = frozenset() if before is None else before.undone - made.keys()
+    info = aggregated_info(record.status, views, status, follows_maestro=workflow.follows_maestro)
+    return Folded(dag, info, undone | record.undone.keys())
 
 
-def _covered(workflow: Workflow, record: RunRecord, before: AggregatedInfo | None) -> Collection[str] | None:
-    """The steps of a run; None: all. An iteration says it itself, as what was restarted is around it."""
+def _dag(workflow: Workflow, record: RunRecord, before: Folded | None) -> dict[str, Transition]:
+    """The steps of a run. An iteration says it itself, as what was restarted is around it."""
+    if record.policy is RunPolicy.UNDO:
+        return runtime_dag(workflow.steps, None if before is None else ())
     if is_inline(record.key.workflow_id):
-        return record.covers
+        return runtime_dag(workflow.steps, record.covers)
     statuses = None if before is None else statuses_in(before)
-    return plan_of_run(workflow, record.policy, statuses, record.restart).numbers.keys()
+    return dag_of_run(workflow, record.policy, statuses, record.restart)
 
 
-def statuses_in(info: AggregatedInfo) -> dict[str, StepStatus]:
+def statuses_in(folded: Folded) -> dict[str, StepStatus]:
     """The newest status of each step: where a restart begins."""
-    return {step: view.status for step, view in info.step_aggregated_views.items()}
+    views = folded.info.step_aggregated_views
+    return {
+        step: StepStatus.NOT_CREATED if step in folded.undone else view.status for step, view in views.items()
+    }
 
 
 def _view(row: AttemptRow) -> StepAggregatedView:

@@ -63,7 +63,7 @@ async def list_all_runs(
     )
     found = await page_of_list(store, caller, request, listing)
     page = shown_as(found, map(run_line, found.elements))
-    return counted_as(page, await store.count_runs(wanted)) if RunExtra.COUNT in include else page
+    return counted_as(page, caller, await store.count_runs(wanted)) if RunExtra.COUNT in include else page
 
 
 async def get_run_histogram(

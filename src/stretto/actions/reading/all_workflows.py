@@ -72,9 +72,7 @@ async def workflow_lines(
     store: Store, rows: Sequence[WorkflowRow], include: Collection[Extra] = (), since: int = 0
 ) -> list[WorkflowLine]:
     """Workflows as lists show them, read all together."""
-    versions = [
-        VersionKey(row.workflow_id, row.internal_id, row.active_version or row.latest_version) for row in rows
-    ]
+    versions = [VersionKey(row.workflow_id, row.internal_id, row.default_version) for row in rows]
     heads = await store.version_heads(versions)
     lines = [workflow_line(row, heads.get(version)) for row, version in zip(rows, versions, strict=True)]
     return await _with_extras(store, lines, include, since)

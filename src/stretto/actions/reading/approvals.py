@@ -10,6 +10,7 @@ from stretto.actions.reading.lines import AttemptRef, attempt_ref
 from stretto.actions.reading.listing import Listing, Number, page_of_list, shown_as
 from stretto.definition.schema.answers import answer_schema
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey
+from stretto.engine.timeouts import TIMED_OUT
 from stretto.model.approval import ApprovalState, Asked
 from stretto.model.page import Page
 from stretto.model.param import Parameter, ParamSource
@@ -113,4 +114,5 @@ def state_of(record: AttemptRecord) -> ApprovalState:
     if record.is_asking:
         return ApprovalState.OPEN
     ends = record.decided or record.status
-    return ApprovalState.EXPIRED if ends in LATE else ApprovalState.WITHDRAWN
+    ignored = ends is StepStatus.COMPLETED_WITH_ERROR and record.reason == TIMED_OUT
+    return ApprovalState.EXPIRED if ends in LATE or ignored else ApprovalState.WITHDRAWN

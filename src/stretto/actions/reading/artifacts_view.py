@@ -3,15 +3,16 @@
 Nobody writes it down while they go on: it is told from their rows, when somebody looks.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from stretto.actions.reading.aggregation import RunInInstance, aggregate
+from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.definitions import definition_of
-from stretto.actions.reading.flows import flow_of
+from stretto.actions.reading.flows import LoadedRun
 from stretto.actions.reading.instance_view import overview_of
 from stretto.engine.earlier import Rows
 from stretto.engine.intervals import Intervals
+from stretto.engine.live_rollup import rollup_of_rows
 from stretto.engine.loop_overview import (
     Round,
     ended_iterations,
@@ -19,24 +20,38 @@ from stretto.engine.loop_overview import (
     stats_of,
     while_artifact,
 )
-from stretto.engine.records import LoopRecord
+from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.engine.rollup import Rollup
 from stretto.model.artifact import ArtifactKey, Artifacts, SubworkflowArtifact
 from stretto.model.status import RUN_ENDS, InstanceStatus, RunStatus
 from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
-from stretto.model.workflow import Workflow
+from stretto.model.step_instance import StepInstance
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, RunRow
 from stretto.ports.store import Store
 
+STARTING_RUNS: Final = (SubworkflowStep, ForeachStep, WhileStep)
 UNFINISHED: Final = tuple(status for status in RunStatus if not status.is_terminal)
 BADLY: Final = tuple(status for status in RUN_ENDS if status is not RunStatus.SUCCEEDED)
 BATCH: Final = 200
 MOST_NAMED: Final = 2_000  # iterations; who wants to see more of them lists them
 
 
+async def loops_of(
+    store: Store, views: Iterable[StepInstance], runs: Collection[RunKey]
+) -> dict[AttemptKey, LoopRecord]:
+    """The loops of these runs, if one of the steps is a loop: read once per run."""
+    if not any(isinstance(view.definition, ForeachStep | WhileStep) for view in views):
+        return {}
+    return {loop.key: loop for run in runs for loop in await store.loops(run)}
+
+
 async def artifacts_of(
-    store: Store, row: AttemptRow, step: AnyStep | None, state: RunInInstance, workflow: Workflow
+    store: Store,
+    row: AttemptRow,
+    step: AnyStep | None,
+    loaded: LoadedRun,
+    loops: Mapping[AttemptKey, LoopRecord],
 ) -> Artifacts:
     """The artifacts of an attempt, with that of its loop or child."""
     own = row.record.artifacts
@@ -47,14 +62,15 @@ async def artifacts_of(
         )
     if not isinstance(step, ForeachStep | WhileStep):
         return own
-    loops = [each for each in await store.loops(row.key.run) if each.key == row.key]
-    if not loops:
+    loop, flow = loops.get(row.key), loaded.flow
+    if loop is None:
         return own
-    loop, flow = loops[0], flow_of(state, workflow)
     highest = max(loop.run_id, row.record.loop_run or 0)  # what is above runs for a later run
     alive = [each for each in await _iterations(store, loop, UNFINISHED) if each.key.run_id <= highest]
     if isinstance(step, WhileStep):
-        last = await _last_round(store, alive[-1]) if alive else None
+        newest = RunKey(loop.inline_id, loop.next_index, loop.run_id)
+        at = alive[-1] if alive else await store.run(newest)
+        last = None if at is None else await _last_round(store, at)
         made = while_artifact(flow, row.record, loop, last)
         made.loop_param_values = await _values(store, loop)
         return {**own, ArtifactKey.WHILE.value: made}
@@ -95,7 +111,10 @@ def _round(row: RunRow) -> Round:
 
 async def _last_round(store: Store, row: RunRow) -> Round:
     state = await aggregate(store, await definition_of(store, row), row)
-    return _round(row)._replace(overview=overview_of(state))
+    own = _round(row)
+    if row.summary.rollup is None:  # of an iteration that has ended nobody keeps it
+        own = own._replace(rollup=rollup_of_rows(each.record for each in state.attempts))
+    return own._replace(overview=overview_of(state))
 
 
 async def _values(store: Store, loop: LoopRecord) -> dict[str, list[Any]] | None:

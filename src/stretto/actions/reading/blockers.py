@@ -31,6 +31,7 @@ class BlockerKind(Word):
     STRATEGY = "strategy"
     APPROVAL = "approval"
     NODE = "node"
+    FUNCTION = "function"  # that no running process knows
     EVALUATION = "evaluation"
     QUARANTINE = "quarantine"
 
@@ -100,6 +101,10 @@ def with_holders(
 
 
 def _held_by(found: Blocker, held: BlockedBy) -> Blocker:
+    if held.next_slot is not None:
+        at = datetime.fromtimestamp(held.next_slot / 1_000, UTC).isoformat(timespec="seconds")
+        detail, moves = f"{found.detail}, next slot at {at}", f"the rate allows the next start, at {at}"
+        return msgspec.structs.replace(found, detail=detail, moves_when=moves, blocked_by=held)
     detail = f"{found.detail}: {held.held} of {held.max_allowed} are held"
     if held.holders:
         detail += f", by {', '.join(map(_address, held.holders))}"
@@ -191,6 +196,11 @@ def _person(reason: Reason, found: Why) -> Blocker:
     return _blocker(reason, K.APPROVAL, "somebody answers", H.ANSWER)
 
 
+def _function(reason: Reason, _found: Why) -> Blocker:
+    made = _blocker(reason, K.FUNCTION, f"a process that knows {reason.subject} joins")
+    return msgspec.structs.replace(made, detail=for_people(made.detail, [reason]))
+
+
 _BY_CAUSE: Final[Mapping[Cause, Made]] = {
     Cause.PREDECESSOR: _predecessor,
     Cause.CONDITION: _condition,
@@ -205,6 +215,7 @@ _BY_CAUSE: Final[Mapping[Cause, Made]] = {
     Cause.PERMIT: _permit,
     Cause.TIME: _time,
     Cause.WORK: _nothing,
+    Cause.FUNCTION: _function,
     Cause.PERSON: _person,
     Cause.CHILD: _nothing,
     Cause.TERMINATION: _nothing,

@@ -8,7 +8,9 @@ import msgspec
 from stretto.actions.caller import Caller
 from stretto.actions.reading.listing import Sight
 from stretto.actions.reading.topics import Topic
-from stretto.model.event import ChangeEvent
+from stretto.engine.context import step_uuid
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.model.event import ChangeEvent, StepStatusChanged
 from stretto.ports.events import Cursor
 from stretto.ports.store import Store
 
@@ -43,3 +45,19 @@ async def read_changes(
         shown = tuple(event for event in events if event.workflow_id in seen)
         made.append(Changes(group=row.group, seq=row.seq, at=row.at, events=shown, cursor=dict(place)))
     return made
+
+
+def sent(event: ChangeEvent, cluster_name: str, now: int) -> ChangeEvent:
+    """The event as Maestro sends it: every move of a step, the id of the attempt, who sends it and when."""
+    if not isinstance(event, StepStatusChanged):
+        return msgspec.structs.replace(event, cluster_name=cluster_name, send_time=now)
+    run = RunKey(event.workflow_id, event.workflow_instance_id, event.workflow_run_id)
+    attempt = AttemptKey(run, event.step_id, event.step_attempt_id)
+    return msgspec.structs.replace(
+        event,
+        step_uuid=None if event.workflow_uuid is None else step_uuid(event.workflow_uuid, attempt),
+        cluster_name=cluster_name,
+        status_change_records=event.all_moves(),
+        passed=None,
+        send_time=now,
+    )

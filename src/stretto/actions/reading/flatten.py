@@ -53,6 +53,7 @@ async def list_iterations(
 ) -> Page[StepIteration]:
     """The iterations of a step, as far as the step was created in them. A page looks at a bounded
     number of iterations: if a filter leaves few of them, it is short, and its cursor says where to go on.
+    `total_count` is the size of the page, as in Maestro.
     """
     target = await find_target(store, caller, run, step_id)
     if wanted.sort in {Sort.FAILED_FIRST, Sort.LONGEST}:
@@ -83,7 +84,11 @@ async def list_iterations(
         has_previous_page=more if back else bool(request.cursor),
         has_next_page=bool(request.cursor) if back else more,
     )
-    return Page(page_info=info, total_count=len(kept), elements=tuple(shown for _rank, shown in kept))
+    return Page(
+        page_info=info,
+        total_count=len(kept),
+        elements=tuple(shown for _rank, shown in kept),
+    )
 
 
 async def get_iteration(

@@ -72,7 +72,11 @@ async def list_in_order(
         has_previous_page=bool(beyond),
         has_next_page=more,
     )
-    return Page(page_info=info, total_count=len(kept), elements=tuple(shown for _place, shown in kept))
+    return Page(
+        page_info=info,
+        total_count=len(kept),
+        elements=tuple(shown for _place, shown in kept),
+    )
 
 
 def _place_in(cursor: str | None, sort: Sort) -> Place:

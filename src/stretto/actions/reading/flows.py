@@ -1,10 +1,30 @@
 """A run in memory again, to be looked at: what was committed, without what is inside its loops."""
 
-from stretto.actions.reading.aggregation import RunInInstance
+import msgspec
+
+from stretto.actions.parts.offload import offload
+from stretto.actions.reading.aggregation import RunInInstance, aggregate
 from stretto.engine.flow import Flow, Tree
 from stretto.engine.plan import Plan
 from stretto.engine.settings import EngineSettings
 from stretto.model.workflow import Workflow
+from stretto.ports.rows import RunRow
+from stretto.ports.store import Store
+
+
+class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run with everything that views of its steps need: made once for all of them."""
+
+    state: RunInInstance
+    workflow: Workflow
+    flow: Flow
+
+
+async def load_run(store: Store, workflow: Workflow, row: RunRow) -> LoadedRun:
+    """A run of this workflow, its instance up to it, and its flow."""
+    state = await aggregate(store, workflow, row)
+    flow = await offload(len(workflow.steps), flow_of, state, workflow)
+    return LoadedRun(state=state, workflow=workflow, flow=flow)
 
 
 def flow_of(state: RunInInstance, workflow: Workflow, *, load: bool = True) -> Flow:

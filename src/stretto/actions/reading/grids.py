@@ -1,14 +1,15 @@
 """Runs of a workflow beside each other: one column of letters for each."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_run, find_workflow
-from stretto.actions.reading.definitions import definition_of
+from stretto.actions.parts.offload import offload
+from stretto.actions.reading.definitions import instance_definition
 from stretto.actions.reading.listing import Number, cursor_of, key_in
 from stretto.actions.reading.run_steps import code_of, covered_by, needs_earlier, runs_up_to
 from stretto.engine.inline_ids import is_inline
@@ -60,13 +61,12 @@ async def get_grid(
     versions = await _versions(store, page.elements)
     heads = _bounded(page.elements, versions)
     steps = _order(versions[version] for version in sorted({each.version_id for each in heads}, reverse=True))
-    columns = await _columns(store, heads, versions)
+    rows = await _rows(store, heads, versions)
+    cells = len(steps) * len(heads)
     return GridView(
         workflow_id=workflow_id,
         steps=tuple(steps),
-        runs=tuple(
-            _run(each, "".join(columns[each.key].get(step, ABSENT) for step in steps)) for each in heads
-        ),
+        runs=await offload(cells, _runs, heads, steps, rows, versions),
         page_info=PageInfo(
             start_cursor=cursor_of(heads[0].key[1:]) if heads else None,
             end_cursor=cursor_of(heads[-1].key[1:]) if heads else None,
@@ -80,7 +80,7 @@ async def _versions(store: Store, heads: Iterable[RunGlance]) -> dict[int, Workf
     """The definitions that these runs follow."""
     some = {each.version_id: each.key for each in heads}
     rows = {version: await find_run(store, *key[:2], str(key.run_id)) for version, key in some.items()}
-    return {version: await definition_of(store, row) for version, row in rows.items()}
+    return {version: await instance_definition(store, row) for version, row in rows.items()}
 
 
 def _bounded(heads: Sequence[RunGlance], versions: Mapping[int, Workflow]) -> list[RunGlance]:
@@ -105,25 +105,38 @@ def _order(workflows: Iterable[Workflow]) -> dict[str, None]:
     return {step.id: None for workflow in workflows for step in workflow.steps}
 
 
-async def _columns(
-    store: Store, heads: Sequence[RunGlance], versions: Mapping[int, Workflow]
-) -> dict[RunKey, dict[str, str]]:
-    """For each run the letters of its steps, from one look at the steps of all of them."""
-    well = {each.key for each in heads if _all_succeeded(each, versions[each.version_id])}
-    others = [each for each in heads if each.key not in well]
+class _Rows(NamedTuple):
+    """What is read of the runs that have not simply succeeded: the runs before each, and their steps."""
+
+    earlier: Mapping[RunKey, list[RunRow]]
+    made: Mapping[RunKey, Mapping[str, StepStatus]]
+
+
+async def _rows(store: Store, heads: Sequence[RunGlance], versions: Mapping[int, Workflow]) -> _Rows:
+    """From one look at the steps of all of them."""
+    others = [each for each in heads if not _all_succeeded(each, versions[each.version_id])]
     earlier = {each.key: await _earlier(store, each.key) for each in others}
     wanted = {row.key for rows in earlier.values() for row in rows}
-    made = await store.step_statuses(wanted | earlier.keys()) if others else {}
-    found: dict[RunKey, dict[str, str]] = {}
+    return _Rows(earlier, await store.step_statuses(wanted | earlier.keys()) if others else {})
+
+
+def _runs(
+    heads: Sequence[RunGlance], steps: Collection[str], rows: _Rows, versions: Mapping[int, Workflow]
+) -> tuple[GridRun, ...]:
+    found: list[GridRun] = []
     for head in heads:
-        steps = versions[head.version_id].steps
-        if head.key in well:
-            found[head.key] = dict.fromkeys((step.id for step in steps), STEP_CODES[StepStatus.SUCCEEDED])
-            continue
-        rows, own = earlier[head.key], made.get(head.key, {})
-        covered = covered_by(versions[head.version_id], rows, made) if rows else None
-        found[head.key] = {step.id: code_of(step.id, own.get(step.id), covered) for step in steps}
-    return found
+        codes = _codes(head, rows, versions[head.version_id])
+        found.append(_run(head, "".join(codes.get(step, ABSENT) for step in steps)))
+    return tuple(found)
+
+
+def _codes(head: RunGlance, rows: _Rows, workflow: Workflow) -> dict[str, str]:
+    """The letters of the steps of a run."""
+    if head.key not in rows.earlier:
+        return dict.fromkeys((step.id for step in workflow.steps), STEP_CODES[StepStatus.SUCCEEDED])
+    before, own = rows.earlier[head.key], rows.made.get(head.key, {})
+    covered = covered_by(workflow, before, rows.made) if before else None
+    return {step.id: code_of(step.id, own.get(step.id), covered) for step in workflow.steps}
 
 
 async def _earlier(store: Store, key: RunKey) -> list[RunRow]:

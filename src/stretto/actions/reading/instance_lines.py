@@ -6,7 +6,7 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_workflow
 from stretto.actions.reading.lines import RunLine, run_line
-from stretto.actions.reading.paging import cut_of, page_of
+from stretto.actions.reading.paging import cut_of, filtered_page_of, page_of
 from stretto.model.page import Page
 from stretto.model.request import PageRequest
 from stretto.model.status import RunStatus
@@ -26,4 +26,10 @@ async def list_instance_lines(
     await find_workflow(store, workflow_id)
     rows = await store.instances(workflow_id, cut_of(request), statuses)
     lines = Slice(elements=tuple(map(run_line, rows.elements)), before=rows.before, after=rows.after)
-    return page_of(lines, await store.instance_ids(workflow_id), lambda each: each.workflow_instance_id)
+    if statuses:
+        return filtered_page_of(lines, request, _number)
+    return page_of(lines, await store.instance_ids(workflow_id), _number)
+
+
+def _number(line: RunLine) -> int:
+    return line.workflow_instance_id

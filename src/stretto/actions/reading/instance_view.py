@@ -1,51 +1,79 @@
 """A run as surfaces show it."""
 
-import msgspec
-
+from stretto.actions.parts.offload import offload
 from stretto.actions.reading.aggregation import RunInInstance, aggregate
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.fields import Fields, only, wants
 from stretto.actions.reading.flows import flow_of
+from stretto.actions.reading.inherited_params import Starters, shown_params
 from stretto.actions.reading.run_properties import run_properties
+from stretto.actions.reading.runtime_workflow_view import runtime_tags_of, runtime_workflow
 from stretto.actions.reading.status_lines import with_run_statuses
 from stretto.actions.reading.timeouts import shown_timeout
 from stretto.engine.live_rollup import rollup_of_rows
 from stretto.engine.overview import runtime_overview
-from stretto.engine.records import RunRecord
 from stretto.engine.rollup import Rollup
 from stretto.model.aggregated import AggregatedInfo
-from stretto.model.initiator import UpstreamFields
 from stretto.model.instance import WorkflowInstance
-from stretto.model.param import Params, ParamSource
 from stretto.model.properties import PropertiesSnapshot
 from stretto.model.rollup import RuntimeOverview
 from stretto.model.run_config import RunConfig
 from stretto.model.status import InstanceStatus
 from stretto.model.workflow import Workflow
-from stretto.params.literals import definition_of as definition_of_param
-from stretto.params.literals import literal_of
 from stretto.ports.paging import Cut
 from stretto.ports.rows import Phase, RunRow
 from stretto.ports.store import Store
 
 
 async def instance_view(
-    store: Store, row: RunRow, *, enriched: bool = True, aggregated: bool = True, fields: Fields = None
+    store: Store,
+    row: RunRow,
+    *,
+    enriched: bool = True,
+    aggregated: bool = True,
+    fields: Fields = None,
+    starters: Starters | None = None,
 ) -> WorkflowInstance:
     """Everything about a run, or these fields of it. `enriched`: the times of its statuses are on the
-    timeline, too; `aggregated`: with the newest state of each step over all runs.
+    timeline, too; `aggregated`: with the newest state of each step over all runs. `starters`: shared by the
+    runs of one answer.
     """
     workflow = await definition_of(store, row)
     by_steps = row.key.run_id > 1 or wants(fields, "runtime_dag", "runtime_overview", "aggregated_info")
     state = await aggregate(store, workflow, row) if by_steps else _head(row)
+    view = await view_of(store, state, workflow, enriched=enriched, aggregated=aggregated, fields=fields)
+    if wants(fields, "run_params"):
+        view.run_params = await (starters or Starters(store)).run_params(row.record)
+    return only(view, fields)
+
+
+async def view_of(
+    store: Store,
+    state: RunInInstance,
+    workflow: Workflow,
+    *,
+    enriched: bool,
+    aggregated: bool,
+    fields: Fields = None,
+) -> WorkflowInstance:
+    """The same for a run that was read, with all fields but what it was started with. What is not in `fields`
+    need not be read.
+    """
+    row = state.row
     known = await store.workflow(row.root.workflow_id)
-    view = _view(state, workflow, None if known is None else known.internal_id)
-    view.run_properties = run_properties(row.record, await _snapshot(store, row))
+    internal_id = None if known is None else known.internal_id
+    view = await offload(len(state.dag), _view, state, workflow, internal_id)
+    root = row if row.root == row.key else await store.run(row.root)
+    snapshot = await _snapshot(store, root)
+    view.run_properties = run_properties(row.record, snapshot)
+    view.quarantined = None if root is None else root.quarantined
+    if wants(fields, "runtime_workflow"):
+        view.runtime_workflow = await runtime_workflow(store, row, workflow, snapshot)
     if enriched:
         view.timeline = with_run_statuses(row.record)
     if aggregated:
         view.aggregated_info = state.info
-    return only(view, fields)
+    return view
 
 
 def _head(row: RunRow) -> RunInInstance:
@@ -54,13 +82,12 @@ def _head(row: RunRow) -> RunInInstance:
     return RunInInstance(row=row, dag={}, attempts=[], info=info, alone=True)
 
 
-async def _snapshot(store: Store, row: RunRow) -> PropertiesSnapshot | None:
+async def _snapshot(store: Store, root: RunRow | None) -> PropertiesSnapshot | None:
     """The properties that held when the run was made; an iteration goes by those of the run around it."""
-    root = row if row.root == row.key else await store.run(row.root)
     at = None if root is None else root.record.properties_at
-    if at is None:
+    if root is None or at is None:
         return None
-    page = await store.properties_history(row.root.workflow_id, Cut(most=1, below=at + 1))
+    page = await store.properties_history(root.key.workflow_id, Cut(most=1, below=at + 1))
     return next((each for each in page.elements if each.create_time == at), None)
 
 
@@ -76,21 +103,21 @@ def _view(state: RunInInstance, workflow: Workflow, internal_id: int | None) -> 
         workflow_version_id=record.version_id,
         group_info=row.group,
         internal_id=internal_id,
-        execution_id=record.uuid if _was_admitted(row) else None,
+        execution_id=record.uuid if _was_admitted(state) else None,
         run_config=RunConfig(
-            runtime_tags=record.runtime_tags or None,
+            runtime_tags=runtime_tags_of(record) or None,
             correlation_id=record.correlation_id,
             policy=record.policy,
             restart_config=record.restart,
         ),
-        run_params=_run_params(record),
         step_run_params={step: dict(params) for step, params in record.step_run_params.items()} or None,
-        runtime_workflow=msgspec.structs.replace(workflow, tags=record.tags or None),
         runtime_dag=state.dag,
         timeout_in_millis=shown_timeout(
-            workflow.timeout, record, lambda: flow_of(state, workflow, load=False)
+            workflow.timeout,
+            record.create_time if record.params else None,
+            lambda: flow_of(state, workflow, load=False),
         ),
-        params=dict(record.params),
+        params=shown_params(record) or None,
         initiator=record.initiator,
         status=state.info.workflow_instance_status,
         request_time=record.create_time if record.request_time is None else record.request_time,
@@ -104,27 +131,20 @@ def _view(state: RunInInstance, workflow: Workflow, internal_id: int | None) -> 
     )
 
 
-def _was_admitted(row: RunRow) -> bool:
-    """Whether the engine was given the run; what was ended in the queue never was."""
-    ended_in_queue = row.phase is Phase.ENDED and row.record.start_time is None
-    return row.phase is not Phase.QUEUED and not ended_in_queue
-
-
-def _run_params(record: RunRecord) -> Params | None:
-    """What the run was started with. What a step handed down is not kept twice: it is told by its source,
-    which the values of a loop do not have.
-    """
-    if not isinstance(record.initiator, UpstreamFields):
-        return dict(record.run_params) or None
-    source = ParamSource(str(type(record.initiator).__struct_config__.tag))
-    handed = {name: param for name, param in record.params.items() if param.source in {source, None}}
-    return {name: definition_of_param(literal_of(param)) for name, param in handed.items()} or None
+def _was_admitted(state: RunInInstance) -> bool:
+    """Whether the engine was given the run: not what ended in the queue, or when it was created."""
+    row, record = state.row, state.row.record
+    if row.phase is not Phase.ENDED:
+        return row.phase is not Phase.QUEUED
+    at_once = record.start_time == record.end_time == record.create_time
+    dropped = at_once and row.root == row.key and not (row.summary.counts or state.attempts)
+    return record.start_time is not None and not dropped
 
 
 def overview_of(state: RunInInstance) -> RuntimeOverview | None:
-    """None before the run has begun; its own status only where the instance has another."""
+    """None for a run that has not begun, or was dropped; its own status only where the instance's differs."""
     record = state.row.record
-    if record.start_time is None:
+    if record.start_time is None or not _was_admitted(state):
         return None
     steps = {each.key.step_id: each.record for each in state.attempts}
     instance = state.info.workflow_instance_status

@@ -9,7 +9,7 @@ from stretto.model.initiator import Initiator, UpstreamFields
 from stretto.model.properties import RunStrategy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.status_codes import RUN_CODES
-from stretto.model.tag import Tag
+from stretto.model.tag import Tag, merge_tags
 from stretto.model.user import User
 from stretto.model.workflow import Criticality
 from stretto.ports.rows import AttemptRow, FirstError, RunGlance, RunRow, Wait
@@ -167,7 +167,7 @@ def workflow_line(row: WorkflowRow, head: VersionHead | None) -> WorkflowLine:
         triggers=TriggerCounts(time=head.time_triggers, signal=head.signal_triggers),
         owner=properties.owner,
         description=properties.description,
-        tags=properties.tags or (),
+        tags=merge_tags(head.tags, properties.tags),
         active_version_id=row.active_version or None,
         latest_version_id=row.latest_version,
         run_strategy=row.strategy,

@@ -12,7 +12,7 @@ import msgspec
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import Right, check_role, has_role, may
-from stretto.actions.reading.paging import size_of
+from stretto.actions.reading.paging import size_of, total_of
 from stretto.engine.inline_ids import is_inline
 from stretto.model.errors import InvalidRequest
 from stretto.model.page import Count, Page, PageInfo
@@ -94,7 +94,7 @@ async def page_of_list(store: Store, caller: Caller, request: PageRequest, listi
         has_previous_page=more if back else behind,
         has_next_page=behind if back else more,
     )
-    return Page(page_info=info, total_count=len(kept), elements=tuple(kept))
+    return Page(page_info=info, total_count=total_of(kept, request, more=more), elements=tuple(kept))
 
 
 async def _visible(sight: Sight, listing: Listing[T], elements: Collection[T]) -> list[T]:
@@ -118,9 +118,15 @@ def shown_as(page: Page[T], elements: Iterable[V]) -> Page[V]:
     )
 
 
-def counted_as(page: Page[T], counted: Counted) -> Page[T]:
-    """The same page, with how many elements the whole list has."""
-    return msgspec.structs.replace(page, count=Count(value=counted.value, exact=counted.exact))
+def counted_as(page: Page[T], caller: Caller, counted: Counted) -> Page[T]:
+    """The same page, with how many elements the whole list has. What is counted is the total if the count is
+    exact and the caller may see all that was counted.
+    """
+    total = page.total_count
+    if total is None and counted.exact and has_role(caller, Role.ADMIN):
+        total = counted.value
+    count = Count(value=counted.value, exact=counted.exact)
+    return msgspec.structs.replace(page, count=count, total_count=total)
 
 
 def cursor_of(key: Any) -> str:

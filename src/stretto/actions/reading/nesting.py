@@ -13,15 +13,16 @@ import msgspec
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.finding import find_newest_run, find_run, find_workflow, step_in
+from stretto.actions.parts.finding import find_newest_run, find_run, find_workflow
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.iterations import loop_of, newest_attempt_up_to
 from stretto.actions.reading.lines import RunRef, run_ref
-from stretto.engine.inline_ids import Loop, inline_workflow_id, is_inline
+from stretto.engine.inline_ids import Loop, inline_workflow_id, readable_path, steps_around
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, NotFound
-from stretto.model.initiator import Ancestor, UpstreamFields
+from stretto.model.initiator import Ancestor, PathNode, UpstreamFields
 from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
+from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Workflow
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
@@ -70,12 +71,30 @@ async def resolve_path(
 
 async def get_inline_path(
     store: Store, caller: Caller, workflow_id: str, instance_id: int
-) -> tuple[Ancestor, ...]:
-    """The step attempts around an iteration, from the workflow that is no iteration down (Maestro's
-    `inline-path`).
+) -> tuple[PathNode, ...]:
+    """The step attempts around an iteration, from the workflow that is no iteration down, and the iteration
+    itself (Maestro's `inline-path`).
     """
+    above = await _steps_above(store, caller, workflow_id, instance_id)
+    nodes = (
+        PathNode(
+            workflow_id=each.workflow_id,
+            instance_id=each.instance_id,
+            run_id=each.run_id,
+            step_id=each.step_id,
+            step_attempt_id=each.step_attempt_id,
+        )
+        for each in above
+    )
+    return (*nodes, PathNode(workflow_id=workflow_id, instance_id=instance_id))
+
+
+async def _steps_above(
+    store: Store, caller: Caller, workflow_id: str, instance_id: int
+) -> tuple[Ancestor, ...]:
     await check_access(store, caller, Right.VIEW, workflow_id)
-    above = _around(await find_newest_run(store, workflow_id, instance_id))
+    row = await find_newest_run(store, workflow_id, instance_id)
+    above = steps_around(row.key.workflow_id, row.record.initiator)
     if not above:
         raise InvalidRequest(f"Instance [{workflow_id}][{instance_id}] is no iteration of a loop")
     return above
@@ -83,26 +102,33 @@ async def get_inline_path(
 
 async def get_readable_path(store: Store, caller: Caller, workflow_id: str, instance_id: int) -> str:
     """The same as a path that `resolve_path` reads."""
-    return _readable(await get_inline_path(store, caller, workflow_id, instance_id), instance_id)
+    above = await _steps_above(store, caller, workflow_id, instance_id)
+    return readable_path(above, workflow_id, instance_id)
 
 
-def _around(row: RunRow) -> tuple[Ancestor, ...]:
-    """The step attempts around an iteration, from the workflow that is none down; other runs have none."""
+def path_below(row: RunRow, above: RunKey) -> str | None:
+    """The path from a run to a run below it, as `resolve_path` reads it; None if it is not below that run."""
     initiator = row.record.initiator
-    if not is_inline(row.key.workflow_id) or not isinstance(initiator, UpstreamFields):
-        return ()
-    outer = max(place for place, each in enumerate(initiator.ancestors) if not is_inline(each.workflow_id))
-    return initiator.ancestors[outer:]
+    ancestors = initiator.ancestors if isinstance(initiator, UpstreamFields) else ()
+    for place, each in enumerate(ancestors):
+        if (each.workflow_id, each.instance_id, each.run_id) == above:
+            return readable_path(ancestors[place:], row.key.workflow_id, row.key.instance_id)
+    return None
 
 
-def _readable(above: Sequence[Ancestor], instance_id: int) -> str:
-    iterations = (*(each.instance_id for each in above[1:]), instance_id)
-    return ".".join(f"{each.step_id}[{number}]" for each, number in zip(above, iterations, strict=True))
+def outermost(row: RunRow) -> RunKey:
+    """The run at the top of the tree that a run is in: itself, if no step started it."""
+    initiator = row.record.initiator
+    if not isinstance(initiator, UpstreamFields):
+        return row.key
+    top = initiator.ancestors[0]
+    return RunKey(top.workflow_id, top.instance_id, top.run_id)
 
 
-async def get_inline_workflow_id(store: Store, caller: Caller, path: Sequence[Ancestor]) -> str:
-    """The id under which the iterations of the last step of a path are found (Maestro's
-    `inline-workflow-id`). The first node names the workflow; of the others only instance and step count.
+async def get_inline_workflow_id(store: Store, caller: Caller, path: Sequence[PathNode]) -> str:
+    """The id of the inline workflow that the last step of a path is in (Maestro's `inline-workflow-id`). The
+    path leads from a workflow through its loops to a step inside of them; each node has the instance that its
+    step is in.
     """
     if not path:
         raise InvalidRequest(
@@ -112,17 +138,32 @@ async def get_inline_workflow_id(store: Store, caller: Caller, path: Sequence[An
     await check_access(store, caller, Right.VIEW, root.workflow_id)
     known = await find_workflow(store, root.workflow_id)
     row = await find_newest_run(store, root.workflow_id, root.instance_id)
-    steps = (await definition_of(store, row)).steps
+    found = _steps_to((await definition_of(store, row)).steps, path[-1].step_id)
+    if len(found) < 2 or len(found) != len(path):
+        names = ", ".join(each.id for each in found)
+        nodes = ", ".join(f"[{each.workflow_id}][{each.instance_id}][{each.step_id}]" for each in path)
+        raise InvalidRequest(
+            f"Inline workflow step path [[{names}]] is invalid for the input path [{nodes}]",
+            hint="the last node names a step inside a loop, and there is a node for each loop around it",
+        )
     inline_id = root.workflow_id
-    for node in path:
-        step = step_in(steps, node.step_id)
-        if not isinstance(step, ForeachStep | WhileStep):
-            raise InvalidRequest(f"Step [{node.step_id}] of workflow [{root.workflow_id}] is no loop")
+    for node, step in zip(path, found[:-1], strict=False):
         loop = Loop.FOREACH if isinstance(step, ForeachStep) else Loop.WHILE
         inline_id = inline_workflow_id(
-            loop, known.internal_id, inline_id, node.instance_id, node.step_id, root.instance_id
+            loop, known.internal_id, inline_id, node.instance_id, step.id, root.instance_id
         )
     return inline_id
+
+
+def _steps_to(steps: Sequence[AnyStep], step_id: str | None) -> tuple[AnyStep, ...]:
+    """The loops around a step, from the outside in, and the step; nothing, if there is no such step."""
+    for step in steps:
+        if step.id == step_id:
+            return (step,)
+        below = _steps_to(step.steps, step_id) if isinstance(step, ForeachStep | WhileStep) else ()
+        if below:
+            return (step, *below)
+    return ()
 
 
 # ------------------------------------------------------------------------------------------------- going down
@@ -134,7 +175,8 @@ def _first_step(workflow: Workflow, left: str, path: str) -> tuple[AnyStep, str]
         if left.startswith(step.id) and left[len(step.id) : len(step.id) + 1] in {"", ".", "["}
     ]
     if not fits:
-        raise NotFound(f"Cannot find [{left}] of the path [{path}] in workflow [{workflow.id}]")
+        hint = did_you_mean(re.split(r"[.\[]", left, maxsplit=1)[0], [step.id for step in workflow.steps])
+        raise NotFound(f"Cannot find [{left}] of the path [{path}] in workflow [{workflow.id}]", hint=hint)
     step = max(fits, key=lambda each: len(each.id))
     return step, left[len(step.id) :]
 
@@ -159,8 +201,8 @@ async def _child(store: Store, run: RunKey, step: AnyStep, path: str) -> RunRow:
 
 
 def _place(row: RunRow, step_id: str | None = None, attempt: int | None = None) -> Nested:
-    key, above = row.key, _around(row)
-    path = [_readable(above, key.instance_id)] if above else []
+    key, above = row.key, steps_around(row.key.workflow_id, row.record.initiator)
+    path = [readable_path(above, key.workflow_id, key.instance_id)] if above else []
     return Nested(
         workflow_id=key.workflow_id,
         workflow_instance_id=key.instance_id,

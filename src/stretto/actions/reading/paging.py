@@ -1,9 +1,9 @@
 """Pages of long lists, as surfaces ask for them: newest first, forwards or backwards from a cursor."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Final, TypeVar
 
-from stretto.actions.parts.numbers import number_in
+from stretto.actions.parts.numbers import HIGHEST, number_in
 from stretto.model.errors import InvalidRequest
 from stretto.model.page import Page, PageInfo
 from stretto.model.request import PageRequest
@@ -37,7 +37,7 @@ def _cursor(text: str | None) -> int | None:
     if not text:
         return None
     number = number_in(text)
-    if number is None:
+    if number is None or number >= HIGHEST:
         raise InvalidRequest(f"Invalid cursor [{text}]", hint="it is the id next to which the page lies")
     return number
 
@@ -55,3 +55,24 @@ def page_of(found: Slice[T], span: Span | None, number: Callable[[T], int]) -> P
         start_index=span.highest + 1 - highest,
     )
     return Page(page_info=info, total_count=span.highest - span.lowest + 1, elements=found.elements)
+
+
+def filtered_page_of(found: Slice[T], request: PageRequest, number: Callable[[T], int]) -> Page[T]:
+    """The same of a list that a filter has thinned out: the span of its ids says nothing about it."""
+    if not found.elements:
+        return Page(page_info=PageInfo(), total_count=total_of(found.elements, request))
+    info = PageInfo(
+        start_cursor=str(number(found.elements[0])),
+        end_cursor=str(number(found.elements[-1])),
+        has_previous_page=found.before,
+        has_next_page=found.after,
+    )
+    total = total_of(found.elements, request, more=found.before or found.after)
+    return Page(page_info=info, total_count=total, elements=found.elements)
+
+
+def total_of(elements: Sized, request: PageRequest, *, more: bool = False) -> int | None:
+    """How many elements a list has, if this page shows all of them; else None, as nobody has counted them.
+    `more`: there are elements beside those of the page.
+    """
+    return None if more or request.cursor else len(elements)

@@ -67,4 +67,4 @@ def _moment(tct: TargetCompletionTime, params: Mapping[str, Parameter]) -> Targe
             day = datetime.strptime(params["TARGET_RUN_DATE"].evaluated_result, "%Y%m%d").replace(tzinfo=zone)
             due = day + timedelta(hours=tct.completed_by_hour, seconds=-1)
             at = int(due.timestamp() * 1000)
-    return tct if at is None else TargetCompletionTime(completed_by_ts=at, tz=tct.tz)
+    return tct if at is None else msgspec.structs.replace(tct, completed_by_ts=at)

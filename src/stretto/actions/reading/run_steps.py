@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from stretto.actions.reading.aggregation import after_run, runs_below
+from stretto.actions.reading.aggregation import Folded, after_run, runs_below
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
-from stretto.model.aggregated import AggregatedInfo, StepAggregatedView
+from stretto.model.aggregated import StepAggregatedView
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
 from stretto.model.status_codes import ABSENT, STEP_CODES
@@ -47,7 +47,7 @@ async def runs_up_to(store: Store, row: RunRow) -> list[RunRow]:
 def needs_earlier(row: RunRow) -> bool:
     """Whether earlier runs say what this one covers; an iteration says it itself."""
     policy = row.record.policy
-    whole = policy.is_fresh or policy is RunPolicy.RESTART_FROM_BEGINNING
+    whole = policy.is_fresh or policy in {RunPolicy.RESTART_FROM_BEGINNING, RunPolicy.UNDO}
     return not whole and not is_inline(row.key.workflow_id)
 
 
@@ -63,7 +63,7 @@ def covered_by(workflow: Workflow, runs: Sequence[RunRow], made: Made) -> Collec
     row = runs[-1]
     if not needs_earlier(row):
         return row.record.covers
-    return _folded(workflow, runs, made)[0]
+    return _folded(workflow, runs, made).dag
 
 
 def steps_in_instance(workflow: Workflow, runs: Sequence[RunRow], states: States) -> RunSteps:
@@ -71,7 +71,7 @@ def steps_in_instance(workflow: Workflow, runs: Sequence[RunRow], states: States
     if len(runs) == 1:
         return RunSteps(states=_by_id(states.get(runs[0].key, ())))
     made = {run: _statuses_of(each) for run, each in states.items()}
-    _covered, info = _folded(workflow, runs, made)
+    info = _folded(workflow, runs, made).info
     by_run = {row.key.run_id: _by_id(states.get(row.key, ())) for row in runs}
     newest = {
         step: by_run[view.workflow_run_id][step]
@@ -81,13 +81,13 @@ def steps_in_instance(workflow: Workflow, runs: Sequence[RunRow], states: States
     return RunSteps(states=newest)
 
 
-def _folded(workflow: Workflow, runs: Sequence[RunRow], made: Made) -> tuple[Collection[str], AggregatedInfo]:
+def _folded(workflow: Workflow, runs: Sequence[RunRow], made: Made) -> Folded:
     """What the last run covers, and the instance after it."""
     first, *later = runs
-    covered, info = after_run(workflow, first.record, _views(first.key, made), None)
+    found = after_run(workflow, first.record, _views(first.key, made), None)
     for row in later:
-        covered, info = after_run(workflow, row.record, _views(row.key, made), info)
-    return covered, info
+        found = after_run(workflow, row.record, _views(row.key, made), found)
+    return found
 
 
 def _views(run: RunKey, made: Made) -> dict[str, StepAggregatedView]:

@@ -8,6 +8,7 @@ import msgspec
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_run, find_workflow
+from stretto.actions.parts.offload import offload
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.graph_view import GraphView, graph_of
 from stretto.actions.reading.run_steps import (
@@ -116,7 +117,7 @@ async def get_state(
     places = _places(workflow.steps, steps, changed)
     ids = [workflow.steps[place].id for place in places]
     origin = first.create_time if first.start_time is None else first.start_time
-    codes, starts, durations, attempts = _columns(ids, steps, origin)
+    codes, starts, durations, attempts = await offload(len(ids), _columns, ids, steps, origin)
     told = [place for place in places if workflow.steps[place].id in steps.below] if steps.below else []
     below = [_Below(place, workflow.steps[place], steps.below[workflow.steps[place].id]) for place in told]
     return StateView(
@@ -161,7 +162,8 @@ async def _seen(store: Store, row: RunRow, workflow: Workflow, *, over_all: bool
         return _Seen(*await store.step_marks(row.key), row.record.covers), row.record
     runs = await runs_up_to(store, row)
     states = await store.step_states([each.key for each in runs])
-    steps = (steps_in_instance if over_all else steps_in_run)(workflow, runs, states)
+    fold = steps_in_instance if over_all else steps_in_run
+    steps = await offload(len(workflow.steps), fold, workflow, runs, states)
     newest = {step_id: _mark(state) for step_id, state in steps.states.items()}
     below = {
         step_id: state for step_id, state in steps.states.items() if state.is_loop or state.child is not None

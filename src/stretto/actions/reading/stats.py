@@ -10,10 +10,12 @@ import msgspec
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_workflow
+from stretto.actions.parts.offload import offload
 from stretto.engine.inline_ids import is_inline
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.rows import RunGlance
 from stretto.ports.store import Store
+from stretto.ports.views import StepTime
 
 MOST_RUNS: Final = 200
 MOST_STEPS: Final = 50_000  # of all runs together; of wide workflows fewer runs are looked at
@@ -75,13 +77,14 @@ async def get_stats(store: Store, caller: Caller, workflow_id: str, *, since: in
         await find_workflow(store, workflow_id)
     runs = await store.ended_since(workflow_id, since, most=MOST_RUNS)
     some = _bounded(runs)
+    times = await store.step_times([run.key for run in some])
     return WorkflowStats(
         workflow_id=workflow_id,
         since=since,
         most_runs=MOST_RUNS,
         step_runs=len(some),
         runs=_of_runs(runs),
-        steps=await _of_steps(store, some),
+        steps=await offload(len(times), _of_steps, times),
     )
 
 
@@ -113,11 +116,11 @@ def _of_runs(runs: Sequence[RunGlance]) -> RunStats:
     )
 
 
-async def _of_steps(store: Store, runs: Iterable[RunGlance]) -> StepStats:
+def _of_steps(times: Iterable[StepTime]) -> StepStats:
     took: defaultdict[str, list[int]] = defaultdict(list)
     counts: defaultdict[str, int] = defaultdict(int)
     failed: defaultdict[str, int] = defaultdict(int)
-    for step_id, status, millis in await store.step_times([run.key for run in runs]):
+    for step_id, status, millis in times:
         counts[step_id] += status.is_terminal
         failed[step_id] += status in BAD_STEPS
         if status is StepStatus.SUCCEEDED and millis is not None:

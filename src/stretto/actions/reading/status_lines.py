@@ -25,12 +25,13 @@ STEP_TIMES: Final = (
 
 def with_run_statuses(record: RunRecord) -> Timeline:
     """The timeline of a run with its statuses, in the order of time. What asked for the run comes before it
-    is there, and everything else after, also within a millisecond.
+    is there, and everything else after, also within a millisecond; why a run can not begin is known before.
     """
     times = [(RunStatus.IN_PROGRESS, record.start_time), (record.status, record.end_time)]
     lines = _merged(record.timeline, times)
     created = StatusEvent(timestamp=record.create_time, status=str(RunStatus.CREATED))
-    asked = sum(1 for line in record.timeline[:1] if line.timestamp <= record.create_time)
+    before = record.timeline[: 1 if record.start_time is not None else None]
+    asked = sum(1 for line in before if line.timestamp <= record.create_time)
     return [*lines[:asked], created, *lines[asked:]]
 
 

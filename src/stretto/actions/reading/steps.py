@@ -1,24 +1,24 @@
 """Steps and their attempts, for readers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_attempt, find_newest_attempt, find_run, step_in
 from stretto.actions.parts.numbers import number_in
-from stretto.actions.reading.aggregation import RunInInstance, aggregate
-from stretto.actions.reading.artifacts_view import artifacts_of
+from stretto.actions.parts.offload import offload
+from stretto.actions.reading.artifacts_view import STARTING_RUNS, artifacts_of, loops_of
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.fields import Fields, only, wants
+from stretto.actions.reading.flows import LoadedRun, load_run
 from stretto.actions.reading.lines import AttemptLine, attempt_line
 from stretto.actions.reading.step_view import step_view
-from stretto.engine.records import AttemptKey
+from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.actions import STEP_ACTIONS, StepAction
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import StepStatus
 from stretto.model.step_instance import StepInstance
-from stretto.model.workflow import Workflow
-from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.rows import AttemptRow
 from stretto.ports.store import Store
 
 
@@ -98,30 +98,47 @@ async def list_steps(
     await check_access(store, caller, Right.VIEW, workflow_id)
     if run is None:
         rows = await store.newest_in_instance(workflow_id, instance_id)
-    else:
-        rows = await store.newest_attempts((await find_run(store, workflow_id, instance_id, run)).key)
-    return await _views(store, rows, enriched=False, fields=fields)
+        return await _views(store, rows, enriched=False, fields=fields)
+    row = await find_run(store, workflow_id, instance_id, run)
+    return await views_in_run(store, await load_run(store, await definition_of(store, row), row), fields)
+
+
+async def views_in_run(store: Store, loaded: LoadedRun, fields: Fields = None) -> list[StepInstance]:
+    """The newest attempt of each step in a run."""
+    runs = {loaded.state.row.key: loaded}
+    return await _views_of(store, loaded.state.attempts, runs, enriched=False, fields=fields)
 
 
 async def _views(
     store: Store, rows: list[AttemptRow], *, enriched: bool, fields: Fields
 ) -> list[StepInstance]:
-    """Each with its run, which is folded once for all of them."""
-    states: dict[int, tuple[RunInInstance, Workflow]] = {}
-    views: list[StepInstance] = []
-    for row in rows:
-        run_id = row.key.run.run_id
-        if run_id not in states:
-            states[run_id] = await _state(store, await store.run(row.key.run))
-        state, workflow = states[run_id]
-        view = step_view(row, state, workflow, enriched=enriched)
-        if wants(fields, "artifacts"):
-            view.artifacts = await artifacts_of(store, row, view.definition, state, workflow)
-        views.append(only(view, fields))
-    return views
+    """Each with its run, which is loaded once for all of them."""
+    runs = {run: await _loaded(store, run) for run in dict.fromkeys(row.key.run for row in rows)}
+    return await _views_of(store, rows, runs, enriched=enriched, fields=fields)
 
 
-async def _state(store: Store, row: RunRow | None) -> tuple[RunInInstance, Workflow]:
+async def _loaded(store: Store, key: RunKey) -> LoadedRun:
+    row = await store.run(key)
     assert row is not None  # noqa: S101 - an attempt is deleted with its run
-    workflow = await definition_of(store, row)
-    return await aggregate(store, workflow, row), workflow
+    return await load_run(store, await definition_of(store, row), row)
+
+
+async def _views_of(
+    store: Store,
+    rows: Sequence[AttemptRow],
+    runs: Mapping[RunKey, LoadedRun],
+    *,
+    enriched: bool,
+    fields: Fields,
+) -> list[StepInstance]:
+    views = await offload(
+        len(rows), lambda: [step_view(row, runs[row.key.run], enriched=enriched) for row in rows]
+    )
+    if wants(fields, "artifacts"):
+        starting = [
+            each for each in zip(rows, views, strict=True) if isinstance(each[1].definition, STARTING_RUNS)
+        ]
+        loops = await loops_of(store, (view for _row, view in starting), runs)
+        for row, view in starting:
+            view.artifacts = await artifacts_of(store, row, view.definition, runs[row.key.run], loops)
+    return await offload(len(rows), lambda: [only(view, fields) for view in views])

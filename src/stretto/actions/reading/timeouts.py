@@ -1,28 +1,20 @@
-"""The timeout that a run or an attempt has, or had."""
+"""The timeout that the definition of a run or of a step gives it."""
 
 from collections.abc import Callable
 
 from stretto.engine.flow import Flow
 from stretto.engine.policies import timeout_of
-from stretto.engine.records import AttemptRecord, RunRecord
 from stretto.model.errors import StrettoError
 from stretto.model.retry import Number
 
 
-def shown_timeout(
-    timeout: Number | None, record: RunRecord | AttemptRecord, flow: Callable[[], Flow]
-) -> int | None:
-    """Milliseconds; None before the start. A record that has ended does not keep it: what the definition says
-    still holds then, but the default is a setting of the engine, and only that knows it.
+def shown_timeout(timeout: Number | None, read_at: int | None, flow: Callable[[], Flow]) -> int | None:
+    """Milliseconds. None where the definition gives no timeout, because the default is a setting of the
+    engine, and before the timeout is read (`read_at`).
     """
-    began = record.start_time
-    if began is None:
-        return None
-    if record.timeout_at is not None:
-        return record.timeout_at - began
-    if timeout is None:
+    if timeout is None or read_at is None:
         return None
     try:
-        return timeout_of(flow(), timeout, began)
-    except StrettoError:  # it ended because of that
+        return timeout_of(flow(), timeout, read_at)
+    except StrettoError:  # the run or the attempt failed because of it
         return None

@@ -14,7 +14,7 @@ from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_run, find_workflow
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.listing import Number, Sight, cursor_of, key_in
-from stretto.actions.reading.paging import size_of
+from stretto.actions.reading.paging import size_of, total_of
 from stretto.actions.reading.run_steps import runs_up_to, steps_in_instance
 from stretto.engine.inline_ids import Loop, inline_workflow_id
 from stretto.engine.records import RunKey
@@ -116,7 +116,7 @@ async def list_tree(
     uncounted = [found.glance.key for _way, found in kept if not found.glance.counts]
     counted = await store.status_counts(uncounted) if uncounted else {}
     elements = tuple(_shown(found, counted.get(found.glance.key, {})) for _way, found in kept)
-    return Page(page_info=info, total_count=len(kept), elements=elements)
+    return Page(page_info=info, total_count=total_of(kept, request, more=more), elements=elements)
 
 
 class _Walker:

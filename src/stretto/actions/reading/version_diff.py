@@ -3,6 +3,7 @@
 import msgspec
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.offload import offload, size_of
 from stretto.actions.reading.version_text import definition_in, plain, text_of
 from stretto.actions.reading.workflows import get_version
 from stretto.definition.differences import (
@@ -48,9 +49,19 @@ async def get_version_diff(
     old = await get_version(store, caller, workflow_id, before)
     new = await get_version(store, caller, workflow_id, after)
     had, has = [await _published(store, workflow_id, each) for each in (old, new)]
+    size = size_of((had, has))
+    return await offload(size, _compared, workflow_id, (old, new), (had, has))
+
+
+def _compared(
+    workflow_id: str,
+    versions: tuple[WorkflowVersion, WorkflowVersion],
+    definitions: tuple[Definition, Definition],
+) -> VersionDiff:
+    (old, new), (had, has) = versions, definitions
     refs = [_ref(each) for each in (old, new)]
     names = (f"version {refs[0].workflow_version_id}", f"version {refs[1].workflow_version_id}")
-    texts = [text_of(each, Format.YAML) for each in (had, has)]
+    texts = ["", ""] if had == has else [text_of(each, Format.YAML) for each in (had, has)]
     return VersionDiff(
         workflow_id=workflow_id,
         before=refs[0],

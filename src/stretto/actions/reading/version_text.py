@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.offload import offload, size_of
 from stretto.actions.reading.workflows import get_version
 from stretto.definition import to_json, to_yaml
 from stretto.definition.reading.read import Format
@@ -25,7 +26,7 @@ async def get_source(
     definition = definition_in(found)
     if properties and found.properties_snapshot is not None:
         definition = msgspec.structs.replace(definition, properties=plain(found.properties_snapshot))
-    return text_of(definition, form)
+    return await offload(size_of(definition), text_of, definition, form)
 
 
 async def get_form(

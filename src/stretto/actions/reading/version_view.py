@@ -25,7 +25,7 @@ def shown(version: WorkflowVersion, number: int, row: WorkflowRow) -> WorkflowVe
         activate_time=row.activate_time if active else None,
         activated_by=row.activated_by if active else None,
         is_latest=number == row.latest_version,
-        is_default=number == (row.active_version or row.latest_version),
+        is_default=number == row.default_version,
         modify_time=row.modify_time,
         internal_id=row.internal_id,
     )

@@ -9,30 +9,45 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.blocked import Blocked, blocked_by
 from stretto.actions.parts.finding import LATEST, find_run
+from stretto.actions.parts.offload import offload
 from stretto.actions.parts.verdicts import place_of
 from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.blockers import Blocker, BlockerKind, Help, blockers_of, for_people, with_holders
-from stretto.actions.reading.definitions import definition_of
+from stretto.actions.reading.definitions import definition_of, instance_definition
 from stretto.actions.reading.flows import flow_of
-from stretto.engine.flow import Flow
+from stretto.engine.compensation import undo_plan
+from stretto.engine.flow import Flow, Tree
+from stretto.engine.kinds.undo import UNDO
 from stretto.engine.loading import load_flow
-from stretto.engine.records import AttemptKey, RunKey
+from stretto.engine.records import AttemptKey, Compensation, RunKey, RunRecord
+from stretto.engine.run_text import holder_of, pause_text
+from stretto.engine.settings import EngineSettings
 from stretto.engine.why import Cause, Reason, Why, why
 from stretto.model.errors import NotFound
+from stretto.model.response import Hold
+from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.admission import Question, Reading, Standing, Verdict
+from stretto.ports.loading import FlowRows
 from stretto.ports.rows import Phase, RunRow
 from stretto.ports.store import Store
-from stretto.strategies import Hold, Waiting, explain
+from stretto.strategies import Waiting, explain
 
 A_SLOT: Final = "a run that has one ends, or the workflow gets more"
 MOVES: Final[Mapping[Hold, str]] = {
     Hold.PAUSED: "the workflow gets a concurrency above 0",
     Hold.BLOCKED: "the run that has failed is restarted or unblocked",
+    Hold.BEHIND_PAUSED: "the run that is paused before it is resumed or stopped",
     Hold.REPLACING: "the run before it has ended",
     Hold.BUSY: "the run before it has ended",
     Hold.BEHIND: "the runs before it have begun",
     Hold.NOTHING: "its turn comes, which is now",
+}
+
+
+ACTIONS: Final[Mapping[Hold, tuple[Help, ...]]] = {  # what helps, if it is not the stop of the run alone
+    Hold.BLOCKED: (Help.RESTART, Help.UNBLOCK, Help.STOP),
+    Hold.BEHIND_PAUSED: (Help.RESUME, Help.STOP),
 }
 
 
@@ -77,22 +92,31 @@ async def why_run(
     row = await find_run(store, workflow_id, instance_id, run)
     steps: tuple[Why, ...] = ()
     blockers: list[Blocker] = []
-    if row.quarantined is not None:
-        sentence = f"run {row.key} was set aside: {row.quarantined}"
-        blockers.append(_blocker(row, BlockerKind.QUARANTINE, sentence, "it is released", Help.RELEASE))
+    aside = await _quarantine(store, row)
+    if aside is not None:
+        sentence = aside.detail
+        blockers.append(aside)
+    elif row.phase is Phase.QUEUED and row.record.is_paused:
+        sentence = f"run {row.key} is queued, and passed over: {pause_text(row.record)}"
+        blockers.append(_pause(row))
     elif row.phase is Phase.QUEUED:
         queued = await _why_queued(store, row.key)
         sentence = queued if isinstance(queued, str) else queued.sentence
         blockers.append(_blocker_of_queued(row, queued))
     elif row.phase is Phase.ENDED:
-        sentence = f"run {row.key} has ended {row.record.status}{_cause(row)}"
+        sentence = f"run {row.key} has ended {row.record.status}{_cause(row)}{_undone(row.record)}"
     else:
         flow = await _flow(store, row)
-        answers = (why(flow, step.id) for step in flow.plan.steps)
-        steps = tuple(each for each in answers if each is not None and each.status.is_wakeable)
-        has = "1 step of run {} has" if len(steps) == 1 else f"{len(steps)} steps of run {{}} have"
-        sentence = f"{has.format(row.key)} not ended"
+        undo = next(iter(flow.children.get(UNDO, {}).values()), None)
+        seen = undo or flow
+        steps = await offload(len(seen.plan.steps), _unfinished, seen)
+        sentence = _not_ended(flow, steps) if undo is None else _being_undone(row, undo)
+        flow = seen
         blockers += _blockers_of_run(await _in_the_way(store, caller, flow, steps))
+        if row.record.is_paused:
+            sentence = f"{pause_text(row.record)}; {sentence}"
+            if all(each.kind is not BlockerKind.PAUSE for each in blockers):
+                blockers.append(_pause(row))
     return WhyRun(
         workflow_id=workflow_id,
         workflow_instance_id=instance_id,
@@ -106,6 +130,41 @@ async def why_run(
     )
 
 
+async def _quarantine(store: Store, row: RunRow) -> Blocker | None:
+    """What is in the way of everything in a run that was set aside, also of the iterations inside it."""
+    root = row if row.root == row.key else await store.run(row.root)
+    if root is None or root.quarantined is None:
+        return None
+    detail = f"run {root.key} is quarantined: {root.quarantined}"
+    return _blocker(root, BlockerKind.QUARANTINE, detail, "it is released", Help.RELEASE)
+
+
+def _unfinished(flow: Flow) -> tuple[Why, ...]:
+    answers = (why(flow, step.id) for step in flow.plan.steps)
+    return tuple(each for each in answers if each is not None and each.status.is_wakeable)
+
+
+def _not_ended(flow: Flow, steps: Sequence[Why]) -> str:
+    has = "1 step of run {} has" if len(steps) == 1 else f"{len(steps)} steps of run {{}} have"
+    return f"{has.format(flow.run.key)} not ended"
+
+
+def _being_undone(row: RunRow, undo: Flow) -> str:
+    """A run that ends badly, and undoes what it did before."""
+    done = sum(record is not None and record.status.is_terminal for record in undo.attempts)
+    ended = f"{done} of {len(undo.plan.steps)} undos have ended"
+    return f"what run {row.key} did is being undone{_cause(row)}; {ended}"
+
+
+def _undone(record: RunRecord) -> str:
+    """What became of the undo of a run that has ended."""
+    if record.compensation is None:
+        return ""
+    if record.compensation is Compensation.COMPENSATED:
+        return "; what it did is undone"
+    return "; not all that it did is undone: its timeline says what"
+
+
 def _blocker(row: RunRow, kind: BlockerKind, detail: str, moves_when: str, *actions: Help) -> Blocker:
     return Blocker(
         kind=kind,
@@ -115,6 +174,11 @@ def _blocker(row: RunRow, kind: BlockerKind, detail: str, moves_when: str, *acti
         moves_when=moves_when,
         actions=actions,
     )
+
+
+def _pause(row: RunRow) -> Blocker:
+    made = _blocker(row, BlockerKind.PAUSE, pause_text(row.record), "it is resumed", Help.RESUME, Help.STOP)
+    return msgspec.structs.replace(made, ref="/".join(map(str, holder_of(row.record))))
 
 
 def _blockers_of_run(found: Iterable[tuple[Why, tuple[Blocker, ...]]]) -> Iterator[Blocker]:
@@ -174,12 +238,16 @@ async def why_step(
     if found is None:
         raise NotFound(f"Run {row.key} has no step [{step_id}]")
     ((_step, blockers),) = await _in_the_way(store, caller, flow, [found])
+    sentence = for_people(str(found), found.reasons)
+    aside = None if found.status.is_terminal else await _quarantine(store, row)
+    if aside is not None:
+        blockers, sentence = (aside, *blockers), f"{aside.detail}; {sentence}"
     times = [reason.since for reason in found.reasons if reason.since is not None]
     return WhyStep(
         step_id=step_id,
         status=found.status,
         since=min(times, default=None),
-        sentence=for_people(str(found), found.reasons),
+        sentence=sentence,
         blockers=blockers,
         next_check=_next_check(found),
         reasons=found.reasons,
@@ -193,7 +261,7 @@ def _blocker_of_queued(row: RunRow, queued: Waiting | str) -> Blocker:
     if isinstance(queued, str):
         return _blocker(row, BlockerKind.STRATEGY, queued, "the run strategy lets it begin", Help.STOP)
     kind = BlockerKind.SLOT if queued.has_no_slot else BlockerKind.STRATEGY
-    actions = (Help.RESTART, Help.UNBLOCK, Help.STOP) if queued.hold is Hold.BLOCKED else (Help.STOP,)
+    actions = ACTIONS.get(queued.hold, (Help.STOP,))
     moves = A_SLOT if queued.has_no_slot else MOVES[queued.hold]
     found = _blocker(row, kind, queued.sentence, moves, *actions)
     if not queued.in_the_way:
@@ -204,7 +272,7 @@ def _blocker_of_queued(row: RunRow, queued: Waiting | str) -> Blocker:
 
 async def _why_queued(store: Store, run: RunKey) -> Waiting | str:
     """Asked under the workflow's lock, so that queue and runs belong together; nothing is written."""
-    everything = Reading(queue=None, running=True, failed=True)
+    everything = Reading(queue=None, paused=None, running=True, failed=True)
     question = Question(reading=lambda _strategy: everything)
     done = await store.transact(run.workflow_id, question, lambda standing: _explained(standing, run))
     return done.answer
@@ -213,10 +281,11 @@ async def _why_queued(store: Store, run: RunKey) -> Waiting | str:
 def _explained(standing: Standing, run: RunKey) -> Verdict[Waiting | str]:
     if run not in standing.queue:
         return Verdict(answer=f"run {run} has just left the queue")
-    queue, running, failed = (
-        [place_of(each) for each in runs] for runs in (standing.queue, standing.running, standing.failed)
+    queue, running, failed, paused = (
+        [place_of(each) for each in runs]
+        for runs in (standing.queue, standing.running, standing.failed, standing.paused)
     )
-    return Verdict(answer=explain(standing.strategy, place_of(run), queue, running, failed))
+    return Verdict(answer=explain(standing.strategy, place_of(run), queue, running, failed, paused))
 
 
 async def _flow(store: Store, row: RunRow) -> Flow:
@@ -225,13 +294,26 @@ async def _flow(store: Store, row: RunRow) -> Flow:
         return await _opened(store, row, load=True)
     (rows,) = await store.load_flows([row.root])
     root = await _opened(store, rows.run)
+    await offload(len(root.plan.steps) + len(rows.attempts), _load_live, root, rows)
+    return root.tree.live[row.key]
+
+
+def _load_live(root: Flow, rows: FlowRows) -> None:
+    """Load a run that goes on, with its live iterations."""
     for loop in rows.loops:
         loop.ended = dict(rows.ended[loop.key])
     iterations = (each.record for each in rows.iterations)
     load_flow(root, iterations, (each.record for each in rows.attempts), rows.loops)
-    return root.tree.live[row.key]
 
 
 async def _opened(store: Store, row: RunRow, *, load: bool = False) -> Flow:
+    if row.record.policy is RunPolicy.UNDO and row.root == row.key:
+        workflow = await instance_definition(store, row)
+        plan = undo_plan(workflow.steps, row.record.covers or ())
+        flow = Flow(row.record, plan, Tree(workflow, EngineSettings()))
+        if load:
+            flow.load(each.record for each in await store.newest_attempts(row.key))
+        return flow
     workflow = await definition_of(store, row)
-    return flow_of(await aggregate(store, workflow, row), workflow, load=load)
+    state = await aggregate(store, workflow, row)
+    return await offload(len(workflow.steps), flow_of, state, workflow, load=load)

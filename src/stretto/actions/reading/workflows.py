@@ -7,21 +7,23 @@ import msgspec
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access, check_may
 from stretto.actions.parts.finding import VERSION_WORDS, choose_version, find_newest_run, find_workflow
+from stretto.actions.parts.offload import offload
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.enriched import enriched
 from stretto.actions.reading.graph_view import GraphView, graph_of
 from stretto.actions.reading.listing import Listing, page_of_list
 from stretto.actions.reading.paging import cut_of, page_of
+from stretto.actions.reading.runtime_workflow_view import runtime_workflow
 from stretto.actions.reading.version_view import shown, version_view
 from stretto.engine.inline_ids import is_inline
 from stretto.model.errors import NotFound
-from stretto.model.page import Page
+from stretto.model.page import Page, PageInfo
 from stretto.model.properties import PropertiesSnapshot
 from stretto.model.request import PageRequest
 from stretto.model.response import WorkflowOverviewResponse
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.timeline import WorkflowTimeline
-from stretto.model.workflow import WorkflowVersion
+from stretto.model.workflow import Metadata, WorkflowVersion
 from stretto.ports.paging import Slice, Span
 from stretto.ports.store import Store
 
@@ -47,22 +49,27 @@ async def _inline_version(store: Store, workflow_id: str, version: str) -> Workf
         if number != row.record.version_id:
             raise NotFound(f"Cannot find workflow version [{workflow_id}][{number}]")
     around = await version_view(store, row.root.workflow_id, row.record.version_id)
-    return msgspec.structs.replace(around, workflow=await definition_of(store, row))
+    workflow = await runtime_workflow(store, row, await definition_of(store, row), None)
+    metadata = Metadata(workflow_id=workflow_id, workflow_version_id=row.record.version_id)
+    return msgspec.structs.replace(around, metadata=metadata, workflow=workflow)
 
 
 async def get_graph(store: Store, caller: Caller, workflow_id: str, version: str) -> GraphView:
     """The graph of a version, as live views read it."""
     found = await get_version(store, caller, workflow_id, version)
-    return msgspec.structs.replace(graph_of(found.workflow), workflow_version_id=_number(found))
+    graph = await offload(len(found.workflow.steps), graph_of, found.workflow)
+    return msgspec.structs.replace(graph, workflow_version_id=_number(found))
 
 
 async def list_versions(
     store: Store, caller: Caller, workflow_id: str, request: PageRequest
 ) -> Page[WorkflowVersion]:
-    """All versions, newest first."""
-    row = await find_workflow(store, workflow_id)
-    check_may(caller, Right.VIEW, workflow_id, row.properties)
-    found = await store.versions(workflow_id, cut_of(request))
+    """All versions, newest first; an unknown workflow has none."""
+    cut, row = cut_of(request), await store.workflow(workflow_id)
+    check_may(caller, Right.VIEW, workflow_id, None if row is None else row.properties)
+    if row is None:
+        return Page(page_info=PageInfo(), total_count=0)
+    found = await store.versions(workflow_id, cut)
     versions = tuple(shown(each, _number(each), row) for each in found.elements)
     page = Slice(elements=versions, before=found.before, after=found.after)
     return page_of(page, Span(1, row.latest_version), _number)
@@ -107,7 +114,7 @@ async def get_overview(store: Store, caller: Caller, workflow_id: str) -> Workfl
         workflow_id=workflow_id,
         active_version_id=row.active_version or None,
         latest_version_id=row.latest_version,
-        default_version_id=row.active_version or row.latest_version,
+        default_version_id=row.default_version,
         properties_snapshot=msgspec.structs.replace(row.properties, run_strategy=row.strategy),
         step_concurrency=row.properties.step_concurrency,
         nonterminal_instances={InstanceStatus(each): found.statuses.get(each, 0) for each in unfinished},

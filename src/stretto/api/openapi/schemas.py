@@ -13,6 +13,10 @@ from stretto.model.param import Parameter, ParamType
 from stretto.model.rollup import StepInfo
 
 PLACE: Final = "#/components/schemas/"
+TOTAL_COUNT: Final = (
+    "Instances, runs and versions without a filter: the span of their ids. Other lists: how many elements "
+    "the whole list has; absent if that is not known."
+)
 _NUMBER_OR_ROW: Final[Schema] = {"type": ["integer", "array"], "items": {"type": "integer"}}
 # What has a codec of its own, and the JSON that it makes.
 OWN: Final[dict[Any, Schema]] = {
@@ -52,11 +56,11 @@ class ApiSchemas(SchemaMaker):
             "type": "object",
             "properties": {
                 "page_info": self.of(PageInfo),
-                "total_count": {"type": "integer"},
+                "total_count": {"type": "integer", "description": TOTAL_COUNT},
                 "elements": {"type": "array", "items": self.of(element)},
                 "count": self.of(Count),
             },
-            "required": ["page_info", "total_count", "elements"],
+            "required": ["page_info", "elements"],
         }
 
     def _parameter(self) -> Schema:

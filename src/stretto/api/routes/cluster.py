@@ -1,4 +1,4 @@
-"""Nodes, flow groups, and runs that were set aside because nodes died at them."""
+"""Nodes, flow groups, and runs that were set aside because nodes died while they handled them."""
 
 from typing import Final
 
@@ -68,7 +68,7 @@ async def read_queue(call: Calling) -> Queue:
 
 @gets("/quarantine")
 async def read_quarantine(call: Calling, part: Paging) -> Page[RunLine]:
-    """Runs that were set aside because nodes died at them."""
+    """Runs that were set aside because nodes died while they handled them."""
     return await list_quarantined(call.store, call.reader, part)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from litestar import Response, get
 
+from stretto.actions.parts.offload import MANY, offload
 from stretto.api.openapi.document import document
 from stretto.api.routing import Route
 from stretto.model.wire import to_json
@@ -30,7 +31,7 @@ def describing(routes: Iterable[Route]) -> tuple[Route, ...]:
     @get("/openapi.json")
     async def read_document() -> Response[bytes]:
         """The OpenAPI document of this server."""
-        return Response(text(), media_type="application/json")
+        return Response(await offload(MANY, text), media_type="application/json")
 
     @get(["/docs", "/"])
     async def read_page() -> Response[str]:

@@ -5,7 +5,7 @@ goes on there, with the same topics or others. Of messages that are told togethe
 is cut off between two of them hears the others again. `hello` comes first, `resync` when what follows is not
 kept.
 
-    level=full   `changes`: every move of what one commit has changed
+    level=full   `changes`: every move of what one commit has changed, with the fields of Maestro's events
     level=view   `run`, `step`, `workflow`, `home`, `approval`, `node`: where things stand now that have
                  changed, of each topic at most four times a second and 64 KB at once; `resync` of a topic:
                  read it anew
@@ -19,7 +19,8 @@ from litestar.response import Stream
 
 import stretto
 from stretto.actions.caller import Caller
-from stretto.actions.reading.changes_view import Changes, read_changes
+from stretto.actions.parts.offload import offload
+from stretto.actions.reading.changes_view import Changes, read_changes, sent
 from stretto.actions.reading.instances import get_instance
 from stretto.actions.reading.live import Gathering, Told
 from stretto.actions.reading.topics import Topic, instance_in, topic_named, topics_in
@@ -66,7 +67,8 @@ async def read_events(
     """Changes from a cursor on, or from now on, as server-sent events: `topic=run:WORKFLOW/INSTANCE/RUN`,
     `workflow:ID`, `runs?workflow=ID&tag=NAME&root=yes`, `home`, `approvals`, `cluster`, several, or all.
     `workflow=ID`, with `run=INSTANCE/RUN` or `run=INSTANCE` (its newest) or without, is a topic, too.
-    `level`: `full` is every move; `view`, for screens, where things stand, four times a second at most.
+    `level`: `full` is every move, as Maestro's events; `view`, for screens, where things stand, four times a
+    second at most.
     """
     instance = None if run is None else instance_in(workflow, run)
     if instance is not None:
@@ -91,7 +93,7 @@ async def _follow(
         parts: list[bytes] = []
         try:
             changes = await read_changes(desk.store, reader, topics, cursor)
-            parts = [_shown(each) for each in changes if each.events]
+            parts = await offload(_size(changes), _all_shown, changes, desk.cluster_name, desk.clock.now())
             cursor = changes[-1].cursor if changes else cursor
         except Trimmed:
             changes = ()
@@ -176,8 +178,16 @@ def _hello(desk: Desk, cursor: Cursor) -> bytes:
     return _message("hello", {"server_time": desk.clock.now(), "version": stretto.__version__}, cursor)
 
 
-def _shown(changes: Changes) -> bytes:
-    events = [codec_of(ChangeEvent).encode(each) for each in changes.events]
+def _size(changes: Sequence[Changes]) -> int:
+    return sum(len(each.events) for each in changes)
+
+
+def _all_shown(changes: Sequence[Changes], cluster_name: str, now: int) -> list[bytes]:
+    return [_shown(each, cluster_name, now) for each in changes if each.events]
+
+
+def _shown(changes: Changes, cluster_name: str, now: int) -> bytes:
+    events = [codec_of(ChangeEvent).encode(sent(each, cluster_name, now)) for each in changes.events]
     body = {"group": changes.group, "seq": changes.seq, "at": changes.at, "events": events}
     return _message("changes", body, changes.cursor)
 

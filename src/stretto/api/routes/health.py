@@ -10,9 +10,11 @@ from stretto.api.v1.words import duration
 from stretto.model.wire import to_json
 
 UP: Final = {"status": "UP"}
+LIVE: Final = ("/health", "/healthz", "/actuator/health", "/actuator/health/liveness")
+READY: Final = ("/ready", "/readyz", "/actuator/health/readiness")
 
 
-@get(["/health", "/healthz", "/actuator/health", "/actuator/health/liveness"])
+@get(list(LIVE))
 async def health(call: Calling) -> Response[bytes]:
     """It answers, so it is alive; a database that can not be reached is no reason to restart it."""
     now = call.desk.clock.now()
@@ -20,7 +22,7 @@ async def health(call: Calling) -> Response[bytes]:
     return _answer(200, {**UP, "version": stretto.__version__, "uptime": uptime, "timestamp": now})
 
 
-@get(["/ready", "/readyz", "/actuator/health/readiness"])
+@get(list(READY))
 async def ready(call: Calling) -> Response[bytes]:
     """200 if requests can be served; else 503, and why."""
     trouble = await call.desk.trouble()

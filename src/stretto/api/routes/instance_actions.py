@@ -10,9 +10,9 @@ from stretto.actions.preview import Preview
 from stretto.actions.restart import restart
 from stretto.actions.stop import kill, stop
 from stretto.actions.unblock import unblock
-from stretto.api.asking import Asking, carried_out
+from stretto.api.asking import Asking, carried_out, start_extras, with_extras
 from stretto.api.desk import Call
-from stretto.api.routing import Asks, Calling, Given, Name, Number, Route, acts, named
+from stretto.api.routing import Asks, Calling, Given, Name, Number, OptionalText, Route, acts, named
 from stretto.model.request import InstanceRestartRequest
 from stretto.model.response import InstanceActionResponse, StartResponse, StartStatus
 from stretto.ports.hints import Hints
@@ -24,11 +24,18 @@ RUN: Final = f"{INSTANCE}/runs/{{run_id}}"
 
 @acts(f"{INSTANCE}/actions/restart", reads=InstanceRestartRequest)
 async def restart_instance(
-    call: Calling, workflow_id: Name, instance_id: Number, given: Given[InstanceRestartRequest], asking: Asks
+    call: Calling,
+    workflow_id: Name,
+    instance_id: Number,
+    given: Given[InstanceRestartRequest],
+    asking: Asks,
+    include: OptionalText = None,
 ) -> StartResponse | Preview:
     """Start a new run of an instance, or of what stands above it. Asked for again under the same id, it is
-    answered as a start is: DUPLICATED, with the ids of the first.
+    answered as a start is: DUPLICATED, with the ids of the first. `include=queued`: with what a queued run
+    waits for.
     """
+    extras = start_extras(include)
     known = given.request_id or asking.request_id
     request, asking = msgspec.structs.replace(given, request_id=known), asking._replace(request_id=known)
     is_first = False
@@ -48,9 +55,10 @@ async def restart_instance(
         )
 
     done = await carried_out(call, asking, "RESTART", act, StartResponse)
-    if is_first or isinstance(done, Preview):
+    if isinstance(done, Preview):
         return done
-    return msgspec.structs.replace(done, status=StartStatus.DUPLICATED)
+    status = done.status if is_first else StartStatus.DUPLICATED
+    return with_extras(msgspec.structs.replace(done, status=status), extras)
 
 
 class _Action(Protocol):

@@ -33,10 +33,11 @@ async def read_workflows(  # noqa: PLR0913, PLR0917 - one for each filter
     include: OptionalText = None,
     since: OptionalNumber = None,
 ) -> Page[WorkflowLine]:
-    """All workflows by id. `q`: words that are all in the id; `has`: a status that some run is in, of those
-    that ended since then. `include`, with commas: `recent` runs as instance, run, status, start and duration,
-    `counts` by status and `outcomes` by hour since then, `p50` of recent runs, the `next` fire. Where nobody
-    says since when, it is the last 24 hours.
+    """All workflows by id. `q`: words that are all in the id; `tag`: of the properties, or of the definition
+    of the default version; `has`: a status that some run is in, of those that ended since then. `include`,
+    with commas: `recent` runs as instance, run, status, start and duration, `counts` by status and `outcomes`
+    by hour since then, `p50` of recent runs, the `next` fire. Where nobody says since when, it is the last 24
+    hours.
     """
     begin = hour_of(call.desk.clock.now() - WINDOW if since is None else since)
     wanted = WorkflowFilter(

@@ -10,21 +10,23 @@ from stretto.actions.reading.nesting import Nested, get_inline_path, get_inline_
 from stretto.actions.reading.tree import MOST_LEVELS, TreeRun, list_tree
 from stretto.api.routing import Calling, Given, Name, Number, Paging, Text, gets
 from stretto.engine.records import AttemptKey, RunKey
-from stretto.model.initiator import Ancestor
+from stretto.model.initiator import PathNode
 from stretto.model.page import Page
 
-Path = tuple[Ancestor, ...]
+Path = tuple[PathNode, ...]
 
 
 @gets("/workflows/instances/inline-workflow-id", reads=Path)
 async def read_inline_id(call: Calling, given: Given[Path]) -> str:
-    """The id under which the iterations of the last step of a path are found. The path is the body."""
+    """The id of the inline workflow that the last step of a path is in. The path is the body: the step of a
+    workflow, and inside of its loops a step each, down to the one that is meant.
+    """
     return await get_inline_workflow_id(call.store, call.reader, given)
 
 
 @gets("/workflows/{workflow_id}/instances/{instance_id}/inline-path")
 async def read_inline_path(call: Calling, workflow_id: Name, instance_id: Number) -> Path:
-    """The step attempts around an iteration."""
+    """The step attempts around an iteration, from the outside in, and the iteration itself."""
     return await get_inline_path(call.store, call.reader, workflow_id, instance_id)
 
 

@@ -12,9 +12,9 @@ from stretto.actions.parts.messages import Patience
 from stretto.actions.preview import Preview
 from stretto.actions.restart_step import restart_step
 from stretto.actions.skip_step import skip_step
-from stretto.api.asking import carried_out
+from stretto.api.asking import carried_out, start_extras, with_extras
 from stretto.api.desk import Call
-from stretto.api.routing import Asks, Calling, Flag, Given, Name, Number, Route, acts, named
+from stretto.api.routing import Asks, Calling, Flag, Given, Name, Number, OptionalText, Route, acts, named
 from stretto.model.request import StepRestartRequest
 from stretto.model.response import StepActionResponse, StepRestartResponse
 from stretto.ports.hints import Hints
@@ -24,7 +24,7 @@ STEP: Final = "/workflows/{workflow_id}/instances/{instance_id}/steps/{step_id}"
 
 
 @acts(f"{STEP}/actions/restart", reads=StepRestartRequest)
-async def restart(
+async def restart(  # noqa: PLR0913, PLR0917 - one for each parameter
     call: Calling,
     workflow_id: Name,
     instance_id: Number,
@@ -32,8 +32,12 @@ async def restart(
     given: Given[StepRestartRequest],
     asking: Asks,
     blocking: Flag = True,
+    include: OptionalText = None,
 ) -> StepRestartResponse | Preview:
-    """Start a new attempt of a step, or a new run that begins there."""
+    """Start a new attempt of a step, or a new run that begins there. `include=queued`: with what a queued run
+    waits for.
+    """
+    extras = start_extras(include)
     known = given.request_id or asking.request_id
     request, asking = msgspec.structs.replace(given, request_id=known), asking._replace(request_id=known)
 
@@ -50,7 +54,8 @@ async def restart(
             evaluate=call.desk.evaluate,
         )
 
-    return await carried_out(call, asking, "RESTART", act, StepRestartResponse)
+    done = await carried_out(call, asking, "RESTART", act, StepRestartResponse)
+    return done if isinstance(done, Preview) else with_extras(done, extras)
 
 
 class _Action(Protocol):

@@ -29,7 +29,7 @@ async def read_graph(
 ) -> Tagged[GraphView]:
     """The steps of a version and the edges between them, in columns."""
     found = await get_graph(call.store, call.reader, workflow_id, version)
-    return tagged(found, GraphView, known)
+    return await tagged(found, GraphView, known)
 
 
 @gets(f"{INSTANCE}/runs/{{run}}/state")

@@ -9,6 +9,7 @@ from stretto.actions.caller import Caller
 from stretto.actions.pause import pause, resume
 from stretto.actions.preview import Preview
 from stretto.actions.reading.why import WhyRun, WhyStep, why_run, why_step
+from stretto.actions.reading.why_workflow import WhyWorkflow, why_workflow
 from stretto.api.asking import carried_out
 from stretto.api.routing import Asks, Calling, Given, Name, Number, acts, gets, posts
 from stretto.engine.records import AttemptKey, RunKey
@@ -20,6 +21,12 @@ from stretto.ports.store import Store
 INSTANCE: Final = "/workflows/{workflow_id}/instances/{instance_id}"
 RUN: Final = f"{INSTANCE}/runs/{{run}}"
 ATTEMPT: Final = f"{INSTANCE}/runs/{{run_id}}/steps/{{step_id}}/attempts/{{attempt_id}}"
+
+
+@gets("/workflows/{workflow_id}/why")
+async def explain_workflow(call: Calling, workflow_id: Name) -> WhyWorkflow:
+    """What starts a workflow by itself, and what went wrong with its triggers lately."""
+    return await why_workflow(call.store, call.reader, workflow_id)
 
 
 @gets(f"{INSTANCE}/why")
@@ -83,8 +90,8 @@ async def answer(  # noqa: PLR0913, PLR0917 - it takes five to name an attempt
     given: Given[CallbackRequest],
     asking: Asks,
 ) -> StepActionResponse | Preview:
-    """Answer for a step that waits for somebody: it goes on with these values, or fails. A `reason` is the
-    message of an answer that has none.
+    """Answer for a step that waits for somebody: it goes on with these values, or fails. An answer to a step
+    that does not ask yet is kept until it does. A `reason` is the message of an answer that has none.
     """
     attempt = AttemptKey(RunKey(workflow_id, instance_id, run_id), step_id, attempt_id)
     known = given.request_id or asking.request_id
@@ -93,12 +100,14 @@ async def answer(  # noqa: PLR0913, PLR0917 - it takes five to name an attempt
     asking = asking._replace(request_id=known)
 
     async def act(store: Store, caller: Caller, hints: Hints) -> StepActionResponse:
-        return await answer_step(store, caller, attempt, request, hints=hints)
+        most, limits = call.desk.early_answers, call.desk.params
+        return await answer_step(store, caller, attempt, request, most_early=most, limits=limits, hints=hints)
 
     return await carried_out(call, asking, "CALLBACK", act, StepActionResponse)
 
 
 ROUTES: Final = (
+    explain_workflow,
     explain_run,
     explain_step,
     explain_one_run,

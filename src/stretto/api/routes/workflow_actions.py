@@ -10,10 +10,10 @@ from stretto.actions.deactivate import deactivate
 from stretto.actions.preview import Preview
 from stretto.actions.publish import check_definition
 from stretto.actions.reading.started_run import StartedRun, started_run
-from stretto.actions.start import Asked, start
+from stretto.actions.start import start
 from stretto.actions.stop_workflow import kill_workflow, stop_workflow
 from stretto.actions.unblock import unblock_workflow
-from stretto.api.asking import carried_out
+from stretto.api.asking import carried_out, start_extras, with_extras
 from stretto.api.awaiting import awaiting, wait_in
 from stretto.api.desk import Call
 from stretto.api.routing import Asks, Calling, Given, Name, OptionalText, acts
@@ -34,17 +34,19 @@ async def start_run(
     given: Given[StartRequest],
     asking: Asks,
     wait: OptionalText = None,
+    include: OptionalText = None,
 ) -> StartedRun | Preview:
     """Start an instance, as far as the run strategy lets it. With `wait=30s` the answer comes when the run
-    has ended, or after that time, and says where the run stands.
+    has ended, or after that time, and says where the run stands. `include=queued`: with what a queued run
+    waits for.
     """
-    desk = call.desk
+    desk, extras = call.desk, start_extras(include)
     millis = None if wait is None else wait_in(wait)
     request = given if given.request_id else msgspec.structs.replace(given, request_id=asking.request_id)
 
     async def begin(store: Store, caller: Caller, hints: Hints) -> StartResponse:
         if not asking.dry_run:
-            return await desk.submitting.start(caller, workflow_id, version, Asked(request))
+            return await desk.submitting.start(caller, workflow_id, version, request)
         evaluate, limits = desk.evaluate, desk.params
         return await start(
             store, caller, workflow_id, version, request, hints=hints, evaluate=evaluate, limits=limits
@@ -53,6 +55,7 @@ async def start_run(
     done = await carried_out(call, asking, "START", begin)
     if isinstance(done, Preview):
         return done
+    done = with_extras(done, extras)
     if millis is None:
         return await started_run(call.store, done)
     async with awaiting(call, millis) as again:

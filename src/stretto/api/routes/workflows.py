@@ -2,44 +2,82 @@
 
 from typing import Final
 
+import msgspec
+
 from stretto.actions.caller import Caller
 from stretto.actions.delete_workflow import delete_workflow
+from stretto.actions.parts.function_checks import check_functions
 from stretto.actions.preview import Preview
-from stretto.actions.publish import publish
+from stretto.actions.publish import publish, warnings_about
 from stretto.actions.reading.workflows import get_overview, get_timeline, get_version, list_versions
 from stretto.api.asking import carried_out
 from stretto.api.desk import Call
-from stretto.api.routing import Asks, Calling, Flag, Given, Name, OptionalNumber, Paging, deletes, gets, posts
+from stretto.api.routing import (
+    Asks,
+    Calling,
+    Flag,
+    Given,
+    Name,
+    OptionalNumber,
+    OptionalText,
+    Paging,
+    deletes,
+    gets,
+    posts,
+)
+from stretto.api.words import words_in
 from stretto.definition.reading.read import Format
 from stretto.model.page import Page
 from stretto.model.response import WorkflowCreateResponse, WorkflowOverviewResponse
 from stretto.model.timeline import TimelineEvent, WorkflowTimeline
+from stretto.model.words import Word
 from stretto.model.workflow import Definition, WorkflowVersion
 from stretto.ports.hints import Hints
 from stretto.ports.store import Store
 
 
+class PushExtra(Word):
+    """What a push answers with beyond Maestro's fields, if the request asks for it."""
+
+    WARNINGS = "warnings"
+
+
 @posts("/workflows", reads=Definition)
 async def push(
-    call: Calling, given: Given[Definition], if_latest: OptionalNumber = None
+    call: Calling,
+    given: Given[Definition],
+    if_latest: OptionalNumber = None,
+    allow_unknown_functions: Flag = False,
+    include: OptionalText = None,
 ) -> WorkflowCreateResponse:
     """Publish a new version of a workflow. With `if_latest=7` only on top of version 7 (0: as the first one);
-    else 409 says who was first.
+    else 409 says who was first. A step whose function no running process knows is refused, unless
+    `allow_unknown_functions` says that one will. `include=warnings`: with what the author should look at
+    again.
     """
-    return await _publish(call, given, if_latest)
+    return await _publish(call, given, if_latest, allow=allow_unknown_functions, include=include)
 
 
 @posts("/workflows/{=yaml}", reads=Definition, form=Format.YAML)
 async def push_yaml(
-    call: Calling, given: Given[Definition], if_latest: OptionalNumber = None
+    call: Calling,
+    given: Given[Definition],
+    if_latest: OptionalNumber = None,
+    allow_unknown_functions: Flag = False,
+    include: OptionalText = None,
 ) -> WorkflowCreateResponse:
-    """Publish a new version of a workflow that is written in YAML; `if_latest` as there."""
-    return await _publish(call, given, if_latest)
+    """Publish a new version of a workflow that is written in YAML; the parameters as there."""
+    return await _publish(call, given, if_latest, allow=allow_unknown_functions, include=include)
 
 
-async def _publish(call: Call, definition: Definition, if_latest: int | None) -> WorkflowCreateResponse:
+async def _publish(
+    call: Call, definition: Definition, if_latest: int | None, *, allow: bool, include: str | None
+) -> WorkflowCreateResponse:
     desk = call.desk
-    return await publish(
+    extras = words_in(PushExtra, include, "include")
+    if not allow:
+        await check_functions(call.store, [definition])
+    made = await publish(
         call.store,
         call.caller,
         definition,
@@ -48,6 +86,9 @@ async def _publish(call: Call, definition: Definition, if_latest: int | None) ->
         evaluate=desk.evaluate,
         if_latest=if_latest,
     )
+    if PushExtra.WARNINGS not in extras:
+        return made
+    return msgspec.structs.replace(made, warnings=await warnings_about(definition, desk.limits))
 
 
 @deletes("/workflows/{workflow_id}")

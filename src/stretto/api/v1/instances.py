@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from stretto.actions.parts.offload import offload
 from stretto.actions.pause import pause, resume
 from stretto.actions.reading.all_runs import list_all_runs
-from stretto.actions.reading.instances import get_run
-from stretto.actions.reading.steps import list_steps
+from stretto.actions.reading.instances import get_run_status, get_run_with_steps
 from stretto.actions.stop import stop
 from stretto.api.desk import Call
 from stretto.api.routing import Calling, Name, OptionalText
@@ -23,7 +23,6 @@ from stretto.api.v1.shapes import (
 from stretto.api.v1.views import instance_key, instance_line, instance_view, tasks_of
 from stretto.api.v1.words import instance_in, instance_word, statuses_in
 from stretto.model.errors import WrongState
-from stretto.model.instance import WorkflowInstance
 from stretto.model.status import RunStatus
 from stretto.ports.history import RunFilter
 
@@ -48,15 +47,14 @@ async def read_all(
 @gets("/instances/{instance}")
 async def read(call: Calling, instance: Name) -> V1InstanceAnswer:
     """An instance with its progress."""
-    return V1InstanceAnswer(data=await _view(call, await _run(call, instance)))
+    return V1InstanceAnswer(data=await _view(call, instance))
 
 
 @gets("/instances/{instance}/tasks")
 async def read_tasks(call: Calling, instance: Name) -> V1TaskListAnswer:
     """The tasks of an instance, in the order of the workflow."""
-    run = await _run(call, instance)
-    steps = await list_steps(call.store, call.reader, run.workflow_id, run.workflow_instance_id, LATEST)
-    tasks = tuple(tasks_of(run, steps))
+    run, steps = await get_run_with_steps(call.store, call.reader, *instance_in(instance), LATEST)
+    tasks = tuple(await offload(len(steps), tasks_of, run, steps))
     return V1TaskListAnswer(data=V1TaskList(total=len(tasks), items=tasks, has_more=False))
 
 
@@ -77,9 +75,9 @@ async def let_go(call: Calling, instance: Name) -> V1InstanceAnswer:
 @posts("/instances/{instance}/cancel")
 async def cancel(call: Calling, instance: Name) -> V1InstanceAnswer:
     """End an instance; one that has ended can not be ended again."""
-    run = await _run(call, instance)
-    if run.run_status.is_terminal:
-        raise WrongState(f"Cannot cancel instance [{instance}]: it has ended {instance_word(run.run_status)}")
+    status = await _status(call, instance)
+    if status.is_terminal:
+        raise WrongState(f"Cannot cancel instance [{instance}]: it has ended {instance_word(status)}")
     await stop(call.store, call.reader, *instance_in(instance), hints=call.hints)
     return await _once(call, instance, lambda status: status.is_terminal)
 
@@ -89,28 +87,26 @@ async def _hold(call: Call, instance: str, verb: str, action: Callable[..., Awai
     try:
         await action(call.store, call.reader, *instance_in(instance), hints=call.hints)
     except WrongState:
-        status = instance_word((await _run(call, instance)).run_status)
+        status = instance_word(await _status(call, instance))
         raise WrongState(f"Cannot {verb} instance [{instance}]: it is {status}") from None
 
 
-async def _run(call: Call, instance: str) -> WorkflowInstance:
-    return await get_run(call.store, call.reader, *instance_in(instance), LATEST, enriched=False)
+async def _status(call: Call, instance: str) -> RunStatus:
+    return await get_run_status(call.store, call.reader, *instance_in(instance), LATEST)
 
 
 async def _once(call: Call, instance: str, holds: Callable[[RunStatus], bool]) -> V1InstanceAnswer:
     """The instance once it is so; who asked for it waits a little, and then has it as it is."""
     clock = call.desk.clock
     end = clock.now() + call.desk.action_within
-    run = await _run(call, instance)
-    while not holds(run.run_status) and clock.now() < end:
+    while not holds(await _status(call, instance)) and clock.now() < end:
         await clock.sleep_until(min(end, clock.now() + LOOK_EVERY))
-        run = await _run(call, instance)
-    return V1InstanceAnswer(data=await _view(call, run))
+    return V1InstanceAnswer(data=await _view(call, instance))
 
 
-async def _view(call: Call, run: WorkflowInstance) -> V1Instance:
-    steps = await list_steps(call.store, call.reader, run.workflow_id, run.workflow_instance_id, LATEST)
-    return instance_view(run, steps)
+async def _view(call: Call, instance: str) -> V1Instance:
+    run, steps = await get_run_with_steps(call.store, call.reader, *instance_in(instance), LATEST)
+    return await offload(len(steps), instance_view, run, steps)
 
 
 ROUTES: Final = (read_all, read, read_tasks, hold, let_go, cancel)

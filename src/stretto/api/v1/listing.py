@@ -11,7 +11,7 @@ from stretto.model.request import PageRequest
 
 T = TypeVar("T")
 
-COUNTED: Final = 1_000  # elements that are counted, at least; more are counted as far as a reader goes
+COUNTED: Final = 1_000  # elements that are counted at least; of a longer list the total is not known
 MOST: Final = 100  # elements of an answer
 FARTHEST: Final = 10_000
 
@@ -20,10 +20,10 @@ Offset = Annotated[int, QueryParameter(ge=0, le=FARTHEST)]
 
 
 class Window(NamedTuple, Generic[T]):
-    """What a reader asked for, how many there are, and whether more follow."""
+    """What a reader asked for, how many there are (None: more than were counted), and whether more follow."""
 
     elements: tuple[T, ...]
-    total: int
+    total: int | None
     has_more: bool
 
 
@@ -54,4 +54,5 @@ async def window(
         for each in elements:
             found.setdefault(key(each), each)
     end = offset + limit
-    return Window(tuple(found.values())[offset:end], len(found), more or len(found) > end)
+    total = None if more else len(found)
+    return Window(tuple(found.values())[offset:end], total, more or len(found) > end)

@@ -10,6 +10,7 @@ from litestar import post as litestar_post
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
 
+from stretto.actions.parts.offload import CHARACTERS, offload
 from stretto.api.body import JSON, check_media_type, read_json
 from stretto.api.errors import beside, detail_of, headers_of, logger
 from stretto.api.request_ids import id_of
@@ -51,7 +52,7 @@ def _reader(tp: Any) -> Reader:
         text = await request.body()
         if text:
             check_media_type(request.headers.get("content-type"), JSON)
-        return read_json(tp, text or b"{}", call.desk.limits)
+        return await offload(len(text) // CHARACTERS, read_json, tp, text or b"{}", call.desk.limits)
 
     return given
 

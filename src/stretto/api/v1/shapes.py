@@ -15,6 +15,7 @@ class V1Execution(msgspec.Struct, frozen=True, kw_only=True):
     """Starts an instance."""
 
     params: dict[str, Any] = {}
+    task_params: dict[str, dict[str, Any]] = {}  # parameters of single tasks, by their id
 
 
 class V1WorkflowLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +73,7 @@ class V1Started(msgspec.Struct, frozen=True, kw_only=True):
 
     instance_id: str
     workflow_id: str
+    version: int
     status: str
 
 
@@ -80,12 +82,14 @@ class V1InstanceLine(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     workflow_id: str
+    version: int
     status: str
     created_at: str
     started_at: str | None = None
     finished_at: str | None = None
     duration: str | None = None
     error: str | None = None
+    quarantined: str | None = None  # why it was set aside
 
 
 class V1Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,13 +109,24 @@ class V1Instance(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     workflow_id: str
+    version: int
     status: str
     created_at: str | None = None
     started_at: str | None = None
     finished_at: str | None = None
     duration: str | None = None
     params: dict[str, Any] = {}
+    result: dict[str, Any] = {}  # by task: what its function returned
     progress: V1Progress
+    quarantined: str | None = None  # why it was set aside
+
+
+class V1Subtask(msgspec.Struct, frozen=True, kw_only=True):
+    """A task that the function of another task added."""
+
+    id: str
+    status: str
+    error: str | None = None
 
 
 class V1Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,7 +140,8 @@ class V1Task(msgspec.Struct, frozen=True, kw_only=True):
     finished_at: str | None = None
     duration: str | None = None
     error: str | None = None
-    result: dict[str, Any] = {}
+    result: dict[str, Any] = {}  # `result`: what its function returned; beside it other outputs
+    subtasks: tuple[V1Subtask, ...] | None = None  # that its function added
 
 
 # ------------------------------------------------------------------------------------------------- envelopes
@@ -143,13 +159,17 @@ class V1Refusal(Envelope, frozen=True, kw_only=True):
 
 
 class V1WorkflowList(msgspec.Struct, frozen=True, kw_only=True):
-    total: int
+    """`total` is absent if the list is longer than what was counted."""
+
+    total: int | None = None
     items: tuple[V1WorkflowLine, ...]
     has_more: bool
 
 
 class V1InstanceList(msgspec.Struct, frozen=True, kw_only=True):
-    total: int
+    """`total` is absent if the list is longer than what was counted."""
+
+    total: int | None = None
     items: tuple[V1InstanceLine, ...]
     has_more: bool
 

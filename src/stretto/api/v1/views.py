@@ -9,6 +9,7 @@ from stretto.api.v1.shapes import (
     V1InstanceLine,
     V1Progress,
     V1Step,
+    V1Subtask,
     V1Task,
     V1Workflow,
     V1WorkflowLine,
@@ -25,13 +26,18 @@ from stretto.api.v1.words import (
     moment,
     task_word,
 )
+from stretto.definition.forms.task_engine import FUNCTION_TYPE
+from stretto.definition.graph import Graph
+from stretto.engine.kinds.batch import SUBSTEPS
+from stretto.model.artifact import PYTHON, DefaultArtifact
 from stretto.model.instance import WorkflowInstance
-from stretto.model.param import ParamSource
+from stretto.model.param import RESULT, ParamSource
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep, TypedStep
 from stretto.model.step_instance import StepInstance
 from stretto.model.timeline import LogEvent, LogLevel
-from stretto.model.workflow import Workflow, WorkflowVersion
+from stretto.model.workflow import WorkflowVersion
+from stretto.params.plain import plain_of
 
 MOST_NAMED: Final = 500  # tasks that progress names
 FUNCTIONS: Final = ("function", "entrypoint")
@@ -50,6 +56,7 @@ def workflow_line(line: WorkflowLine) -> V1WorkflowLine:
 
 def workflow_view(version: WorkflowVersion, number: int) -> V1Workflow:
     workflow, metadata = version.workflow, version.metadata
+    before = Graph.of(workflow.steps).predecessors
     return V1Workflow(
         id=workflow.id,
         name=workflow.name or workflow.id,
@@ -58,7 +65,7 @@ def workflow_view(version: WorkflowVersion, number: int) -> V1Workflow:
         version=number,
         created_at=None if metadata is None else moment(metadata.create_time),
         task_count=len(workflow.steps),
-        tasks=tuple(_step(step, workflow) for step in workflow.steps),
+        tasks=tuple(_step(step, before[step.id]) for step in workflow.steps),
     )
 
 
@@ -66,7 +73,7 @@ def _switch(*, is_active: bool) -> str:
     return "ENABLED" if is_active else "DISABLED"
 
 
-def _step(step: AnyStep, workflow: Workflow) -> V1Step:
+def _step(step: AnyStep, before: tuple[str, ...]) -> V1Step:
     params = step.params or {}
     function = next((params[name].value for name in FUNCTIONS if name in params), None)
     seconds = step.timeout
@@ -76,7 +83,7 @@ def _step(step: AnyStep, workflow: Workflow) -> V1Step:
         description=step.description,
         type=step.type if isinstance(step, TypedStep) else str(type(step).__struct_config__.tag),
         function=None if function is None else str(function),
-        dependencies=tuple(each.id for each in workflow.steps if step.id in each.transition.successors),
+        dependencies=before,
         timeout=duration(0, seconds * 1_000) if isinstance(seconds, int) else seconds,
     )
 
@@ -92,30 +99,37 @@ def instance_line(line: RunLine) -> V1InstanceLine:
     return V1InstanceLine(
         id=instance_id(line.workflow_id, line.workflow_instance_id),
         workflow_id=line.workflow_id,
+        version=line.workflow_version_id,
         status=instance_word(line.status),
         created_at=moment(line.create_time) or "",
         started_at=moment(line.start_time),
         finished_at=moment(line.end_time),
         duration=duration(line.start_time, line.end_time),
         error=None if error is None or line.status is RunStatus.SUCCEEDED else error.text or error.status,
+        quarantined=line.quarantined,
     )
 
 
 def instance_view(run: WorkflowInstance, steps: Sequence[StepInstance]) -> V1Instance:
+    tasks = tasks_of(run, steps)
+    declared = {} if run.runtime_workflow is None else run.runtime_workflow.params or {}
     return V1Instance(
         id=instance_id(run.workflow_id, run.workflow_instance_id),
         workflow_id=run.workflow_id,
+        version=run.workflow_version_id or 0,
         status=instance_word(run.run_status),
         created_at=moment(run.create_time),
         started_at=moment(run.start_time),
         finished_at=moment(run.end_time),
         duration=duration(run.start_time, run.end_time),
         params={
-            name: param.evaluated_result
-            for name, param in run.params.items()
+            name: plain_of(param, declared.get(name, param))
+            for name, param in (run.params or {}).items()
             if name in (run.run_params or {})
         },
-        progress=_progress(tasks_of(run, steps)),
+        result={each.id: each.result[RESULT] for each in tasks if RESULT in each.result},
+        progress=_progress(tasks),
+        quarantined=run.quarantined,
     )
 
 
@@ -141,7 +155,8 @@ def _task(step: AnyStep, made: StepInstance | None, *, is_over: bool) -> V1Task:
         finished_at=moment(state.end_time),
         duration=duration(state.start_time, state.end_time),
         error=_error(made),
-        result=_result(made),
+        result=_result(step, made),
+        subtasks=_subtasks(made, is_over=is_over),
     )
 
 
@@ -153,12 +168,36 @@ def _error(made: StepInstance) -> str | None:
     return told[-1] if told and not made.runtime_state.status.is_complete else None
 
 
-def _result(made: StepInstance) -> dict[str, Any]:
-    return {
-        name: param.evaluated_result
+def _result(step: AnyStep, made: StepInstance) -> dict[str, Any]:
+    """The outputs of a task. What a function returned is the output `result`; a task that does not declare
+    that output keeps the value in an artifact, unless the value is null.
+    """
+    declared = step.params or {}
+    found = {
+        name: plain_of(param, declared.get(name, param))
         for name, param in made.params.items()
         if param.source is ParamSource.OUTPUT_PARAMETER
     }
+    is_function = isinstance(step, TypedStep) and step.type == FUNCTION_TYPE
+    if RESULT in found or not is_function or made.runtime_state.status is not StepStatus.SUCCEEDED:
+        return found
+    kept = made.artifacts.get(PYTHON)
+    return {**found, RESULT: kept.data.get(RESULT) if isinstance(kept, DefaultArtifact) else None}
+
+
+def _subtasks(made: StepInstance, *, is_over: bool) -> tuple[V1Subtask, ...] | None:
+    """How the tasks ended that the function of a task added."""
+    summary = made.artifacts.get(SUBSTEPS)
+    if not isinstance(summary, DefaultArtifact):
+        return None
+    return tuple(
+        V1Subtask(
+            id=each["step_id"],
+            status=task_word(StepStatus(each["status"]), is_over=is_over),
+            error=each.get("error"),
+        )
+        for each in summary.data["results"]
+    )
 
 
 def _progress(tasks: Sequence[V1Task]) -> V1Progress:

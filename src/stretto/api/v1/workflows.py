@@ -3,11 +3,13 @@
 from typing import Final
 
 from stretto.actions.delete_workflow import delete_workflow
+from stretto.actions.parts.offload import offload
 from stretto.actions.reading.all_workflows import list_workflows
 from stretto.actions.reading.instance_lines import list_instance_lines
 from stretto.actions.reading.workflows import get_version
 from stretto.actions.start import start
 from stretto.api.routing import Calling, Given, Name, OptionalText, Text
+from stretto.api.v1.execution import check_names, run_params_of, task_params_of
 from stretto.api.v1.listing import Limit, Offset, window
 from stretto.api.v1.publishing import publish_text
 from stretto.api.v1.routing import deletes, gets, posts
@@ -32,7 +34,6 @@ from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest
 from stretto.model.response import StartStatus
 from stretto.model.status import RunStatus
-from stretto.params.plain import params_of
 from stretto.ports.workflows import WorkflowFilter
 
 SOME: Final = 20
@@ -64,7 +65,8 @@ async def read(call: Calling, workflow_id: Name) -> V1WorkflowAnswer:
     version = await get_version(call.store, call.reader, workflow_id, "latest")
     metadata = version.metadata
     number = 0 if metadata is None else metadata.workflow_version_id or 0
-    return V1WorkflowAnswer(data=workflow_view(version, number))
+    view = await offload(len(version.workflow.steps), workflow_view, version, number)
+    return V1WorkflowAnswer(data=view)
 
 
 @deletes("/workflows/{workflow_id}")
@@ -77,7 +79,14 @@ async def delete(call: Calling, workflow_id: Name) -> V1IdAnswer:
 @posts("/workflows/{workflow_id}/execute", reads=V1Execution)
 async def execute(call: Calling, workflow_id: Name, given: Given[V1Execution]) -> V1StartedAnswer:
     """Start an instance of the newest version."""
-    request = StartRequest(initiator=ManualInitiator(), run_params=params_of(given.params))
+    version = await get_version(call.store, call.reader, workflow_id, "latest")
+    workflow = version.workflow
+    await offload(len(workflow.steps), check_names, workflow, given)
+    request = StartRequest(
+        initiator=ManualInitiator(),
+        run_params=run_params_of(workflow, given.params),
+        step_run_params=task_params_of(workflow, given.task_params),
+    )
     made = await start(
         call.store,
         call.reader,
@@ -93,6 +102,7 @@ async def execute(call: Calling, workflow_id: Name, given: Given[V1Execution]) -
         data=V1Started(
             instance_id=instance_id(workflow_id, made.workflow_instance_id),
             workflow_id=workflow_id,
+            version=made.workflow_version_id,
             status=instance_word(status),
         )
     )

@@ -1,85 +1,80 @@
 """Lines of output for people and for programs."""
 
-from collections import deque
 from collections.abc import Iterable
-from typing import TextIO
+from datetime import UTC, datetime
+from typing import Final, TextIO
 
 import click
 import msgspec
 
+from stretto.actions.reading.log_pages import LogEntry
 from stretto.cli import style
-from stretto.cli.output.merging import Item
-from stretto.engine.records import AttemptKey
+from stretto.engine.records import RunKey
 from stretto.model.wire import to_json
-from stretto.ports.logs import LOG, STDERR, LogLine, Stream
-from stretto.runtimes.logs.records import moment
+from stretto.ports.logs import LOG, STDERR
+
+COLOURS: Final = {STDERR: style.BAD, LOG: style.CALM}
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be shown of the lines, and how."""
+    """How lines are shown."""
 
-    streams: frozenset[Stream] = frozenset()  # none: all
-    tail: int | None = None  # only so many of those that are there in the beginning
     timestamps: bool = False
     as_json: bool = False
     width: int | None = None  # of the name of its step before each line; None: it has none
 
 
 class Printer:
-    """Prints lines. `heard`: whose output there was, also of streams that are not shown."""
+    """Prints lines of the steps of a run. `is_silent`: there were none."""
 
-    def __init__(self, out: TextIO, wish: Wish) -> None:
+    def __init__(self, out: TextIO, wish: Wish, run: RunKey) -> None:
         self._out = out
         self._wish = wish
-        self._tail = wish.tail
+        self._run = "/".join(map(str, run))
         self._is_terminal = out.isatty()
         self._encoding = out.encoding or "utf-8"  # what it can not show is replaced
-        self.heard: set[AttemptKey] = set()
-        self.is_silent = wish.tail != 0  # nothing was said, though something was wanted
+        self.is_silent = True
 
-    def print(self, items: Iterable[Item]) -> None:
-        wanted: Iterable[Item] = filter(self._is_wanted, items)
-        if self._tail is not None:
-            wanted, self._tail = deque(wanted, self._tail), None
-        for item in wanted:
-            self._out.write(f"{self._text(item)}\n".encode(self._encoding, "replace").decode(self._encoding))
+    def print(self, lines: Iterable[LogEntry]) -> None:
+        for line in lines:
+            self._out.write(f"{self._text(line)}\n".encode(self._encoding, "replace").decode(self._encoding))
             self.is_silent = False
         self._out.flush()
 
-    def _is_wanted(self, item: Item) -> bool:
-        self.heard.add(item.attempt)
-        return not self._wish.streams or item.line.stream in self._wish.streams
-
-    def _text(self, item: Item) -> str:
-        attempt, line = item
+    def _text(self, line: LogEntry) -> str:
         if self._wish.as_json:
-            return _as_json(attempt, line)
+            return self._as_json(line)
         text = self._shown(line)
         if self._wish.width is not None:
-            text = f"{_name(attempt):{self._wish.width}} | {text}"
-        return f"{moment(line.at)} {text}" if self._wish.timestamps else text
+            text = f"{_name(line):{self._wish.width}} | {text}"
+        return f"{_moment(line.at)} {text}" if self._wish.timestamps else text
 
-    def _shown(self, line: LogLine) -> str:
+    def _shown(self, line: LogEntry) -> str:
         """A terminal does not see what would move its cursor; whoever reads a pipe has it as it was."""
         if not self._is_terminal:
             return line.text
         text = style.printable(click.unstyle(line.text))
-        colour = {STDERR: style.BAD, LOG: style.CALM}.get(line.stream)
+        colour = COLOURS.get(line.stream)
         return text if colour is None else style.paint(text, colour)
 
+    def _as_json(self, line: LogEntry) -> str:
+        made = {
+            "at": line.at,
+            "time": _moment(line.at),
+            "run": self._run,
+            "step": line.step_id,
+            "attempt": line.step_attempt_id,
+            "line": line.line,
+            "stream": line.stream,
+            "text": line.text,
+        }
+        return to_json(made).decode()
 
-def _name(attempt: AttemptKey) -> str:
-    return attempt.step_id if attempt.number == 1 else f"{attempt.step_id}/{attempt.number}"
+
+def _name(line: LogEntry) -> str:
+    return line.step_id if line.step_attempt_id == 1 else f"{line.step_id}/{line.step_attempt_id}"
 
 
-def _as_json(attempt: AttemptKey, line: LogLine) -> str:
-    made = {
-        "at": line.at,
-        "time": moment(line.at),
-        "run": "/".join(map(str, attempt.run)),
-        "step": attempt.step_id,
-        "attempt": attempt.number,
-        "stream": line.stream,
-        "text": line.text,
-    }
-    return to_json(made).decode()
+def _moment(at: int) -> str:
+    """`2026-11-16T06:20:55.123Z`."""
+    return datetime.fromtimestamp(at / 1_000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING
 
 from stretto.actions.reading.why import WhyRun, WhyStep
 from stretto.cli.address import LATEST, Address
-from stretto.cli.showing.run import BAD, SOME, LoopSight, RunSight
+from stretto.cli.showing.loops import LoopSight, loops_in, with_values
+from stretto.cli.showing.run import RunSight
 from stretto.cli.showing.step import StepSight
 from stretto.engine.records import RunKey
-from stretto.model.artifact import ForeachArtifact, WhileArtifact
-from stretto.model.foreach import ForeachOverview
-from stretto.model.status import InstanceStatus
 from stretto.model.step_instance import StepInstance
 
 if TYPE_CHECKING:
@@ -40,32 +38,34 @@ def read_sight(client: "Client", address: Address) -> RunSight | StepSight:
     )
 
 
-def read_why(client: "Client", address: Address, step: str | None) -> WhyRun | WhyStep:
-    """Why a run has not ended, or why a step of it is where it is."""
+def read_why(
+    client: "Client", address: Address, step: str | None
+) -> tuple[WhyRun | WhyStep, list[LoopSight]]:
+    """Why a run has not ended, or why a step of it is where it is; and how far its loops are."""
     run = name_of(address)
-    return client.why(run) if step is None else client.why_step(run, step)
+    if step is not None and leads_inside(step):
+        inner = client.resolve(run, step)
+        run, step = inner, inner.step_id
+    found = client.why(run) if step is None else client.why_step(run, step)
+    return found, read_loops(client, client.steps(run))
+
+
+def leads_inside(step: str) -> bool:
+    """Whether a step may be named by a path into a loop or subworkflow; an id can have dots, too."""
+    return not {".", "["}.isdisjoint(step)
 
 
 def _run(client: "Client", run: "RunName", name: str | None) -> RunSight:
     made = client.run(run)
     key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
     steps = client.steps(key)
-    return RunSight(key=key, name=name, run=made, steps=steps, loops=list(_loops(steps)))
+    return RunSight(key=key, name=name, run=made, steps=steps, loops=read_loops(client, steps))
 
 
-def _loops(steps: Iterable[StepInstance]) -> Iterable[LoopSight]:
-    for step in steps:
-        for artifact in step.artifacts.values():
-            if isinstance(artifact, ForeachArtifact):
-                bad = _bad(artifact.foreach_overview)
-                yield LoopSight(step_id=step.step_id, total=artifact.total_loop_count, bad=bad)
-            elif isinstance(artifact, WhileArtifact):
-                yield LoopSight(step_id=step.step_id, total=None)
-
-
-def _bad(overview: ForeachOverview | None) -> tuple[int, ...]:
-    """Some iterations that did not end well."""
-    details = {} if overview is None else overview.details or {}
-    ranges = [each for status in BAD for each in details.get(InstanceStatus(status), ())]
-    numbers = (number for first, last in ranges for number in range(first, min(last, first + SOME) + 1))
-    return tuple(sorted(numbers)[:SOME])
+def read_loops(client: "Client", steps: Iterable[StepInstance]) -> list[LoopSight]:
+    """The loops among the steps of a run, with the values of iterations that failed."""
+    loops: list[LoopSight] = []
+    for sight, inline_id in loops_in(steps).values():
+        runs = {each.number: client.run((inline_id, each.number)) for each in sight.bad}
+        loops.append(with_values(sight, runs))
+    return loops

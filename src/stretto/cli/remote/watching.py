@@ -1,6 +1,8 @@
 """A run that was started on a server: what is said of it, until it has ended if somebody wants to wait."""
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -8,11 +10,14 @@ import msgspec
 
 from stretto.cli import style
 from stretto.cli.address import readable, run_text
+from stretto.cli.remote.reading import read_loops
 from stretto.cli.remote.server import Remote
 from stretto.cli.running.log import step_text
 from stretto.cli.running.progress import AT_WORK, Progress, Step
+from stretto.cli.showing.loops import loop_text
 from stretto.cli.showing.run import reason_of
 from stretto.engine.records import RunKey
+from stretto.model.errors import StrettoError
 from stretto.model.event import ChangeEvent
 from stretto.model.instance import WorkflowInstance
 from stretto.model.response import StartResponse, StartStatus, StepRestartResponse
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from stretto.client import Client
 
 PASSING: Final = StepStatus.WAITING_FOR_PERMITS  # each is so for a moment; `stretto why` knows if it is more
+TELL_EVERY: Final = 5.0  # seconds between two looks at the loops of a run
 INTERRUPTED: Final = 130  # what shells say of Ctrl-C
 
 
@@ -44,7 +50,8 @@ def watch(client: "Client", remote: Remote, made: StartResponse | StepRestartRes
         click.echo(_started(key, made))
     if not (wish.wait or wish.follow):
         if wish.as_json:
-            click.echo(to_json(_as_json(key, made.workflow_version_id, RunStatus(_STATUS[made.status]))))
+            status = RunStatus(_STATUS[made.status])
+            click.echo(to_json(_as_json(key, made.workflow_version_id, status, detail=made.detail)))
         return 1 if made.status is StartStatus.STOPPED else 0
     try:
         if wish.follow and not wish.as_json:
@@ -71,10 +78,8 @@ def _started(key: RunKey, made: StartResponse | StepRestartResponse) -> str:
     match made.status:
         case StartStatus.DUPLICATED:
             return f"{name}, {version}: this request has started it before"
-        case StartStatus.STOPPED:
-            return f"{name}, {version}: not started, as the run strategy of the workflow wants it"
         case _:
-            return f"{name}, {version}: started"
+            return f"{name}, {version}: {made.detail or 'started'}"
 
 
 def _tell_end(client: "Client", remote: Remote, key: RunKey, run: WorkflowInstance, *, as_json: bool) -> None:
@@ -92,7 +97,13 @@ def _tell_end(client: "Client", remote: Remote, key: RunKey, run: WorkflowInstan
 
 
 def _as_json(
-    key: RunKey, version: int, status: RunStatus, began: int | None = None, ended: int | None = None
+    key: RunKey,
+    version: int,
+    status: RunStatus,
+    began: int | None = None,
+    ended: int | None = None,
+    *,
+    detail: str | None = None,
 ) -> dict[str, Any]:
     """As `stretto run --json` says it."""
     found = {
@@ -102,6 +113,7 @@ def _as_json(
         "workflow_run_id": key.run_id,
         "workflow_version_id": version,
         "status": status,
+        "detail": detail,
         "start_time": began,
         "end_time": ended,
     }
@@ -114,12 +126,32 @@ def _follow(client: "Client", key: RunKey, cursor: str | None) -> None:
     run = client.run(key)
     workflow = run.runtime_workflow or Workflow(id=key.workflow_id)
     teller = _Teller(client, Progress(workflow, key, run.workflow_version_id or 0, RunStatus.CREATED))
-    for happened in client.follow_run(key, cursor=cursor):
-        events: Iterable[ChangeEvent] | None = getattr(happened, "events", None)
-        if events is None:
-            teller.look_again()
-        else:
-            teller.hear(events)
+    with _now_and_then(teller.tell_loops):
+        for happened in client.follow_run(key, cursor=cursor):
+            events: Iterable[ChangeEvent] | None = getattr(happened, "events", None)
+            if events is None:
+                teller.look_again()
+            else:
+                teller.hear(events)
+
+
+@contextmanager
+def _now_and_then(work: Callable[[], None]) -> Iterator[None]:
+    """Do something every few seconds, beside what is done meanwhile: a run says nothing of its iterations."""
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(TELL_EVERY):
+            with suppress(StrettoError):  # whoever follows hears of a server that is away
+                work()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 class _Teller:
@@ -129,6 +161,7 @@ class _Teller:
         self._client = client
         self._progress = progress
         self._told: dict[str, tuple[int, StepStatus]] = {}
+        self._loops: dict[str, str] = {}  # what was said last of each
 
     def hear(self, events: Iterable[ChangeEvent]) -> None:
         for event in events:
@@ -152,3 +185,19 @@ class _Teller:
         if status.is_terminal and not status.is_complete:
             step.reason = reason_of(self._client.step(self._progress.key, step.id, step.attempt))
         click.echo(f"{style.clock_time(SystemClock().now())} {step_text(step)}")
+        if step.is_loop and status.is_terminal:
+            self._tell_loop(step)
+
+    def tell_loops(self) -> None:
+        """Say how far loops are that go on."""
+        for step in list(self._progress.steps.values()):
+            if step.is_loop and step.status in AT_WORK:
+                self._tell_loop(step)
+
+    def _tell_loop(self, step: Step) -> None:
+        made = self._client.step(self._progress.key, step.id, step.attempt)
+        for sight in read_loops(self._client, [made]):
+            text = loop_text(sight)
+            if self._loops.get(step.id) != text:
+                self._loops[step.id] = text
+                click.echo(f"{style.clock_time(SystemClock().now())}   {step.id}: {text}")

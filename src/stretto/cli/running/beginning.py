@@ -52,7 +52,11 @@ class Beginning:
         notes: list[str] = []
         versions = {each.workflow.id: await self._published(each, notes) for each in wanted.definitions}
         notes += await self._make_room(wanted.workflow_id)
-        request = StartRequest(initiator=ManualInitiator(), run_params=wanted.params or None)
+        request = StartRequest(
+            initiator=ManualInitiator(),
+            run_params=wanted.params or None,
+            step_run_params=wanted.step_params or None,
+        )
         version = str(versions[wanted.workflow_id])
         params = self._config.params
         made = await start(
@@ -65,7 +69,8 @@ class Beginning:
             evaluate=evaluator_within(self._config.expressions.limits, params),
             limits=params,
         )
-        return Begun(RunKey(wanted.workflow_id, made.workflow_instance_id, made.workflow_run_id), notes)
+        key = RunKey(wanted.workflow_id, made.workflow_instance_id, made.workflow_run_id)
+        return Begun(key, [*notes, f"{run_text(key)} is {made.detail}"] if made.detail else notes)
 
     async def again(self, wanted: Wanted) -> Begun:
         """The newest run of the chosen workflow that has not ended."""

@@ -12,19 +12,25 @@ from stretto.ports.observer import Observer
 from stretto.ports.runtime import StepRuntime
 from stretto.ports.store import Store
 from stretto.runtimes.built_in import python_runtime
+from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.own_params import TYPE
 from stretto.runtimes.surroundings import Surroundings
 
 
 class Functions(Observer):
-    """Those of some workflows. Steps of a definition may also name a function to import."""
+    """Those of some workflows, and of applications. Steps may also name a function to import."""
 
-    def __init__(self, flows: Iterable[Any]) -> None:
-        self._registry = ProgramRegistry()
+    def __init__(self, flows: Iterable[Any], functions: Iterable[Function] = ()) -> None:
+        self._registry = ProgramRegistry(*functions)
         self._handlers = Handlers()
         for flow in flows:
             self._registry.register(*flow.functions)
             self._handlers.of_workflow(flow.id, flow.handlers)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All that are known here."""
+        return self._registry.names
 
     def runtimes(self, around: Surroundings) -> Mapping[str, StepRuntime]:
         """See `runtimes.surroundings.MakeRuntimes`."""

@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.function_checks import check_functions
 from stretto.actions.pause import pause
 from stretto.app import App, running
 from stretto.cli.address import run_text
@@ -35,6 +36,7 @@ from stretto.model.status import RunStatus
 from stretto.ports.rows import AttemptRow, RunRow
 
 SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
+WAY_OUT: Final = "name its code with `--app`, or put it beside the file under the same name"
 SOME: Final = 3  # names in a message
 PAUSE_WITHIN: Final = 5.0  # seconds; without the pause the run is continued all the same
 BROKEN_PIPE: Final = 128 + 13
@@ -124,11 +126,12 @@ async def session(order: Order, view: View) -> tuple[Ending, int]:
     interrupts, bell = Interrupts(), Bell()
     careful = Careful(view, lambda: interrupts.come(BROKEN_PIPE))
     with interrupts.heard():
-        functions = Functions(order.wanted.flows)
+        functions = Functions(order.wanted.flows, order.wanted.functions)
         async with running(
             order.place.config, order.place.url, (bell, functions), functions.runtimes, functions.record
         ) as app:
             check_runnable(order.wanted.definitions, app.runtimes.by_type)
+            await check_functions(app.store, order.wanted.definitions, functions.names, WAY_OUT)
             begun = await app.watch(_begun(app, order))
             follower = Follower(app.store, order.caller, begun.key, bell)
             progress = await follower.begin()

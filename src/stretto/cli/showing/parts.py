@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from stretto.actions.reading.step_params import SATISFIED
 from stretto.cli import style
 from stretto.cli.address import readable
 from stretto.model.param import Parameter, ParamSource, ParamType
@@ -23,12 +24,14 @@ def titled(title: str, lines: Iterable[str]) -> list[str]:
 
 def param_lines(params: Mapping[str, Parameter]) -> list[str]:
     """`table  sales`; those that the system brings along are left out."""
-    own = {name: param for name, param in params.items() if param.source not in OURS}
-    longest = max(map(len, own), default=0)
+    own = {name: param for name, param in params.items() if param.source not in OURS and name != SATISFIED}
+    longest = max(map(style.width_of, own), default=0)
     lines = []
     for name, param in own.items():
         output = "  (output)" if param.source is ParamSource.OUTPUT_PARAMETER else ""
-        lines.append(f"{name:{longest}}  {style.cut(style.one_line(value_text(param)), WIDEST)}{output}")
+        room = (style.columns() or longest + WIDEST + 4) - longest - 4 - len(output)
+        value = style.cut(style.one_line(value_text(param)), max(style.NARROWEST, min(WIDEST, room)))
+        lines.append(f"{style.padded(name, longest)}  {value}{output}")
     return lines
 
 

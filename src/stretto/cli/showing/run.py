@@ -8,28 +8,19 @@ import msgspec
 from stretto.cli import style
 from stretto.cli.address import run_text
 from stretto.cli.running.progress import kind_text
+from stretto.cli.showing.loops import LoopSight, given_params, loop_text
 from stretto.cli.showing.parts import param_lines, timeline_lines, titled
 from stretto.engine.records import RunKey
 from stretto.model.initiator import Initiator, ManualInitiator
 from stretto.model.instance import WorkflowInstance
-from stretto.model.status import RunStatus, StepStatus
+from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.step_instance import StepInstance
 from stretto.model.timeline import LogEvent, LogLevel
 from stretto.node.clock import SystemClock
-from stretto.ports.paging import Cut
-from stretto.ports.store import Store
 
-SOME: Final = 5  # iterations that are named
-BAD: Final = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.STOPPED)
-
-
-class LoopSight(msgspec.Struct, frozen=True, kw_only=True):
-    """A loop of a run: how many iterations, and some that ended badly."""
-
-    step_id: str
-    total: int | None
-    bad: tuple[int, ...] = ()
+WIDEST: Final = 80  # characters of a reason in a file or a pipe
+INDENT: Final = 2  # cells before each line below a title
 
 
 class RunSight(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,22 +33,12 @@ class RunSight(msgspec.Struct, frozen=True, kw_only=True):
     loops: Sequence[LoopSight]
 
 
-async def loops_of(store: Store, key: RunKey) -> list[LoopSight]:
-    """The loops of a run, each once."""
-    found: dict[str, LoopSight] = {}
-    for loop in await store.loops(key):
-        bad = await store.instances(loop.inline_id, Cut(most=SOME), BAD)
-        numbers = tuple(sorted(row.key.instance_id for row in bad.elements))
-        found[loop.key.step_id] = LoopSight(step_id=loop.key.step_id, total=loop.total, bad=numbers)
-    return list(found.values())
-
-
 def run_lines(sight: RunSight) -> list[str]:
     """Head, parameters, steps, timeline."""
     workflow = sight.run.runtime_workflow
     declared = {} if workflow is None else workflow.params or {}
-    given = {**declared, **(sight.run.run_params or {})}  # those of an iteration are given by its loop
-    params = {name: param for name, param in sight.run.params.items() if name in given}
+    given = {**declared, **given_params(sight.run)}
+    params = {name: param for name, param in (sight.run.params or {}).items() if name in given}
     return [
         *_head(sight),
         *titled("Parameters", param_lines(params)),
@@ -73,7 +54,11 @@ def _head(sight: RunSight) -> list[str]:
     took = "" if began is None else f" {style.duration((ended or SystemClock().now()) - began)}"
     made = f"version {run.workflow_version_id}, {_by(run.initiator)}"
     at = "" if run.create_time is None else f", {style.date_time(run.create_time)}"
-    return [style.paint(f"{sign} {name} {run.run_status}{took}", colour, bold=True), f"  {made}{at}"]
+    head = [style.paint(f"{sign} {name} {run.run_status}{took}", colour, bold=True), f"  {made}{at}"]
+    if run.quarantined is not None:
+        head.append(style.paint(f"  quarantined: {run.quarantined}", "red"))
+        head.append(f"  `stretto quarantine release {'/'.join(map(str, sight.key))}` lets it go on")
+    return head
 
 
 def _by(initiator: Initiator | None) -> str:
@@ -90,8 +75,8 @@ def _steps(sight: RunSight) -> Iterator[str]:
     known = {step.step_id: step for step in sight.steps}
     loops = {loop.step_id: loop for loop in sight.loops}
     steps = () if sight.run.runtime_workflow is None else sight.run.runtime_workflow.steps
-    longest = max((len(step.id) for step in steps), default=0)
-    kinds = max((len(kind_text(step)) for step in steps), default=0)
+    longest = max((style.width_of(step.id) for step in steps), default=0)
+    kinds = max((style.width_of(kind_text(step)) for step in steps), default=0)
     for step in steps:
         yield _step(step, known.get(step.id), loops.get(step.id), longest, kinds)
 
@@ -106,27 +91,36 @@ def _step(step: AnyStep, made: StepInstance | None, loop: LoopSight | None, long
     if status is not StepStatus.SUCCEEDED:
         notes.append(status.value)
     if loop is not None:
-        notes.append(_loop(loop))
+        notes.append(loop_text(loop))
     if made is not None and made.step_attempt_id > 1:
         notes.append(f"attempt {made.step_attempt_id}")
     reason = reason_of(made)
-    text = f"{style.paint(sign, colour)} {step.id:{longest}}  {kind_text(step):{kinds}}  {took:>6}"
-    said = ", ".join(notes) + (f": {style.cut(style.one_line(reason), 80)}" if reason else "")
-    return f"{text}  {style.paint(said, colour)}" if said else text
+    name, kind = style.padded(step.id, longest), style.padded(kind_text(step), kinds)
+    room = style.columns()
+    why = (
+        f": {style.one_line(reason) if room else style.cut(style.one_line(reason), WIDEST)}" if reason else ""
+    )
+    said = f"  {', '.join(notes)}{why}" if notes or why else ""
+    text = f" {name}  {kind}  {took:>6}"
+    if room is not None:
+        left = max(style.NARROWEST, room - INDENT - 1) - style.width_of(text)
+        said = style.cut(said, left) if left > 0 else ""
+    return f"{style.paint(sign, colour)}{text}{style.paint(said, colour) if said else ''}"
 
 
 def reason_of(made: StepInstance | None) -> str | None:
-    """The last error on its timeline, if it did not end well."""
-    if made is None or made.runtime_state.status.is_complete:
+    """The last error on its timeline, if it did not end well, also where the failure is ignored or handled. A
+    step that has not ended also says what it waits for: a warning after which nothing else was said.
+    """
+    if made is None:
         return None
-    errors = [
-        event for event in made.timeline if isinstance(event, LogEvent) and event.level is LogLevel.ERROR
-    ]
+    status = made.runtime_state.status
+    if status.is_complete and status is not StepStatus.COMPLETED_WITH_ERROR:
+        return None
+    said = [event for event in made.timeline if isinstance(event, LogEvent)]
+    if said and said[-1].level is LogLevel.WARN and not made.runtime_state.status.is_terminal:
+        return said[-1].message
+    errors = [event for event in said if event.level is LogLevel.ERROR]
+    if status is StepStatus.COMPLETED_WITH_ERROR:
+        errors = errors or said  # an error that the run goes on after is told as a note
     return errors[-1].message if errors else None
-
-
-def _loop(loop: LoopSight) -> str:
-    count = "iterations" if loop.total is None else f"{loop.total} iterations"
-    if not loop.bad:
-        return count
-    return f"{count}, not well: {', '.join(f'{loop.step_id}[{number}]' for number in loop.bad)}"

@@ -1,10 +1,10 @@
 """Names that nothing in a definition gives a value to, and keys that nothing reads."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from stretto.definition.doubts.texts import reads_of
-from stretto.definition.rules.visits import Scene, Visit, loop_params
+from stretto.definition.doubts.texts import Read, attributes_of, reads_of, reads_of_trigger, reads_of_workflow
+from stretto.definition.rules.visits import WORKFLOW, Scene, Visit, loop_params
 from stretto.definition.step_types import described
 from stretto.model.problem import Code
 from stretto.model.properties import Properties
@@ -13,7 +13,7 @@ from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Definition, Workflow
 from stretto.params import STEP_DEFAULTS, TYPE_DEFAULTS
 from stretto.params.defaults import WORKFLOW_DEFAULTS
-from stretto.params.references import split_reference
+from stretto.params.references import split_reference, unknown_hint
 from stretto.params.requests import SEPARATOR
 
 # What belongs one level deeper, and beside `workflow` only becomes metadata.
@@ -28,12 +28,46 @@ CLOSE: Final = 0.8  # a slip of the finger, not a word of its own
 
 def doubt_unknown(scene: Scene, given: Collection[str]) -> None:
     _metadata(scene)
-    everywhere = {*WORKFLOW_DEFAULTS, *(scene.workflow.params or {}), *given, *_from_triggers(scene)}
+    _job_templates(scene)
+    everywhere = {
+        *WORKFLOW_DEFAULTS,
+        *(scene.workflow.params or {}),
+        *given,
+        *_from_triggers(scene),
+        *_required(scene.definition),
+    }
     steps = {visit.step.id for visit in scene.visits}
     guesses = Guesses()
+    _report(scene, reads_of_workflow(scene.workflow), everywhere, guesses)
+    for index, trigger in enumerate(scene.workflow.signal_triggers or ()):
+        reads = reads_of_trigger(trigger, ((WORKFLOW, "signal_triggers"), index))
+        _report(scene, reads, everywhere | {*(trigger.params or {})}, guesses)
     for visit in scene.visits:
+        _report(scene, attributes_of(visit), everywhere, guesses)
         if not _is_template(visit):
             _names(scene, visit, (everywhere | {*_of_step(scene, visit)}, steps), guesses)
+
+
+def _job_templates(scene: Scene) -> None:
+    """A step whose job template nobody knows gets no parameters from it. Only those with a default version
+    are known here, so nothing is said of a step that names a version.
+    """
+    for visit in scene.visits:
+        step = visit.step
+        if not isinstance(step, TypedStep) or not step.sub_type or step.sub_type_version:
+            continue
+        if step.sub_type.casefold() not in scene.templates:
+            hint = did_you_mean(step.sub_type, sorted(scene.templates)) or (
+                "publish it before the step runs, or name it with `--template NAME=TYPE`"
+            )
+            message = f"the job template `{step.sub_type}` is not known here"
+            scene.report((visit.at, "sub_type"), Code.UNKNOWN_VALUE, message, hint)
+
+
+def _required(definition: Definition) -> Collection[str]:
+    """Parameters without a value that each start brings: arguments of a function without a default."""
+    found = definition.extra.get("requires")
+    return found.keys() if isinstance(found, dict) else ()
 
 
 def _metadata(scene: Scene) -> None:
@@ -60,19 +94,28 @@ class Guesses(dict[str, str | None]):
 def _names(
     scene: Scene, visit: Visit, names: tuple[Collection[str], Collection[str]], guesses: Guesses
 ) -> None:
-    """A start may have to bring what is not declared: only what looks like a known name is doubted."""
+    """What a step reads of the run and of itself, and of other steps."""
     known, steps = names
-    for name, at in reads_of(visit):
-        if name in known:
-            continue
-        if SEPARATOR in name:
-            if _is_of_nobody(scene, visit, name, steps):
-                wanted = split_reference(name, SEPARATOR)[0].step_id
-                message = f"`{name}` is read, and there is no step or signal `{wanted}`"
-                scene.report(at, Code.UNKNOWN_PARAM, message, did_you_mean(wanted, steps))
-        elif (guess := guesses.of(name, known)) is not None:
+    reads = list(reads_of(visit))
+    for name, at, _in_text in reads:
+        if SEPARATOR in name and name not in known and _is_of_nobody(scene, visit, name, steps):
+            wanted = split_reference(name, SEPARATOR)[0].step_id
+            message = f"`{name}` is read, and there is no step or signal `{wanted}`"
+            scene.report(at, Code.UNKNOWN_PARAM, message, did_you_mean(wanted, steps))
+    kind = visit.step.type if isinstance(visit.step, TypedStep) else None
+    _report(scene, reads, known, guesses, kind)
+
+
+def _report(
+    scene: Scene, reads: Iterable[Read], known: Collection[str], guesses: Guesses, kind: str | None = None
+) -> None:
+    """Names that nobody declares. A start may bring them, so they are no errors."""
+    for name, at, in_text in reads:
+        if name not in known and SEPARATOR not in name:
+            hint = unknown_hint(name, in_text=in_text, step_type=kind)
+            guess = guesses.of(name, known)
             message = f"`{name}` is read, and nothing here gives it a value"
-            scene.report(at, Code.UNKNOWN_PARAM, message, f"{guess} Else each start must bring it")
+            scene.report(at, Code.UNKNOWN_PARAM, message, hint if guess is None else f"{guess} Else {hint}")
 
 
 def _typed(known: Collection[str]) -> list[str]:
@@ -87,6 +130,9 @@ def _is_of_nobody(scene: Scene, visit: Visit, name: str, steps: Collection[str])
 
 
 def _from_triggers(scene: Scene) -> Iterator[str]:
+    """Parameters of signal triggers, where they become parameters of the run."""
+    if scene.workflow.follows_maestro:
+        return
     for trigger in scene.workflow.signal_triggers or ():
         yield from trigger.params or {}
 

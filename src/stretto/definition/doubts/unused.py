@@ -1,4 +1,4 @@
-"""Parameters of the workflow that nothing reads."""
+"""What the workflow declares and nothing uses: parameters, and limits of its tags."""
 
 from collections.abc import Collection
 from typing import Final
@@ -11,6 +11,7 @@ from stretto.params.defaults import WORKFLOW_DEFAULTS
 from stretto.params.references import ALL_PARAMS
 
 HINT: Final = "leave it out, unless somebody reads it from outside"
+LIMIT_HINT: Final = "put the tag on the steps that need a permit, or set `instance_step_concurrency`"
 
 
 def doubt_unused(scene: Scene, given: Collection[str]) -> None:
@@ -27,6 +28,14 @@ def doubt_unused(scene: Scene, given: Collection[str]) -> None:
         if name not in words and name not in given and name not in WORKFLOW_DEFAULTS:
             message = f"the parameter `{name}` is never read"
             scene.report(((WORKFLOW, "params"), name), Code.UNUSED_PARAM, message, HINT)
+
+
+def doubt_unused_limits(scene: Scene, _given: Collection[str]) -> None:
+    """Steps take permits for their own tags only, so a limit on a tag of the workflow limits nothing."""
+    for index, tag in enumerate(scene.workflow.tags or ()):
+        if tag.permit is not None:
+            message = f"the limit of the workflow's tag `{tag.name}` limits no step"
+            scene.report((((WORKFLOW, "tags"), index), "permit"), Code.UNUSED_LIMIT, message, LIMIT_HINT)
 
 
 def _passes_on(visit: Visit) -> bool:

@@ -8,7 +8,7 @@ from stretto.definition.doubts.constants import doubt_constants
 from stretto.definition.doubts.outdated import doubt_outdated
 from stretto.definition.doubts.texts import words_of
 from stretto.definition.doubts.unknown import doubt_unknown
-from stretto.definition.doubts.unused import doubt_unused
+from stretto.definition.doubts.unused import doubt_unused, doubt_unused_limits
 from stretto.definition.findings import Enough
 from stretto.definition.limits import Limits
 from stretto.definition.rules.visits import Scene
@@ -18,6 +18,7 @@ from stretto.model.workflow import Definition
 DOUBTS: Final[tuple[Callable[[Scene, Collection[str]], None], ...]] = (
     doubt_unknown,
     doubt_unused,
+    doubt_unused_limits,
     doubt_constants,
     doubt_outdated,
 )

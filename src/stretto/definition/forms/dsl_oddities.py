@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
+from stretto.definition.forms.dsl_fields import hint_for
 from stretto.definition.reading.located import at_key
 from stretto.model.problem import Code, Place, Problem, problem_at
 from stretto.model.step import ForeachStep, SubworkflowStep, TypedStep, WhileStep
@@ -22,7 +23,8 @@ FOREIGN: Final[Mapping[str, str]] = {
         ("after", "depends_on", "needs", "upstream"),
         "name this job in the `transition` of the one before it, or in `dag`",
     ),
-    **dict.fromkeys(("retries", "retry", "max_retries"), ELSEWHERE),
+    **dict.fromkeys(("retries", "retry", "max_retries"), "write `+retry`"),
+    **dict.fromkeys(("cron", "schedule"), "write `+cron`"),
 }
 CLOSE: Final = 0.85  # a slip of the finger, not a word of its own
 
@@ -33,7 +35,7 @@ def odd_keys(source: Mapping[str, Any], at: Place, fields: AbstractSet[str]) -> 
         if key in fields:
             continue
         hint = FOREIGN.get(key) or (
-            ELSEWHERE if key in OF_THE_MODEL else did_you_mean(key, fields, cutoff=CLOSE)
+            (hint_for(key) or ELSEWHERE) if key in OF_THE_MODEL else did_you_mean(key, fields, cutoff=CLOSE)
         )
         if hint is not None:
             message = f"`{key}` is no field here, so it becomes a parameter"

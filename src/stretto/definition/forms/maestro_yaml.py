@@ -5,6 +5,15 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Any, Final
 
+from stretto.definition.forms.dsl_fields import (
+    CRON,
+    MARK,
+    OF_EVERY_JOB,
+    OF_JOB,
+    OF_WORKFLOW,
+    RETRY,
+    marked_fields,
+)
 from stretto.definition.forms.dsl_loops import loop_params_of
 from stretto.definition.forms.dsl_oddities import odd_keys
 from stretto.definition.forms.dsl_params import ParamReader, expression_text
@@ -116,16 +125,19 @@ class MaestroYaml:
         if "timeout" in source:
             workflow["timeout"] = _text(source["timeout"])
         workflow["params"] = self._params(source, at, WORKFLOW_FIELDS, "workflow_params")
+        marked = marked_fields(source, at, OF_WORKFLOW, self._sink)
+        workflow.update(marked)
         workflow.update(self._body(source, at))
         made = {
             "properties": derive(source, properties),
-            "workflow": derive(source, workflow, steps="jobs"),
+            "workflow": derive(source, workflow, steps="jobs", **_origins(marked, source)),
             "is_active": True,
         }
         return derive(document, made, workflow=key)
 
     def _params(self, source: Body, at: Place, fields: frozenset[str], named: str) -> Body:
         """The keys that are no fields, and those of `workflow_params` or `job_params`."""
+        fields = fields | {key for key in source if key.startswith(MARK)}
         if self._odd is not None:
             self._odd += odd_keys(source, at, fields)
         reader = ParamReader(self._sink, fields)
@@ -217,9 +229,12 @@ class MaestroYaml:
             successors = successors_of(body["transition"], (place, "transition"), self._sink)
             made["transition"] = gather({}, "successors", successors, body, "transition")
         made["params"] = self._params(body, place, fields, "job_params")
+        marked = marked_fields(body, place, OF_JOB if kind == "job" else OF_EVERY_JOB, self._sink)
+        made.update(marked)
         made.update(self._by_kind(kind, body, place))
         wrapper = "step" if kind == "job" else kind
-        return derive(job, {wrapper: derive(body, made, steps="jobs")}, **{wrapper: key})
+        step = derive(body, made, steps="jobs", **_origins(marked, body))
+        return derive(job, {wrapper: step}, **{wrapper: key})
 
     def _refuse(self, job: Any, key: str, body: Any, at: Place) -> None:
         kinds = ", ".join(KIND_FIELDS)
@@ -283,6 +298,13 @@ class MaestroYaml:
             problem = problem_at((at, other), Code.CONFLICT, message, "give one of them")
             self._sink.append(at_key(problem, body, other))
         return body.get(name, body.get(other))
+
+
+def _origins(marked: Body, source: Body) -> dict[str, str]:
+    """Which key of the source each marked field came from."""
+    short = {"retry_policy": RETRY, "time_triggers": CRON}
+    names = {name: f"{MARK}{name}" for name in marked}
+    return {name: key if key in source else short[name] for name, key in names.items()}
 
 
 def _stand_in(at: Place) -> str:

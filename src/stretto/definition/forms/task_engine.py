@@ -3,12 +3,14 @@
 from typing import Any, Final
 
 from stretto.definition.forms.dsl_params import implied_type
+from stretto.definition.forms.placeholders import json_param
 from stretto.definition.reading.located import at_key, derive, derive_list, gather
 from stretto.model.param import ParamType
 from stretto.model.problem import Code, Place, problem_at
 from stretto.model.suggest import did_you_mean
 from stretto.model.wire import Sink
 from stretto.model.wire.codec import wrong_type
+from stretto.model.workflow import Semantics
 
 JOB_FIELDS: Final = ("job_id", "func_key", "description", "timeout")
 DEFINITION_FIELDS: Final = ("workflow_id", "description", "tasks")
@@ -27,6 +29,8 @@ TASK_FIELDS: Final = (
 CALLBACK_STATES: Final = ("success", "failed", "timeout")
 DEFAULT_TIMEOUT: Final = 30  # seconds: this surface's own default
 FUNCTION_TYPE: Final = "Python"
+ARGUMENTS: Final = "arguments"  # beside the function: whether each parameter must be an argument of it
+CHECKED: Final = "checked"
 # Params with a meaning of their own: the function, and what the task says about it.
 OWN_PARAMS: Final = ("function", "required_params", "result_mapping", "is_template", "callbacks")
 
@@ -75,6 +79,7 @@ class TaskEngineYaml:
         workflow = {
             "id": self._text(source, "workflow_id", at),
             "description": source.get("description"),
+            "semantics": Semantics.STRETTO.value,
             "steps": derive_list(source.get("tasks"), wrapped),
         }
         made = derive(source, workflow, id="workflow_id", steps="tasks")
@@ -103,7 +108,8 @@ class TaskEngineYaml:
 
     def _params(self, task: Raw, job: Raw, at: Place) -> Raw:
         """The function and what concerns it, beside the task's own parameters."""
-        params: Raw = {"function": {"value": job.get("func_key", ""), "type": "STRING"}}
+        function = {"value": job.get("func_key", ""), "type": "STRING", ARGUMENTS: CHECKED}
+        params: Raw = {"function": function}
         for key, kind in (
             ("required_params", "STRING_ARRAY"),
             ("result_mapping", "STRING_MAP"),
@@ -127,18 +133,20 @@ class TaskEngineYaml:
                 message = f"`{name}` has a meaning of its own here"
                 problem = problem_at((place, name), Code.RESERVED_NAME, message, "choose another name")
                 self._sink.append(at_key(problem, given, name))
-            elif value is not None:
-                param = derive(given, self._param(value, (place, name)), value=name)
+            else:
+                param = derive(given, self._param(value), value=name)
                 params = gather(params, name, param, given, name)
         return params
 
-    def _param(self, value: Any, at: Place) -> Raw:
+    def _param(self, value: Any) -> Raw:
+        """A value of any type, by the type that it shows; where no type holds it, as JSON."""
+        json = json_param(value)
+        if json is not None:
+            return json
         kind = implied_type(value)
-        if kind is None:
-            self._say(at, Code.WRONG_TYPE, "the list mixes kinds of values")
-            return {"value": [], "type": "STRING_ARRAY"}
+        assert kind is not None  # noqa: S101 - it is no mixed list
         if kind is ParamType.MAP:
-            nested = {name: self._param(item, (at, name)) for name, item in value.items() if item is not None}
+            nested = {name: self._param(item) for name, item in value.items()}
             return {"value": derive(value, nested), "type": kind.value}
         return {"value": value, "type": kind.value}
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from stretto.model.problem import Code, Problem
+from stretto.model.problem import Code, Place, Problem
 
 
 class Spot(NamedTuple):
@@ -16,6 +16,16 @@ class Spot(NamedTuple):
 
     line: int
     column: int
+
+
+class Word(NamedTuple):
+    """An unquoted word that two versions of YAML read differently, and what it is read as."""
+
+    document: int
+    at: Place
+    text: str
+    value: Any
+    spot: Spot
 
 
 class LocatedDict(dict[str, Any]):

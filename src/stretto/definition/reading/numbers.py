@@ -2,7 +2,7 @@
 
 from decimal import Decimal, InvalidOperation
 
-from stretto.model.wire.scalars import MOST_DIGITS
+from stretto.model.wire.scalars import MOST_DIGITS, MOST_WHOLE, MOST_WHOLE_DIGITS
 
 
 class BadNumber(ValueError):
@@ -11,10 +11,14 @@ class BadNumber(ValueError):
 
 def read_int(text: str, base: int = 10) -> int:
     """A whole number of bounded length."""
-    if len(text) > MOST_DIGITS:
-        message = f"the number has {len(text)} digits, the limit is {MOST_DIGITS}"
+    if len(text) > MOST_WHOLE_DIGITS:
+        message = f"the number has {len(text):,} digits, the limit is {MOST_WHOLE_DIGITS:,}"
         raise BadNumber(message)
-    return int(text, base)
+    number = int(text, base)
+    if not -MOST_WHOLE < number < MOST_WHOLE:  # in hexadecimal
+        message = f"the number has more than {MOST_WHOLE_DIGITS:,} digits"
+        raise BadNumber(message)
+    return number
 
 
 def read_decimal(text: str) -> Decimal:

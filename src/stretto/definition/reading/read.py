@@ -13,8 +13,9 @@ from stretto.definition.reading.json_text import (
     read_json,
     too_deep_at,
 )
-from stretto.definition.reading.located import Spot, spot_of
+from stretto.definition.reading.located import Spot, Word, spot_of
 from stretto.definition.reading.numbers import BadNumber
+from stretto.definition.reading.yaml_scalars import MAY_DIFFER
 from stretto.model.problem import Code, Place, Problem, keys_of, render
 
 
@@ -33,6 +34,13 @@ class Unreadable(Exception):
         self.problems = problems
 
 
+def _is_maestros(document: Any) -> bool:
+    """Whether a document is one that Maestro reads: a workflow under the key of that name."""
+    return isinstance(document, dict) and any(
+        isinstance(document.get(key), dict) for key in ("workflow", "Workflow")
+    )
+
+
 START: Final = Spot(1, 1)
 CONTAINERS: Final = (dict, list)  # a tuple: the check of a union is twice as slow
 # Only such escapes can put a character into a value that the text itself may not hold.
@@ -49,6 +57,7 @@ class Source:
         self._guessed = form is None
         self.form = form or _guess(self.text)
         self.starts: list[Spot] = []  # where the documents begin, once they are located
+        self.words: list[Word] = []  # that Maestro reads in another way than YAML 1.2 says
         self.documents = self._read()
         escaped = any(escape in self.text for escape in ESCAPES)
         for index, document in enumerate(self.documents):
@@ -92,11 +101,14 @@ class Source:
         )
 
         reader = YamlReader(self.text, self._limits, located=located)
-        self.starts = reader.starts
         try:
             documents = reader.read()
+            if any(map(_is_maestros, documents)) and MAY_DIFFER.search(self.text):
+                reader = YamlReader(self.text, self._limits, located=located, maestro=True)
+                documents = reader.read()
         except YamlProblem as stop:
             raise Unreadable(stop.problem) from None
+        self.starts, self.words = reader.starts, reader.words
         if reader.problems and not located:
             return self._yaml(located=True)
         if reader.problems:
@@ -160,7 +172,7 @@ def _spot_at(text: str, position: int) -> Spot:
 def too_large(size: int, limits: Limits) -> Problem:
     """The problem of a text that is over the limit, for callers that know its size beforehand."""
     message = f"the text has {size:,} bytes, the limit is {limits.text_bytes:,}"
-    return _whole(Code.TOO_LARGE, message, "split the workflow, or raise the limit")
+    return _whole(Code.TOO_LARGE, message, "split the workflow, or raise the setting `limits.text`")
 
 
 def _guess(text: str) -> Format:

@@ -7,9 +7,9 @@ import yaml
 
 from stretto.definition.limits import Limits
 from stretto.definition.reading.json_text import duplicate_key
-from stretto.definition.reading.located import LocatedDict, LocatedList, Spot
+from stretto.definition.reading.located import LocatedDict, LocatedList, Spot, Word
 from stretto.definition.reading.numbers import BadNumber
-from stretto.definition.reading.yaml_scalars import plain_value, tagged_value
+from stretto.definition.reading.yaml_scalars import maestro_value, plain_value, tagged_value
 from stretto.model.problem import Code, Place, Problem
 
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml where the platform has it
@@ -45,8 +45,9 @@ class _Frame:
 class YamlReader:
     """Reads one text. With `located` the values know their spots, and duplicate keys are collected."""
 
-    def __init__(self, text: str, limits: Limits, *, located: bool) -> None:
+    def __init__(self, text: str, limits: Limits, *, located: bool, maestro: bool = False) -> None:
         self._text = text
+        self._maestro = maestro
         self._limits = limits
         self._located = located
         self._stack: list[_Frame] = []
@@ -56,6 +57,7 @@ class YamlReader:
         self._documents: list[Any] = []
         self.starts: list[Spot] = []  # of the documents, if located
         self.problems: list[Problem] = []
+        self.words: list[Word] = []  # that Maestro reads in another way than YAML 1.2 says
 
     def read(self) -> list[Any]:
         """Every document of the text. Raises YamlProblem."""
@@ -98,6 +100,8 @@ class YamlReader:
                 value = tagged_value(event.tag, text)
             elif event.style or event.tag:
                 value = text
+            elif self._maestro:
+                value = maestro_value(text)
             else:
                 value = plain_value(text)
         except ValueError as error:
@@ -105,7 +109,9 @@ class YamlReader:
             raise self._stop(event, code, str(error)) from None
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
-        self._put(value, event)
+        at, document = self._put(value, event), len(self._documents) - 1
+        if self._maestro and not (event.style or event.tag) and _differs(text, value):
+            self.words.append(Word(document, at, text, value, _spot(event)))
 
     def _key(self, frame: _Frame, event: Any) -> None:
         """Keys are texts, whatever they look like: `1: x` is the key "1"."""
@@ -230,6 +236,11 @@ class YamlReader:
             line=before.count("\n") + 1,
             column=len(before) - before.rfind("\n"),
         )
+
+
+def _differs(text: str, value: Any) -> bool:
+    plain = plain_value(text)  # it was read so before, to find out whose YAML it is
+    return type(plain) is not type(value) or plain != value
 
 
 def _spot(event: Any) -> Spot:

@@ -61,6 +61,7 @@ def _in_signals(step: AnyStep, at: Place) -> Iterator[tuple[str, Place]]:
             yield from _in_params({"param": match.param}, (place, name))
     for index, output in enumerate(step.signal_outputs or ()):
         yield from _in_params(output.params, (((at, "signal_outputs"), index), "params"))
+        yield from _in_params(output.payload_params(), (((at, "signal_outputs"), index), "payload"))
 
 
 def _in_params(params: Params | None, at: Place) -> Iterator[tuple[str, Place]]:

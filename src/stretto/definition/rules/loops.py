@@ -5,7 +5,7 @@ from typing import Final
 from stretto.definition.rules.visits import Scene, Visit, loop_params
 from stretto.model.param import ParamType
 from stretto.model.problem import Code
-from stretto.model.step import ForeachStep, WhileStep
+from stretto.model.step import FailureMode, ForeachStep, WhileStep
 
 SCALARS: Final = frozenset({ParamType.STRING, ParamType.LONG, ParamType.DOUBLE, ParamType.BOOLEAN})
 
@@ -17,6 +17,8 @@ def check_loops(scene: Scene) -> None:
 
 
 def _loop(scene: Scene, visit: Visit, step: ForeachStep | WhileStep) -> None:
+    if isinstance(step, ForeachStep) and step.continue_on_failure:
+        _continues(scene, visit, step)
     place = ((visit.at, "params"), "loop_params")
     given = (step.params or {}).get("loop_params")
     if given is None:
@@ -41,3 +43,9 @@ def _loop(scene: Scene, visit: Visit, step: ForeachStep | WhileStep) -> None:
             scene.report(at, Code.BAD_PARAM, f"a foreach loops over arrays, `{name}` is {each.type}")
         if isinstance(step, WhileStep) and each.type not in SCALARS:
             scene.report(at, Code.BAD_PARAM, f"a while loop carries single values, `{name}` is {each.type}")
+
+
+def _continues(scene: Scene, visit: Visit, step: ForeachStep) -> None:
+    if step.failure_mode is FailureMode.FAIL_IMMEDIATELY:
+        message = "`continue_on_failure` runs all iterations, and FAIL_IMMEDIATELY stops them"
+        scene.report((visit.at, "continue_on_failure"), Code.CONFLICT, message, "keep one of the two")

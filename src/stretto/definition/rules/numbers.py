@@ -1,15 +1,18 @@
 """Numbers in their ranges: concurrency, timeouts, retries."""
 
-from typing import Final
+from decimal import Decimal
+from typing import Any, Final
 
 import msgspec
 
 from stretto.definition.durations import duration_millis
 from stretto.definition.rules.visits import PROPERTIES, WORKFLOW, Scene
+from stretto.model.permit import RATE_HINT, parse_rate
 from stretto.model.problem import Code, Place
 from stretto.model.properties import RunStrategyRule
 from stretto.model.retry import Number, RetryPolicy
 from stretto.model.step import ForeachStep, TypedStep, WhileStep
+from stretto.model.wire.scalars import LONG_MAX, LONG_MIN
 
 DAY_MILLIS: Final = 86_400_000
 MOST_RETRIES: Final = 99
@@ -19,6 +22,8 @@ MOST_EXPONENT: Final = 2**31 - 1
 
 def check_numbers(scene: Scene) -> None:
     check_property_numbers(scene)
+    if scene.workflow.follows_maestro:
+        _check_values(scene)
     workflow, limits = scene.workflow, scene.limits
     check_timeout(scene, workflow.timeout, (WORKFLOW, "timeout"))
     at = (WORKFLOW, "instance_step_concurrency")
@@ -26,12 +31,29 @@ def check_numbers(scene: Scene) -> None:
     for visit in scene.visits:
         step = visit.step
         check_timeout(scene, step.timeout, (visit.at, "timeout"))
+        if step.rate is not None and parse_rate(step.rate) is None:
+            scene.report((visit.at, "rate"), Code.BAD_PARAM, f"`{step.rate}` is not a rate", RATE_HINT)
         if isinstance(step, ForeachStep):
             _range(scene, step.concurrency, 1, limits.foreach_concurrency, (visit.at, "concurrency"))
         elif isinstance(step, WhileStep):
             _range(scene, step.max_iterations, 1, limits.iterations, (visit.at, "max_iterations"))
         elif isinstance(step, TypedStep) and step.retry_policy is not None:
             _retries(scene, step.retry_policy, (visit.at, "retry_policy"))
+
+
+def _check_values(scene: Scene) -> None:
+    """Literals that Maestro's parameters do not have."""
+    hint = "a workflow with `semantics: STRETTO` holds it"
+    for _name, param, at in scene.params:
+        values: list[tuple[Place, Any]] = [((at, "value"), param.value)]
+        if param.type.is_array and param.value is not None:
+            values = [(((at, "value"), index), each) for index, each in enumerate(param.value)]
+        for place, each in values:
+            if type(each) is int and not LONG_MIN <= each <= LONG_MAX:
+                message = "the whole number does not fit into 64 bits"
+                scene.report(place, Code.OUT_OF_RANGE, message, hint)
+            elif isinstance(each, Decimal) and not each.is_finite():
+                scene.report(place, Code.OUT_OF_RANGE, "the number is not finite", hint)
 
 
 def check_property_numbers(scene: Scene, place: Place = PROPERTIES) -> None:

@@ -4,10 +4,11 @@ from typing import Final
 
 from stretto.definition.rules.names import check_label
 from stretto.definition.rules.visits import Scene, Visit
-from stretto.model.param import ParamType
+from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.problem import Code, Place
-from stretto.model.signal import SignalDependencyDefinition
+from stretto.model.signal import SignalDependencyDefinition, is_param
 from stretto.model.trigger import SignalOperator
+from stretto.model.wire import codec_of
 
 SIGNAL_TYPES: Final = frozenset({ParamType.STRING, ParamType.LONG})
 
@@ -20,6 +21,9 @@ def check_signals(scene: Scene) -> None:
             check_label(scene, output.name, (at, "name"), "a signal's name")
             for name, param in (output.params or {}).items():
                 _type(scene, param.type, ((at, "params"), name))
+            for name, value in (output.payload or {}).items():
+                if is_param(value):
+                    codec_of(ParamDefinition).decode(value, ((at, "payload"), name), scene.problems)
 
 
 def _dependencies(scene: Scene, visit: Visit) -> None:

@@ -8,8 +8,16 @@ from stretto.definition.rules.names import check_label
 from stretto.definition.rules.visits import WORKFLOW, Scene
 from stretto.model.problem import Code, Place
 from stretto.model.retry import Number
-from stretto.model.trigger import CronTrigger, IntervalTrigger, SignalTrigger, TimeTrigger
-from stretto.triggers import CronError, ZoneError, next_two_apart, parse_cron, parse_predefined, parse_zone
+from stretto.model.trigger import CatchUp, CronTrigger, IntervalTrigger, SignalTrigger, TimeTrigger
+from stretto.triggers import (
+    MOST_LIMIT,
+    CronError,
+    ZoneError,
+    next_two_apart,
+    parse_cron,
+    parse_predefined,
+    parse_zone,
+)
 
 # A fixed moment to look from: a rule that asked the clock would give other answers tomorrow.
 LOOK_FROM: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -24,6 +32,7 @@ def check_triggers(scene: Scene) -> None:
 
 def _time_trigger(scene: Scene, trigger: TimeTrigger, at: Place) -> None:
     _fuzzy_delay(scene, trigger.fuzzy_max_delay, (at, "fuzzy_max_delay"))
+    _catch_up(scene, trigger, (at, "catch_up_limit"))
     try:
         zone = parse_zone(trigger.timezone or "")
     except ZoneError as error:
@@ -54,6 +63,18 @@ def _fuzzy_delay(scene: Scene, delay: Number | None, at: Place) -> None:
         scene.report(at, Code.BAD_DURATION, f"`{delay}` is not a duration", "such as `30 s`")
     elif isinstance(delay, int) and delay < 0:
         scene.report(at, Code.OUT_OF_RANGE, "a delay can not be negative")
+
+
+def _catch_up(scene: Scene, trigger: TimeTrigger, at: Place) -> None:
+    limit = trigger.catch_up_limit
+    if limit is None:
+        return
+    if not 1 <= limit <= MOST_LIMIT:
+        message = f"{limit:,} is not between 1 and {MOST_LIMIT:,}"
+        scene.report(at, Code.OUT_OF_RANGE, message, "missed fires above the limit are dropped")
+    if trigger.catch_up not in {None, CatchUp.ALL}:
+        message = f"`catch_up: {trigger.catch_up}` starts at most one missed fire, so it has no limit"
+        scene.report(at, Code.CONFLICT, message, "write `catch_up: all`, or leave the limit out")
 
 
 def _signal_trigger(scene: Scene, trigger: SignalTrigger, at: Place) -> None:

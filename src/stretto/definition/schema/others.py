@@ -23,6 +23,9 @@ DAG: Final[Schema] = {
         {"type": ["object", "null"], "additionalProperties": TRANSITIONS},
     ]
 }
+TIME_TRIGGER: Final[Schema] = {
+    "anyOf": [{"$ref": "#/$defs/CronTrigger"}, {"$ref": "#/$defs/PredefinedTrigger"}]
+}
 JOBS: Final[Schema] = {"type": ["array", "null"], "items": {"$ref": "#/$defs/MaestroYamlJob"}}
 STAGES: Final[Schema] = {
     "type": ["array", "null"],
@@ -44,6 +47,13 @@ JOB: Final[Schema] = {
     "on_success": TRANSITIONS,
     "on_failure": TRANSITIONS,
 }
+SIGNALS: Final[Schema] = {
+    "+signal_dependencies": {
+        "type": ["array", "null"],
+        "items": {"$ref": "#/$defs/SignalDependencyDefinition"},
+    },
+    "+signal_outputs": {"type": ["array", "null"], "items": {"$ref": "#/$defs/SignalOutputDefinition"}},
+}
 LOOP: Final[Schema] = {"loop_params": OBJECT, "params": OBJECT, "jobs": JOBS, "dag": DAG, "stages": STAGES}
 RANGE: Final[Schema] = {
     "type": "object",
@@ -52,7 +62,11 @@ RANGE: Final[Schema] = {
     "additionalProperties": False,
 }
 KINDS: Final[dict[str, Schema]] = {
-    "job": {"type": {"type": "string"}},
+    "job": {
+        "type": {"type": "string"},
+        "+retry": NUMBER,
+        "+retry_policy": {"anyOf": [{"$ref": "#/$defs/RetryPolicy"}, {"type": "null"}]},
+    },
     "subworkflow": {
         "workflow_id": NUMBER,
         "subworkflow_id": NUMBER,
@@ -72,7 +86,8 @@ KINDS: Final[dict[str, Schema]] = {
 
 
 def _job(kind: str) -> Schema:
-    return wrapper(kind, {"type": "object", "properties": {**JOB, **KINDS[kind]}, "required": ["id"]})
+    properties = {**JOB, **SIGNALS, **KINDS[kind]}
+    return wrapper(kind, {"type": "object", "properties": properties, "required": ["id"]})
 
 
 _WORKFLOW: Final[Schema] = {
@@ -91,6 +106,10 @@ _WORKFLOW: Final[Schema] = {
         "jobs": JOBS,
         "dag": DAG,
         "stages": STAGES,
+        "+cron": TEXT,
+        "+timezone": TEXT,
+        "+time_triggers": {"type": ["array", "null"], "items": TIME_TRIGGER},
+        "+signal_triggers": {"type": ["array", "null"], "items": {"$ref": "#/$defs/SignalTrigger"}},
     },
     "required": ["id"],
 }

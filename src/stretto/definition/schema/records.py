@@ -16,6 +16,7 @@ from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.model.wire.codec import PLAIN, Shape
 from stretto.model.wire.records import without_none
+from stretto.model.wire.scalars import Real, Whole
 from stretto.model.workflow import Workflow
 
 Schema = dict[str, Any]
@@ -25,6 +26,8 @@ SCALARS: Final[dict[Any, Schema]] = {
     int: {"type": "integer"},
     bool: {"type": "boolean"},
     Decimal: {"type": ["number", "string"]},
+    Whole: {"type": "integer"},
+    Real: {"type": ["number", "string"]},
     Any: {},
 }
 STEP_IDS: Final[Schema] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}

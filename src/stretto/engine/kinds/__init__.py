@@ -9,6 +9,7 @@ from stretto.engine.kinds.batch import launch_template
 from stretto.engine.kinds.foreach import launch_foreach
 from stretto.engine.kinds.sleep import launch_sleep
 from stretto.engine.kinds.subworkflow import launch_subworkflow
+from stretto.engine.kinds.undo import launch_undo
 from stretto.engine.kinds.wait import launch_wait
 from stretto.engine.kinds.whiles import launch_while
 from stretto.engine.plan import Kind, StepPlan
@@ -47,4 +48,5 @@ _BY_KIND: Final[Mapping[Kind, Callable[[Turn, Flow, StepPlan, AttemptRecord], bo
     Kind.FOREACH: launch_foreach,
     Kind.WHILE: launch_while,
     Kind.TEMPLATE: launch_template,
+    Kind.UNDO: launch_undo,
 }

@@ -127,15 +127,13 @@ def _begin_once_more(
         if earlier is None:
             message = f"iteration {iteration} has no run"
             raise NotFound(message)
-        run_id = max(earlier.run_id, *earlier.loop_runs.values(), 0) + 1
+        run_id = max(loop.run_id, earlier.run_id, *earlier.loop_runs.values()) + 1
         restart = Restart(policy_of(config), config)
         rerun = opened(loop.inline_id, steps_of(plan, loop), restart, earlier, run_id)
     except StrettoError as error:
         turn.note(flow, attempt, f"Iteration {iteration} is not restarted: {error}", LogLevel.WARN)
         return
     _uncount(loop, iteration, earlier)
-    turn.touch(attempt, flow)
-    attempt.loop_run = max(attempt.loop_run or 0, run_id)
     values = iteration_values((attempt.params or {})["loop_params"], iteration - 1)
     launch_iteration(turn, flow, plan, attempt, loop, Iteration(iteration - 1, values, rerun))
     children = flow.children[plan.index]
@@ -147,11 +145,11 @@ def _begin_once_more(
 def _uncount(loop: LoopRecord, iteration: int, earlier: EarlierRun) -> None:
     status = earlier.status
     loop.apart = {**loop.apart, status: loop.apart.get(status, 0) - 1}
-    if earlier.run_id < loop.run_id:
-        return  # it was kept: nothing but its end was counted
-    if status is RunStatus.FAILED:
+    kept = earlier.run_id < loop.run_id
+    if status is RunStatus.FAILED and not kept:
         loop.failed -= 1
-    take_leaves(loop, iteration, earlier.leaves)
+    if loop.keeps_leaves or not kept:
+        take_leaves(loop, iteration, earlier)
 
 
 def is_below(attempt: AttemptRecord, event: StepActed) -> bool:

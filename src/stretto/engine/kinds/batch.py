@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from stretto.definition.graph import Graph
 from stretto.engine.earlier import NO_EARLIER, earlier_key
-from stretto.engine.effects import ReleasePermits
 from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
@@ -19,6 +18,7 @@ from stretto.engine.kinds.loops import (
     inline_id,
     loop_result,
     open_iteration,
+    refuse,
     too_deep,
 )
 from stretto.engine.kinds.reruns import Rerun, is_redirect, last_loop_run, opened, restart_below
@@ -29,12 +29,13 @@ from stretto.model.artifact import DefaultArtifact
 from stretto.model.errors import StrettoError
 from stretto.model.initiator import TemplateInitiator, UpstreamFields
 from stretto.model.status import RunStatus, StepStatus
-from stretto.model.step import AnyStep, TemplateStep
+from stretto.model.step import AnyStep, TemplateStep, TypedStep
 from stretto.model.workflow import Workflow
 from stretto.params import MissingKeys
 
 S = StepStatus
 SUBSTEPS: Final = "maestro_substeps"  # the artifact that says how the steps ended
+MOST_ERRORS: Final = 3  # of sub-steps, in the error of the step that added them
 _GOOD: Final = frozenset({S.SUCCEEDED, S.SKIPPED, S.UNSATISFIED, S.DISABLED})
 
 
@@ -50,11 +51,12 @@ def launch_template(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptReco
     found: Workflow | None = flow.fetched[key]
     refused = too_deep(flow, plan)
     if found is None:
-        refused = f"there is no workflow {step.sub_type} to be the template of step {plan.id}"
-    if refused is not None or found is None:
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
-        return False
-    _open(turn, flow, plan, attempt, found.steps, Loop.TEMPLATE)
+        absent = f"there is no workflow {step.sub_type} to be the template of step {plan.id}"
+        refuse(turn, flow, plan, attempt, absent)
+    elif refused is not None:
+        refuse(turn, flow, plan, attempt, refused)
+    else:
+        _open(turn, flow, plan, attempt, found.steps, Loop.TEMPLATE)
     return False
 
 
@@ -64,22 +66,19 @@ def add_steps(
     """Steps that the work of a step asks for: all of them, or none and the step has failed."""
     refused = _refusal(flow, plan, steps)
     if refused is not None:
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, f"{refused}; none was added")
+        refuse(turn, flow, plan, attempt, f"{refused}; none was added")
         return
     if attempt.status is S.STARTING:
         turn.move(flow, attempt, S.RUNNING)
     turn.note(flow, attempt, f"Added {len(steps)} sub-steps: {', '.join(step.id for step in steps)}")
-    if attempt.permits:
-        # The step's own work is over. What it holds, its sub-steps may be waiting for.
-        turn.act(ReleasePermits(attempt=attempt.key, tags=attempt.permits))
-        attempt.permits, attempt.granted = (), False
+    turn.release_permits(attempt)  # the step's own work is over, and its sub-steps may wait for what it holds
     _open(turn, flow, plan, attempt, steps, Loop.SUBSTEPS, tolerance)
 
 
 def _refusal(flow: Flow, plan: StepPlan, steps: Sequence[AnyStep]) -> str | None:
     if _is_substep(flow):
         return "a sub-step can not add sub-steps"
-    counts = Counter(step.id for step in steps)
+    counts = Counter(each for step in steps for each in _ids(step))
     taken = sorted(each for each, count in counts.items() if count > 1 or each in flow.plan.numbers)
     if taken:
         return f"sub-step ids must be new in the run: {', '.join(taken)}"
@@ -87,6 +86,12 @@ def _refusal(flow: Flow, plan: StepPlan, steps: Sequence[AnyStep]) -> str | None
     if cycles:
         return f"the sub-steps form a cycle: {' -> '.join(cycles[0])}"
     return too_deep(flow, plan)
+
+
+def _ids(step: AnyStep) -> tuple[str, ...]:
+    """That of a step, and of the one that undoes it."""
+    undo = step.compensation if isinstance(step, TypedStep) else None
+    return (step.id,) if undo is None else (step.id, undo.id)
 
 
 def _is_substep(flow: Flow) -> bool:
@@ -153,14 +158,36 @@ def sum_up(turn: Turn, flow: Flow, attempt: AttemptRecord, child: Flow) -> None:
     attempt.artifacts = {**attempt.artifacts, SUBSTEPS: DefaultArtifact(data=data)}
 
 
+def is_tolerated(flow: Flow) -> bool:
+    """Whether a batch in which steps failed counts as done: whoever added it allows so many failures."""
+    if flow.parent is None:
+        return False
+    around, index = flow.parent
+    loop = around.loops.get(index)
+    if loop is None or not loop.tolerance:
+        return False
+    good = sum(record is not None and record.status in _GOOD for record in flow.attempts)
+    return len(flow.attempts) - good <= loop.tolerance * len(flow.attempts)
+
+
 def _result(child: Flow, plan: StepPlan) -> dict[str, Any]:
     record = child.attempts[plan.index]
     params = (record.params if record is not None else None) or {}
-    return {
+    result = {
         "step_id": plan.id,
         "status": (S.NOT_CREATED if record is None else record.status).value,
         "params": {name: params[name].evaluated_result for name in plan.step.params or () if name in params},
     }
+    if record is not None and record.reason is not None and record.status not in _GOOD:
+        result["error"] = record.reason
+    return result
+
+
+def _errors(summary: DefaultArtifact) -> str:
+    """The errors of the sub-steps that failed, the first few of them."""
+    found = [f"{each['step_id']}: {each['error']}" for each in summary.data["results"] if "error" in each]
+    more = f"; and {len(found) - MOST_ERRORS} more" if len(found) > MOST_ERRORS else ""
+    return f": {'; '.join(found[:MOST_ERRORS])}{more}" if found else ""
 
 
 def run_batch(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord) -> None:
@@ -169,7 +196,7 @@ def run_batch(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, lo
         try:
             _begin(turn, flow, plan, attempt, loop)
         except StrettoError as error:
-            turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, str(error))
+            refuse(turn, flow, plan, attempt, str(error))
         return
     if flow.children.get(plan.index):
         return
@@ -179,5 +206,6 @@ def run_batch(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, lo
     if isinstance(summary, DefaultArtifact) and not isinstance(plan.step, TemplateStep) and not stopped:
         total, failed = summary.data["total"], summary.data["failed"]
         result = ResultState.DONE if failed <= loop.tolerance * total else ResultState.FATAL_ERROR
-        message = f"{failed} of {total} sub-steps failed, {loop.tolerance:.0%} may" if failed else None
+        if failed:
+            message = f"{failed} of {total} sub-steps failed, {loop.tolerance:.0%} may{_errors(summary)}"
     turn.later(Task.CONCLUDE, flow, plan.index, result, message)

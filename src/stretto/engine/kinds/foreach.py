@@ -3,13 +3,21 @@
 from bisect import bisect_right
 from itertools import islice
 
-from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
 from stretto.engine.iterations import check_iterations
 from stretto.engine.kinds.again import next_rerun, restart_asked
-from stretto.engine.kinds.loops import Iteration, inline_id, launch_iteration, loop_result, too_deep
+from stretto.engine.kinds.loops import (
+    Iteration,
+    inline_id,
+    launch_iteration,
+    loop_result,
+    refuse,
+    too_deep,
+    uncount_rerun,
+)
 from stretto.engine.kinds.reruns import beginning_of, first_of
+from stretto.engine.live_rollup import begin_leaves
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.turn import Task, Turn
@@ -34,7 +42,7 @@ def launch_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecor
     except StrettoError as error:
         refused = str(error)
     if refused is not None:
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
+        refuse(turn, flow, plan, attempt, refused)
         return False
     attempt.loop_run = begins.run_id
     attempt.loop_total = total
@@ -46,7 +54,10 @@ def launch_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecor
         kept=begins.taken.kept,
         again=begins.taken.again,
         apart=begins.taken.ended,
+        ancestors=begins.ancestors,
     )
+    if begins.leaves is not None:
+        begin_leaves(loop, begins.leaves)
     turn.add_loop(flow, plan.index, loop)
     turn.later(Task.LOOP, flow, plan.index)
     return False
@@ -58,11 +69,12 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
     assert isinstance(step, ForeachStep)  # noqa: S101 - the kind says so
     children = flow.children.setdefault(plan.index, {})
     total, limit = loop.total or 0, concurrency_of(flow, step)
-    held = flow.run.paused or flow.run.ending is not None or attempt.ending is not None
+    held = flow.run.is_paused or flow.run.ending is not None or attempt.ending is not None
     if loop.asked and not held:
         restart_asked(turn, flow, plan, attempt, loop, limit)
     _pass_kept(turn, flow, loop)
-    while not (held or loop.failed) and loop.next_index < total and _running(step, loop, children) < limit:
+    failed = loop.failed > 0 and not step.continue_on_failure
+    while not (held or failed) and loop.next_index < total and _running(step, loop, children) < limit:
         if turn.created >= flow.tree.settings.records_per_decision:
             # Too much for one commit: let this one happen, then go on.
             turn.resume_later(attempt)
@@ -74,9 +86,10 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
         values = iteration_values((attempt.params or {})["loop_params"], index)
         turn.touch(loop, flow)
         loop.next_index = index + 1
+        uncount_rerun(loop, index + 1, rerun)
         launch_iteration(turn, flow, plan, attempt, loop, Iteration(index, values, rerun))
         _pass_kept(turn, flow, loop)
-    over = not loop.asked and (loop.next_index >= total or loop.failed)
+    over = not loop.asked and (loop.next_index >= total or failed)
     if not children and (over or attempt.ending is not None):
         turn.later(Task.CONCLUDE, flow, plan.index, loop_result(loop), None)
 
@@ -109,7 +122,8 @@ def _running(step: ForeachStep, loop: LoopRecord, children: dict[int, Flow]) -> 
 
 
 def iteration_failed(turn: Turn, flow: Flow, plan: StepPlan, loop: LoopRecord) -> None:
-    """The other iterations may end, but none begins; or all are stopped, if that is the mode.
+    """The other iterations may end, but none begins unless the step says so; or all are stopped, if that is
+    the mode.
 
     Failures that an earlier run left behind do not count: they may be what this run is to put right.
     """

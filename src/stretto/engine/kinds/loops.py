@@ -3,14 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from stretto.engine.attempt_params import own_names
 from stretto.engine.earlier import NO_EARLIER
 from stretto.engine.events import ResultState, RunAction
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop, inline_workflow_id, is_inline, iteration_uuid, nearest_workflow
-from stretto.engine.kinds.reruns import Rerun, plan_of_rerun
-from stretto.engine.live_rollup import add_leaves
+from stretto.engine.kinds.reruns import FRESH, Rerun, first_run_below, plan_of_rerun
+from stretto.engine.live_rollup import add_leaves, kept_leaves, take_leaves
 from stretto.engine.plan import Plan, StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
+from stretto.engine.restart_path import Restart
+from stretto.engine.timeline import failure_event
 from stretto.engine.turn import Task, Turn
 from stretto.model.initiator import (
     Ancestor,
@@ -20,7 +23,7 @@ from stretto.model.initiator import (
     WhileInitiator,
 )
 from stretto.model.param import ParamDefinition, Parameter, ParamSource, ParamType
-from stretto.model.run_config import RestartConfig
+from stretto.model.run_config import RestartConfig, RunPolicy
 from stretto.model.status import RunStatus
 from stretto.model.step import ForeachStep, WhileStep
 
@@ -76,6 +79,13 @@ def too_deep(flow: Flow, plan: StepPlan) -> str | None:
     return None
 
 
+def refuse(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, reason: str) -> None:
+    """The work of a step can not begin or go on: the step fails, and its timeline has the error."""
+    event = failure_event(turn.now, f"Step [{plan.id}] can not be carried out", (reason,))
+    turn.add_events(flow, attempt, (event,))
+    turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, reason)
+
+
 def inline_id(flow: Flow, attempt: AttemptRecord, kind: Loop) -> str:
     """The workflow id under which the iterations of a loop are kept."""
     run = flow.run
@@ -112,20 +122,25 @@ def launch_iteration(
     make = ForeachInitiator if isinstance(step, ForeachStep) else WhileInitiator
     # All iterations of an attempt stand under the same step: one record says so for all that are alive.
     initiator = make(ancestors=ancestors_of(flow, attempt)) if sibling is None else sibling.run.initiator
-    own = _own_params(step, attempt, which.values, which.at, turn.now)
-    open_iteration(turn, flow, plan.index, loop, which.at, Body(plan.body, initiator, own, which.rerun))
+    own = _own_params(flow, step, attempt, which, turn.now)
+    body = Body(plan.body, initiator, own, which.rerun, first_run_below(flow, attempt))
+    if which.rerun is not None:
+        raise_loop_run(turn, flow, attempt, which.rerun.run_id)
+    open_iteration(turn, flow, plan.index, loop, which.at, body)
 
 
 class Body(NamedTuple):
     """What an iteration is made of: its steps, who it stands under, and the parameters of its own.
 
-    `rerun`: it is not the first run of the iteration, or not with all of its steps.
+    `rerun`: it is not the first run of the iteration, or not with all of its steps. `first`: how its first
+    run runs.
     """
 
     plan: Plan
     initiator: Initiator
     params: Mapping[str, Parameter]
     rerun: Rerun | None = None
+    first: Restart = FRESH
 
 
 def open_iteration(
@@ -137,17 +152,20 @@ def open_iteration(
     body: Body,
 ) -> Flow:
     """A run inside this run. It needs no strategy and no message: it lives in this decision."""
-    paused, rerun, run_id, plan = flow.run.paused, body.rerun, loop.run_id, body.plan
+    held, rerun, run_id, plan = flow.run.is_paused, body.rerun, loop.run_id, body.plan
     if rerun is not None:
-        run_id, plan = rerun.run_id, plan_of_rerun(plan, rerun.covers)
+        run_id, plan = rerun.run_id, plan_of_rerun(plan, rerun.policy, rerun.covers)
     run = RunRecord(
         key=RunKey(loop.inline_id, index + 1, run_id),
         uuid=iteration_uuid(loop.inline_id, run_id, index),
         version_id=flow.run.version_id,
-        status=RunStatus.PAUSED if paused else RunStatus.IN_PROGRESS,
-        paused=paused,
+        status=RunStatus.PAUSED if held else RunStatus.IN_PROGRESS,
+        policy=body.first.policy,
+        restart=body.first.config,
+        held=held,
         initiator=body.initiator,
         correlation_id=flow.run.correlation_id,
+        tree_limit=flow.run.tree_limit,
         owner=flow.run.owner,
         params=IterationParams(body.params, flow.run.params),
         create_time=turn.now,
@@ -157,6 +175,8 @@ def open_iteration(
     if rerun is not None:
         earlier = rerun.earlier
         run.policy, run.restart, run.covers = rerun.policy, rerun.config, rerun.covers
+        if rerun.covers is not None and rerun.policy is not RunPolicy.UNDO:
+            run.base = kept_leaves(earlier, rerun.covers).record()
         run.params = IterationParams({**body.params, **_changed(rerun.config, turn.now)}, flow.run.params)
     child = Flow(run, plan, flow.tree, (flow, parent), earlier)
     turn.add_run(run, child)
@@ -192,19 +212,22 @@ def _plain(param: ParamDefinition) -> Any:
 
 
 def _own_params(
-    step: ForeachStep | WhileStep, attempt: AttemptRecord, values: Mapping[str, Any], index: int, now: int
+    flow: Flow, step: ForeachStep | WhileStep, attempt: AttemptRecord, which: Iteration, now: int
 ) -> dict[str, Parameter]:
-    """The loop step's own parameters, the index, and one value for each loop parameter."""
+    """The loop step's own parameters, also those that a request gives to it; the index, and one value for
+    each loop parameter.
+    """
     evaluated = attempt.params or {}
-    own = {name: evaluated[name] for name in step.params or () if name != "loop_params" and name in evaluated}
+    names = own_names(flow, step, attempt)
+    own = {name: evaluated[name] for name in names if name != "loop_params" and name in evaluated}
     own["loop_index"] = Parameter(
-        type=ParamType.LONG, value=index, evaluated_result=index, evaluated_time=now
+        type=ParamType.LONG, value=which.at, evaluated_result=which.at, evaluated_time=now
     )
     if isinstance(step, WhileStep):
         own["condition"] = Parameter(
             type=ParamType.BOOLEAN, value=True, evaluated_result=True, evaluated_time=now
         )
-    own.update(values)
+    own.update(which.values)
     return own
 
 
@@ -224,12 +247,23 @@ def count_iteration(turn: Turn, flow: Flow, loop: LoopRecord, child: Flow) -> No
         turn.later(Task.END_RUN, turn.root, RunAction.STOP, reason)
 
 
+def uncount_rerun(loop: LoopRecord, iteration: int, rerun: Rerun | None) -> None:
+    """An iteration of a restarted loop runs again: what it came to before counts no more."""
+    if rerun is not None and loop.keeps_leaves:
+        take_leaves(loop, iteration, rerun.earlier)
+
+
 def note_loop_runs(turn: Turn, flow: Flow, attempt: AttemptRecord, child: Flow) -> None:
     """Let the highest run id below an iteration be known above it."""
     highest = max((record.loop_run or 0 for record in child.attempts if record is not None), default=0)
-    if highest > (attempt.loop_run or 0):
+    raise_loop_run(turn, flow, attempt, highest)
+
+
+def raise_loop_run(turn: Turn, flow: Flow, attempt: AttemptRecord, run_id: int) -> None:
+    """Record the highest run id that an iteration of an attempt, or a run below one, has had."""
+    if run_id > (attempt.loop_run or 0):
         turn.touch(attempt, flow)
-        attempt.loop_run = highest
+        attempt.loop_run = run_id
 
 
 def ended_so(loop: LoopRecord, status: RunStatus) -> int:

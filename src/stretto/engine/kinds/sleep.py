@@ -1,11 +1,19 @@
 """Sleep: for a number of seconds, or until a moment. A sleeping step costs a timer and nothing else."""
 
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
 from stretto.engine.effects_of import wake_timer
 from stretto.engine.flow import Flow
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord, WakeReason
 from stretto.engine.turn import Turn
+from stretto.model.errors import InvalidRequest
+from stretto.model.param import Parameter
 from stretto.model.status import StepStatus
+
+LATEST: Final = 253_402_300_799_999  # the end of the year 9999: no timer is set for later
 
 
 def launch_sleep(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> bool:
@@ -20,11 +28,26 @@ def launch_sleep(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord
 
 
 def wake_time(flow: Flow, attempt: AttemptRecord, now: int) -> int:
-    """`sleep_until` (epoch milliseconds) if it is there, else `sleep_seconds`, else the default."""
+    """`sleep_until` (epoch milliseconds), else `sleep_millis` or `sleep_seconds`, else the default. A moment
+    after the year 9999 stands for ever.
+    """
     params = attempt.params or {}
-    until = params.get("sleep_until")
-    if until is not None:
-        return int(until.evaluated_result)
-    seconds = params.get("sleep_seconds")
-    length = flow.tree.settings.default_sleep_seconds if seconds is None else int(seconds.evaluated_result)
-    return (attempt.start_time or now) + length * 1_000
+    start = attempt.start_time or now
+    if "sleep_until" in params:
+        return min(int(_number(params, "sleep_until")), LATEST)
+    if "sleep_millis" in params:
+        return min(start + round(_number(params, "sleep_millis")), LATEST)
+    if "sleep_seconds" in params:
+        return min(start + int(_number(params, "sleep_seconds")) * 1_000, LATEST)
+    return start + flow.tree.settings.default_sleep_seconds * 1_000
+
+
+def _number(params: Mapping[str, Parameter], name: str) -> Decimal:
+    given = params[name].evaluated_result
+    try:
+        number = Decimal(given)
+    except InvalidOperation:
+        raise InvalidRequest(f"Param [{name}] is [{given}], and not a number") from None
+    if number.is_nan():
+        raise InvalidRequest(f"Param [{name}] is NaN: no step can sleep for that long")
+    return Decimal(LATEST).copy_sign(number) if number.is_infinite() else number

@@ -4,12 +4,14 @@ from typing import Final
 
 import msgspec
 
-from stretto.engine.effects import ChildRestart, StartChild, StopChild
+from stretto.engine.attempt_params import own_names
+from stretto.engine.effects import ChildRestart, HoldChild, StartChild, StopChild
 from stretto.engine.events import ChildCounted, ChildEnded, ChildRefused, ChildStarted, ResultState
 from stretto.engine.flow import Flow
-from stretto.engine.kinds.loops import too_deep
+from stretto.engine.kinds.loops import refuse, too_deep
 from stretto.engine.kinds.reruns import is_redirect, restart_below
-from stretto.engine.plan import StepPlan
+from stretto.engine.permits import inherited_limit
+from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey
 from stretto.engine.turn import Task, Turn
 from stretto.model.artifact import ArtifactKey, SubworkflowArtifact
@@ -39,7 +41,7 @@ def launch_subworkflow(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptR
     assert isinstance(step, SubworkflowStep)  # noqa: S101 - the kind says so
     refused = too_deep(flow, plan)
     if refused is not None:
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
+        refuse(turn, flow, plan, attempt, refused)
         return False
     turn.act(start_child(flow, step, attempt))
     return False
@@ -54,6 +56,8 @@ def start_child(flow: Flow, step: SubworkflowStep, attempt: AttemptRecord) -> St
         version=str(params["subworkflow_version"].evaluated_result),
         sync=step.sync,
         params=passed_down(flow, step, attempt),
+        tree_limit=inherited_limit(flow.tree.workflow),
+        held=flow.run.is_paused,
         again=_again(flow, attempt, workflow_id),
     )
 
@@ -71,14 +75,26 @@ def stop_child(attempt: AttemptRecord) -> StopChild:
     return StopChild(attempt=attempt.key, child=attempt.child, user=attempt.reason or "")
 
 
+def hold_children(turn: Turn, flow: Flow) -> None:
+    """Tell the children that steps wait for that the run is paused, or goes on. One that is not known yet
+    is told when it is.
+    """
+    for plan, attempt in zip(flow.plan.steps, flow.attempts, strict=True):
+        if attempt is None or attempt.child is None or attempt.ending is not None:
+            continue
+        waits = plan.kind is Kind.UNDO or (isinstance(plan.step, SubworkflowStep) and plan.step.sync)
+        if waits and attempt.status is StepStatus.RUNNING:
+            turn.act(HoldChild(attempt=attempt.key, child=attempt.child, held=flow.run.is_paused))
+
+
 def passed_down(flow: Flow, step: SubworkflowStep, attempt: AttemptRecord) -> Params:
     """The parameters of the child's run: the step's own, and the run's unless only the step's are wanted."""
     params: Params = {}
     if not step.explicit_params:
         params.update(flow.run.params)
     own = attempt.params or {}
-    defined = step.params or {}
-    params.update({name: own[name] for name in defined if name not in OWN_PARAMS and name in own})
+    names = own_names(flow, step, attempt)
+    params.update({name: own[name] for name in names if name not in OWN_PARAMS and name in own})
     return params
 
 
@@ -104,13 +120,16 @@ def child_started(turn: Turn, flow: Flow, event: ChildStarted) -> None:
     elif attempt.ending is not None:
         # Asked to end before the child was known: now there is something to stop.
         turn.act(stop_child(attempt))
+    elif event.held is not flow.run.is_paused:
+        # The run was paused, or resumed, while the child was on its way.
+        turn.act(HoldChild(attempt=attempt.key, child=event.child, held=flow.run.is_paused))
 
 
 def child_refused(turn: Turn, flow: Flow, event: ChildRefused) -> None:
     attempt = _waiting(flow, event.attempt)
     if attempt is not None and attempt.child is None:  # else an earlier asking was heard after all
-        index = flow.plan.numbers[event.attempt.step_id]
-        turn.later(Task.CONCLUDE, flow, index, ResultState.FATAL_ERROR, event.message)
+        plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
+        refuse(turn, flow, plan, attempt, event.message)
 
 
 def child_ended(turn: Turn, flow: Flow, event: ChildEnded) -> None:
@@ -120,6 +139,7 @@ def child_ended(turn: Turn, flow: Flow, event: ChildEnded) -> None:
         return
     turn.touch(attempt, flow)
     attempt.child = event.child
+    attempt.undoable = attempt.undoable or event.undoable
     if event.rollup is not None:
         _keep_totals(attempt, event.child, event.rollup)
     index = flow.plan.numbers[event.attempt.step_id]

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from stretto.engine.early_answers import said_in, take_early
 from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
 from stretto.engine.plan import StepPlan
@@ -22,10 +23,14 @@ def launch_wait(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) 
     turn.move(flow, attempt, StepStatus.RUNNING)
     asked = question_of(plan.step, attempt)
     problem = _problem(asked)
-    if problem is None:
-        attempt.asks = asked
-    else:
+    if problem is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, problem)
+        return False
+    attempt.asks = asked
+    answer = take_early(turn, flow, attempt)
+    if answer is not None:
+        state = ResultState.DONE if answer.approved else ResultState.FATAL_ERROR
+        turn.later(Task.CONCLUDE, flow, plan.index, state, said_in(answer))
     return False
 
 

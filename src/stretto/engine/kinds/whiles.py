@@ -9,8 +9,17 @@ from stretto.engine.events import ResultState
 from stretto.engine.flow import Flow
 from stretto.engine.inline_ids import Loop
 from stretto.engine.iterations import check_iteration
-from stretto.engine.kinds.loops import Iteration, inline_id, launch_iteration, loop_result, too_deep
+from stretto.engine.kinds.loops import (
+    Iteration,
+    inline_id,
+    launch_iteration,
+    loop_result,
+    refuse,
+    too_deep,
+    uncount_rerun,
+)
 from stretto.engine.kinds.reruns import Rerun, beginning_of, in_rows, rerun_of
+from stretto.engine.live_rollup import begin_leaves
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.turn import Task, Turn
@@ -39,7 +48,7 @@ def launch_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord)
     turn.move(flow, attempt, StepStatus.RUNNING)
     refused = too_deep(flow, plan)
     if refused is not None:
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, refused)
+        refuse(turn, flow, plan, attempt, refused)
         return False
     attempt.loop_run = begins.run_id
     loop = LoopRecord(
@@ -50,6 +59,8 @@ def launch_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord)
         next_index=begins.first,
         carried=carried,
     )
+    if begins.leaves is not None:
+        begin_leaves(loop, begins.leaves)
     turn.add_loop(flow, plan.index, loop)
     turn.later(Task.LOOP, flow, plan.index)
     return False
@@ -77,7 +88,7 @@ def run_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, lo
     if bad_end or attempt.ending is not None or flow.run.ending is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, loop_result(loop), None)
         return
-    if flow.run.paused:
+    if flow.run.is_paused:
         return
     if turn.created >= flow.tree.settings.records_per_decision:
         turn.resume_later(attempt)
@@ -85,7 +96,7 @@ def run_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, lo
     try:
         _next(turn, flow, plan, attempt, loop)
     except (StrettoError, SelError) as error:
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, str(error))
+        refuse(turn, flow, plan, attempt, str(error))
 
 
 def _next(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord) -> None:
@@ -112,6 +123,7 @@ def _next(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: 
     check_iteration(index + 1, flow.tree.settings.iterations, step.max_iterations)
     turn.touch(loop, flow)
     loop.next_index = index + 1
+    uncount_rerun(loop, index + 1, rerun)
     launch_iteration(turn, flow, plan, attempt, loop, Iteration(index, loop.carried, rerun))
     if rerun is not None and rerun.covers is not None:
         # What complete steps have left is not in memory when the iteration ends.

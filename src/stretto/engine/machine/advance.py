@@ -8,6 +8,7 @@ from stretto.engine.effects import LookForBreakpoint
 from stretto.engine.effects_of import ask_permits, permit_limits, timeout_timer, watch_signals
 from stretto.engine.flow import Flow
 from stretto.engine.kinds import launch
+from stretto.engine.late_reads import check_late_reads
 from stretto.engine.machine.finish import complete, fail_internally, finish
 from stretto.engine.machine.report import end_as_decided
 from stretto.engine.plan import Kind, StepPlan
@@ -39,7 +40,7 @@ def advance(turn: Turn, flow: Flow, index: int) -> None:
         while (go := _BY_STATUS.get(attempt.status)) is not None and go(turn, flow, plan, attempt):
             pass
     except (StrettoError, SelError) as error:
-        fail_internally(turn, flow, plan, attempt, str(error))
+        fail_internally(turn, flow, plan, attempt, str(error), error)
     except Exception as fault:
         if attempt.status.is_terminal:  # then the fault is not this step's
             raise
@@ -92,6 +93,8 @@ def _waiting_for_signals(turn: Turn, flow: Flow, _plan: StepPlan, attempt: Attem
 
 
 def _evaluating(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Goes:
+    if flow.holds_back(plan):
+        return False  # what it reads, and the permits that it takes, are those of the moment it goes on
     if needs_params(flow, plan, attempt):
         found = evaluated_params(flow, plan, attempt, turn.now)
         if isinstance(found, MissingKeys):
@@ -99,16 +102,20 @@ def _evaluating(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) 
             return False
         turn.touch(attempt, flow)
         attempt.params = found
+    if not flow.tree.workflow.follows_maestro:  # where the step does its work first, and fails then
+        check_late_reads(flow, plan, attempt)
     turn.move(flow, attempt, S.WAITING_FOR_PERMITS)
     limits = permit_limits(flow, plan)
     if limits:
         attempt.permits = tuple(limits)
-        turn.act(ask_permits(flow, attempt, limits))
+        attempt.granted = flow.tree.permits.has_room(limits, turn.taken)
+        turn.act(ask_permits(flow, attempt, limits, taken=attempt.granted))
+        turn.take_permits(limits)
     return True
 
 
 def _waiting_for_permits(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Goes:
-    if attempt.permits and not attempt.granted:
+    if (attempt.permits and not attempt.granted) or flow.holds_back(plan):
         return False
     timeout = timeout_of(flow, plan.step.timeout, turn.now)
     turn.move(flow, attempt, S.STARTING)

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from stretto.engine.early_answers import answer_in, is_early, keep_early, said_in
 from stretto.engine.effects import TerminateWork
 from stretto.engine.events import BreakpointGone, CalledBack, ResultState, RunAction, StepActed
 from stretto.engine.flow import Flow, is_active
@@ -20,9 +21,9 @@ from stretto.engine.machine.finish import end_step
 from stretto.engine.machine.report import conclude, fail_or_retry, may_retry
 from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptRecord
+from stretto.engine.timeouts import TIMED_OUT
 from stretto.engine.turn import Task, Turn
 from stretto.model.actions import ENDS_IN, STEP_ACTIONS, StepAction
-from stretto.model.approval import Answer
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.signal_instance import SignalDependencies, SignalDependencyStatus
 from stretto.model.status import StepStatus
@@ -108,6 +109,9 @@ def _check_open(flow: Flow, plan: StepPlan) -> None:
     if flow.run.ending is not None:
         message = f"step {plan.id} can not be started: the run is being ended ({flow.run.ended_by})"
         raise WrongState(message)
+    if flow.run.compensation is not None:
+        message = f"step {plan.id} can not be started: what the run did is being undone"
+        raise WrongState(message, hint="restart the run, once it has ended")
     if flow.holds_back(plan):
         message = f"step {plan.id} can not be started: the run is paused, or the step is suspended"
         raise WrongState(message, hint="resume it first")
@@ -177,6 +181,8 @@ def _must_wait(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, s
         turn.later(Task.END_RUN, child, action, reason)
     if children:
         return True
+    if attempt.function_wait is not None:
+        return False  # nobody has started its work
     if attempt.launch is not None:
         turn.act(TerminateWork(attempt=attempt.key, launch=attempt.launch))
         return True
@@ -194,7 +200,7 @@ def step_timed_out(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecor
     attempt.timeout_at = None
     if attempt.ending is not None or attempt.decided is not None:
         return
-    attempt.reason = "timed out"
+    attempt.reason = TIMED_OUT
     # If a value is missing to decide on the retry, it is looked at once more when the work has ended.
     again = may_retry(turn, flow, plan, attempt, S.TIMEOUT_FAILED)
     status = S.TIMEOUT_FAILED if again else S.TIMED_OUT
@@ -213,24 +219,27 @@ def breakpoint_gone(turn: Turn, flow: Flow, event: BreakpointGone) -> None:
 
 
 def called_back(turn: Turn, flow: Flow, event: CalledBack) -> None:
-    """A Wait step is answered. A refusal fails it for good: a person has decided."""
+    """A Wait step is answered. A refusal fails it for good: a person has decided.
+
+    An answer to an attempt that does not ask yet is kept with the run until it does.
+    """
     attempt = flow.attempt(event.attempt)
     plan = flow.step(event.attempt.step_id)
-    if (
-        attempt is None
-        or plan is None
-        or plan.kind is not Kind.WAIT
-        or attempt.status is not S.RUNNING
-        or attempt.decided is not None
-    ):
-        message = f"{event.attempt} does not wait for an answer"
-        raise WrongState(message)
+    if plan is None or plan.kind is not Kind.WAIT:
+        raise _not_asked(event)
+    if attempt is None or attempt.status is not S.RUNNING or attempt.decided is not None:
+        if flow.run.ending is not None or not is_early(flow.attempts[plan.index], event.attempt.number):
+            raise _not_asked(event)
+        keep_early(turn, flow, event)
+        return
     turn.touch(attempt, flow)
     attempt.outputs = event.outputs
-    attempt.answer = Answer(
-        approved=event.approved, time=turn.now, user=event.user, note=event.message or None
-    )
+    attempt.answer = answer_in(event, turn.now)
     verb = "approved" if event.approved else "refused"
     turn.note(flow, attempt, f"User [{event.user or 'unknown'}] {verb} the step")
     state = ResultState.DONE if event.approved else ResultState.FATAL_ERROR
-    conclude(turn, flow, plan, attempt, state, event.message)
+    conclude(turn, flow, plan, attempt, state, said_in(attempt.answer))
+
+
+def _not_asked(event: CalledBack) -> WrongState:
+    return WrongState(f"{event.attempt} does not wait for an answer")

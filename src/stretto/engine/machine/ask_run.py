@@ -4,17 +4,22 @@ from collections.abc import Iterable
 from typing import Final
 
 from stretto.engine.effects_of import wake_timer
-from stretto.engine.events import RunActed, RunAction
-from stretto.engine.flow import Flow, is_active
+from stretto.engine.events import RunActed, RunAction, RunHeld
+from stretto.engine.flow import BEFORE_WORK, Flow, is_active
+from stretto.engine.kinds.subworkflow import hold_children
+from stretto.engine.kinds.undo import UNDO
 from stretto.engine.machine.finish import end_run
-from stretto.engine.machine.undo import UNDO
-from stretto.engine.records import Compensation, WakeReason
+from stretto.engine.records import Compensation, RunRecord, WakeReason
+from stretto.engine.run_text import pause_text
+from stretto.engine.timeline import held_line
 from stretto.engine.turn import Task, Turn
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogLevel
 
 S = StepStatus
+RUNNING: Final = Compensation.RUNNING
+STILL_UNDONE: Final = "what the run did is being undone all the same; kill it to leave the rest as it is"
 RUN_ENDS: Final = {
     RunAction.STOP: (S.STOPPED, RunStatus.STOPPED),
     RunAction.KILL: (S.FATALLY_FAILED, RunStatus.FAILED),
@@ -26,9 +31,15 @@ def run_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
     """Refused if the run is not in a state for it; asking twice for the same end is no harm."""
     run, action = flow.run, event.action
     ends = action in RUN_ENDS
-    if ends and not event.steps and run.compensation is Compensation.RUNNING:
-        end_from_above(turn, flow, action, _reason(event))
+    if ends and not event.steps and run.compensation is RUNNING:
+        if action is RunAction.KILL:
+            end_from_above(turn, flow, action, _reason(event))
+        elif run.ending is not RUN_ENDS[action][1]:
+            # Who stops a run does not wait for an answer: the timeline has it.
+            turn.note(flow, run, f"{_reason(event)}: {STILL_UNDONE}", LogLevel.WARN)
     elif run.ending is not None:
+        if action is RunAction.KILL and not event.steps and _give_up_undos(turn, flow, _reason(event)):
+            return
         if ends and not event.steps and run.ending is RUN_ENDS[action][1]:
             return
         raise _refused(flow, action, f"it is being ended ({run.ended_by})")
@@ -38,14 +49,18 @@ def run_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
         if action is RunAction.TIME_OUT and run.start_time is None:
             raise _refused(flow, action, "it has not started")
         end_from_above(turn, flow, action, _reason(event))
-    elif run.paused is (action is RunAction.PAUSE):
-        raise _refused(flow, action, "it is paused already" if run.paused else "it is not paused")
-    elif action is RunAction.PAUSE:
-        _pause(turn, flow)
-        turn.note(flow, run, _reason(event))
     else:
-        _go_on(turn, flow)
-        turn.note(flow, run, _reason(event))
+        _acted_on_pause(turn, flow, event)
+
+
+def _give_up_undos(turn: Turn, flow: Flow, reason: str) -> bool:
+    """End what undoes the iterations of a run that waits for nothing else; False if nothing does."""
+    undos = [
+        each for each in flow.tree.live.values() if each is not flow and each.run.compensation is RUNNING
+    ]
+    for each in undos:
+        turn.later(Task.END_RUN, each, RunAction.KILL, reason)
+    return bool(undos)
 
 
 def _refused(flow: Flow, action: RunAction, why: str) -> WrongState:
@@ -74,7 +89,7 @@ def _some_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
         if not wanted & run.suspended:
             raise _refused(flow, event.action, f"{', '.join(event.steps)} is not suspended")
         run.suspended -= wanted
-        if not run.paused:
+        if not run.is_paused:
             _let_go(turn, flow, [flow.plan.numbers[step_id] for step_id in sorted(wanted)])
     else:
         _shut_down(turn, flow, event)
@@ -99,44 +114,73 @@ def _shut_down(turn: Turn, flow: Flow, event: RunActed) -> None:
 
 
 # ------------------------------------------------------------------------------------------- hold and go on
-def _pause(turn: Turn, flow: Flow) -> None:
-    """Nothing new begins, here and in the iterations; what runs goes on, and its result is kept."""
+def _acted_on_pause(turn: Turn, flow: Flow, event: RunActed) -> None:
+    """A user pauses a run, or resumes one that a user paused."""
+    run, wanted = flow.run, event.action is RunAction.PAUSE
+    if run.paused is wanted:
+        why = "it is paused already" if wanted else _why_not_resumed(run)
+        raise _refused(flow, event.action, why)
+    turn.note(flow, run, _reason(event))
+    _set_holds(turn, flow, paused=wanted, held=run.held)
+
+
+def _why_not_resumed(run: RunRecord) -> str:
+    return f"{pause_text(run)}: resume that one" if run.held else "it is not paused"
+
+
+def run_held(turn: Turn, flow: Flow, event: RunHeld) -> None:
+    """The run whose step waits for this one is paused, or goes on. A run that is being ended is not held."""
     run = flow.run
-    if run.paused or run.ending is not None:
+    if run.ending is not None or run.held is event.held:
         return
-    turn.move_run(flow, RunStatus.PAUSED)
-    run.paused = True
-    for children in flow.children.values():
-        for child in children.values():
-            _pause(turn, child)
+    turn.note(flow, run, held_line(event.parent, held=event.held))
+    _set_holds(turn, flow, paused=run.paused, held=event.held)
+
+
+def _set_holds(turn: Turn, flow: Flow, *, paused: bool, held: bool) -> None:
+    """A run is paused as long as a user, or the run that it belongs to, holds it."""
+    run = flow.run
+    was_paused = run.is_paused
+    turn.touch(run, flow)
+    run.paused, run.held = paused, held
+    if run.is_paused and not was_paused:
+        turn.move_run(flow, RunStatus.PAUSED)
+        _hold_below(turn, flow)
+    elif was_paused and not run.is_paused:
+        _go_on(turn, flow)
+
+
+def _hold_below(turn: Turn, flow: Flow) -> None:
+    """What belongs to a run is held, or goes on, with it: iterations at once, children by a message."""
+    for children in list(flow.children.values()):
+        for child in list(children.values()):
+            if child.run.ending is None:
+                _set_holds(turn, child, paused=child.run.paused, held=flow.run.is_paused)
+    hold_children(turn, flow)
 
 
 def _go_on(turn: Turn, flow: Flow) -> None:
     run = flow.run
-    if not run.paused or run.ending is not None:
-        return
-    turn.touch(run, flow)
     status = RunStatus.IN_PROGRESS if run.start_time is not None else RunStatus.CREATED
-    if run.status is not status:  # one that was paused in its queue, and has not begun, is CREATED still
+    if run.status is not status:  # an earlier release left a run that was paused in its queue CREATED
         turn.move_run(flow, status)
-    run.paused = False
     _let_go(turn, flow, range(len(flow.plan.steps)))
-    for children in list(flow.children.values()):
-        for child in list(children.values()):
-            _go_on(turn, child)
+    _hold_below(turn, flow)
     for index in flow.loops:
         turn.later(Task.LOOP, flow, index)
     turn.later(Task.LOOK, flow)
 
 
 def _let_go(turn: Turn, flow: Flow, steps: Iterable[int]) -> None:
-    """Steps that were held begin; a back-off that ran out meanwhile is looked at again."""
+    """Steps that were held begin, or start their work; a back-off that ran out is looked at again."""
     held, flow.held = set(flow.held), []
     for index in steps:
         if index in held:
             held.discard(index)
             turn.schedule(flow, index)
         record = flow.attempts[index]
+        if record is not None and record.status in BEFORE_WORK:
+            turn.later(Task.ADVANCE, flow, index)
         if record is not None and record.wake_at is not None and record.wake_reason is WakeReason.BACK_OFF:
             turn.act(wake_timer(record, record.wake_at))
     flow.held = sorted(held)
@@ -150,8 +194,11 @@ def end_from_above(
     run = flow.run
     if flow.is_over:
         return
-    for undoing in flow.children.get(UNDO, {}).values():
-        turn.later(Task.END_RUN, undoing, action, reason)
+    if run.compensation is RUNNING:
+        if action is RunAction.KILL:  # nothing else ends the undo of a run before it is done
+            for undo in flow.children[UNDO].values():
+                turn.later(Task.END_RUN, undo, action, reason)
+        return
     if run.ending is not None:
         return
     step_status, run_status = RUN_ENDS[action]

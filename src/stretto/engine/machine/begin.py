@@ -1,10 +1,11 @@
 """A step begins: its first attempt, or the next one."""
 
-from stretto.engine.attempt_params import restart_params
+from stretto.engine.attempt_params import is_overridden
 from stretto.engine.flow import Flow
 from stretto.engine.machine.advance import advance
 from stretto.engine.machine.finish import complete, free_successors
 from stretto.engine.plan import StepPlan
+from stretto.engine.policies import own_permits
 from stretto.engine.records import AttemptKey, AttemptRecord, copy_of
 from stretto.engine.skips import SKIPPED_MESSAGE
 from stretto.engine.turn import Task, Turn
@@ -26,7 +27,7 @@ def begin(turn: Turn, flow: Flow, index: int) -> None:
         return
     if not flow.satisfied[index] or flow.attempts[index] is not None:
         begin_anew(turn, flow, index)
-    elif plan.plain and _passes_freely(flow, plan):
+    elif plan.plain and _passes_freely(flow, plan) and _has_permits(turn, flow, plan):
         _pass_through(turn, flow, plan)
     elif run.restart is None and plan.id not in flow.tree.breakpoints and not plan.step.signal_dependencies:
         _begin_freely(turn, flow, plan)
@@ -54,6 +55,7 @@ def begin_anew(
         step_run_params=params or {},
         restart=restart,
         loop_run=None if before is None else before.loop_run,
+        undoable=before is not None and before.undoable,
     )
     turn.add_attempt(flow, index, attempt)
     advance(turn, flow, index)
@@ -90,7 +92,9 @@ def begin_again(
         step_run_params=before.step_run_params if params is None else params,
         restart=restart,
         earlier_child=before.child or before.earlier_child,
+        earlier_leaves=before.leaves or before.earlier_leaves,
         loop_run=before.loop_run,
+        undoable=before.undoable,
     )
     turn.add_attempt(flow, index, attempt)
     if skip:
@@ -103,14 +107,18 @@ def begin_again(
 def _passes_freely(flow: Flow, plan: StepPlan) -> bool:
     """Whether a plain step has nothing added to it by this run."""
     run, tree = flow.run, flow.tree
-    return (
-        tree.unlimited
-        and run.restart is None
-        and not run.tags
-        and plan.id not in tree.breakpoints
-        and plan.id not in run.step_run_params
-        and (flow.parent is None or not restart_params(flow, plan.id))
-    )
+    return run.restart is None and plan.id not in tree.breakpoints and not is_overridden(flow, plan.id)
+
+
+def _has_permits(turn: Turn, flow: Flow, plan: StepPlan) -> bool:
+    """Whether a step that ends at once needs no permit, or can take all that it needs."""
+    limits = own_permits(flow, plan)
+    if not limits:
+        return True
+    if not flow.tree.permits.has_room(limits, turn.taken):
+        return False
+    turn.use_permits(limits)
+    return True
 
 
 def _begin_freely(turn: Turn, flow: Flow, plan: StepPlan) -> None:

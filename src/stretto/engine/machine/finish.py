@@ -3,32 +3,41 @@
 from typing import Final
 
 from stretto.engine.attempt_params import evaluated_params, needs_params_at_end
-from stretto.engine.context import condition_holds, edge_to
-from stretto.engine.effects import AnnounceSignals, ReleasePermits, RunEnded
+from stretto.engine.context import answer_key, condition_holds, edge_to
+from stretto.engine.early_answers import drop_early
+from stretto.engine.effects import AnnounceSignals, RunEnded
 from stretto.engine.events import SignalsAnnounced
 from stretto.engine.flow import Flow
 from stretto.engine.live_rollup import ended_leaves
-from stretto.engine.machine.undo import compensate
+from stretto.engine.machine.undo import compensate, note_undone, undo_order, undoes
+from stretto.engine.outcome import worst_end
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.engine.signals import announced_signals
+from stretto.engine.timeline import failure_event
 from stretto.engine.turn import Task, Turn
 from stretto.model.errors import StrettoError
 from stretto.model.moves import STEP_MOVES
+from stretto.model.run_config import RunPolicy
+from stretto.model.signal_instance import SignalOutputs
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
-from stretto.model.timeline import LogLevel
+from stretto.model.timeline import LogEvent, LogLevel
 from stretto.params import MissingKeys, merge_outputs
 from stretto.sel import SelError
 
 S = StepStatus
+OUTPUTS_COMPLETED: Final = "Signal step outputs have been completed."
 
 
 def finish(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> None:
     """The work is done: take over its outputs, announce its signals, and go on once they are stored."""
     turn.touch(attempt, flow)
     if attempt.outputs:
-        attempt.params = merge_outputs(attempt.params or {}, attempt.outputs, turn.now)
+        limits, maestro = flow.tree.settings.params, flow.tree.workflow.follows_maestro
+        attempt.params = merge_outputs(
+            attempt.params or {}, attempt.outputs, turn.now, limits, follows_maestro=maestro
+        )
         attempt.outputs = {}
     if attempt.announced or not _announces(turn, flow, plan, attempt):
         complete(turn, flow, plan, attempt, S.SUCCEEDED)
@@ -42,7 +51,15 @@ def _announces(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -
         return True
     if outputs:
         attempt.asked_at = None  # it waits for something else now
-        turn.act(AnnounceSignals(attempt=attempt.key, outputs=outputs))
+        carries_payload = not flow.tree.workflow.follows_maestro
+        turn.act(
+            AnnounceSignals(
+                attempt=attempt.key,
+                outputs=outputs,
+                step_instance_id=attempt.sequence,
+                carries_payload=carries_payload,
+            )
+        )
     return bool(outputs)
 
 
@@ -51,16 +68,22 @@ def signals_announced(turn: Turn, flow: Flow, event: SignalsAnnounced) -> None:
     if attempt is not None and attempt.status is S.FINISHING and not attempt.announced:
         turn.touch(attempt, flow)
         attempt.announced = True
+        info = LogEvent(timestamp=turn.now, message=OUTPUTS_COMPLETED)
+        attempt.signal_outputs = SignalOutputs(outputs=list(event.outputs), info=info)
         turn.later(Task.ADVANCE, flow, flow.plan.numbers[event.attempt.step_id])
 
 
 def complete(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> bool:
     """End an attempt well, once all its edges are decided; False if that must wait, or went wrong."""
     turn.touch(attempt, flow)
+    if status is S.COMPLETED_WITH_ERROR and attempt.decided is not status:
+        attempt.decided = status  # a failure from here on can not be ignored once more
+        for edge in plan.edges:  # what was evaluated elsewhere was for another end
+            flow.fetched.pop(answer_key(attempt, edge_to(flow.plan.steps[edge.target].id)), None)
     try:
         edges = _decided_edges(turn, flow, plan, attempt, status)
     except (StrettoError, SelError) as error:
-        fail_internally(turn, flow, plan, attempt, str(error))
+        fail_internally(turn, flow, plan, attempt, str(error), error)
         return False
     if edges is None:
         if status is not S.SUCCEEDED:  # FINISHING comes here again by itself
@@ -79,7 +102,7 @@ def _decided_edges(
     steps = flow.plan.steps
     if status is S.UNSATISFIED:
         return {steps[edge.target].id: False for edge in plan.edges}
-    if not _has_params(turn, flow, plan, attempt):
+    if not _has_params(turn, flow, plan, attempt, status):
         return None
     edges: dict[str, bool] = {}
     before, attempt.status = attempt.status, status  # a condition may ask how the step ended
@@ -98,9 +121,9 @@ def _decided_edges(
     return edges
 
 
-def _has_params(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+def _has_params(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> bool:
     """A step that is skipped before its parameters were evaluated gets them now: its conditions read them."""
-    if not needs_params_at_end(flow, plan, attempt):
+    if not needs_params_at_end(flow, plan, attempt, status):
         return True
     found = evaluated_params(flow, plan, attempt, turn.now)
     if isinstance(found, MissingKeys):
@@ -127,18 +150,30 @@ def free_successors(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptReco
 
 
 # ---------------------------------------------------------------------------------------------- bad ends
-def fail(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, message: str | None) -> None:
+def fail(
+    turn: Turn,
+    flow: Flow,
+    plan: StepPlan,
+    attempt: AttemptRecord,
+    message: str | None,
+    status: StepStatus = S.FATALLY_FAILED,
+) -> None:
     """End an attempt badly for good; what that means for the run is the step's failure mode."""
     turn.touch(attempt, flow)
     attempt.reason = message
     mode = FailureMode.FAIL_AFTER_RUNNING if attempt.heedless else plan.step.failure_mode
-    if mode is FailureMode.IGNORE_FAILURE and S.COMPLETED_WITH_ERROR in STEP_MOVES[attempt.status]:
+    ignores = mode is FailureMode.IGNORE_FAILURE and attempt.decided is not S.COMPLETED_WITH_ERROR
+    if ignores and S.COMPLETED_WITH_ERROR in STEP_MOVES[attempt.status]:
         complete(turn, flow, plan, attempt, S.COMPLETED_WITH_ERROR)
         return
-    end_attempt(turn, flow, plan, attempt, S.FATALLY_FAILED)
-    _blame(turn, flow, plan, message)
+    _end_badly(turn, flow, plan, attempt, status)
     if mode is FailureMode.FAIL_IMMEDIATELY:
         _stop_others(turn, flow, plan)
+
+
+def _end_badly(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> None:
+    end_attempt(turn, flow, plan, attempt, status)
+    _blame(turn, flow, plan, attempt.reason)
     turn.later(Task.LOOK, flow)
 
 
@@ -153,18 +188,30 @@ def _stop_others(turn: Turn, flow: Flow, plan: StepPlan) -> None:
             turn.later(Task.END_STEP, flow, other.index, S.STOPPED, reason)
 
 
-def fail_internally(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, message: str) -> None:
-    """A step that can not be decided. It is not retried, and its failure mode does not count."""
-    turn.note(flow, attempt, message, LogLevel.ERROR)
-    attempt.reason = message
-    end_attempt(turn, flow, plan, attempt, S.INTERNALLY_FAILED)
-    _blame(turn, flow, plan, message)
-    turn.later(Task.LOOK, flow)
+def fail_internally(
+    turn: Turn,
+    flow: Flow,
+    plan: StepPlan,
+    attempt: AttemptRecord,
+    message: str,
+    cause: Exception | None = None,
+) -> None:
+    """A step that can not be decided. It is not retried, and in Maestro its failure mode does not count. The
+    timeline has the error with what the `cause` says about it.
+    """
+    details = cause.details if isinstance(cause, StrettoError) else ()
+    turn.add_events(flow, attempt, (failure_event(turn.now, message, details or (message,)),))
+    if flow.tree.workflow.follows_maestro:
+        attempt.reason = message
+        _end_badly(turn, flow, plan, attempt, S.INTERNALLY_FAILED)
+    else:
+        fail(turn, flow, plan, attempt, message, S.INTERNALLY_FAILED)
 
 
 def _blame(turn: Turn, flow: Flow, plan: StepPlan, message: str | None) -> None:
     """The first failure is kept with the run, so that one need not look for it."""
-    if flow.counts.get(S.FATALLY_FAILED, 0) + flow.counts.get(S.INTERNALLY_FAILED, 0) == 1:
+    ends = (S.FATALLY_FAILED, S.INTERNALLY_FAILED, *((S.TIMED_OUT,) if timeouts_fail(flow) else ()))
+    if sum(flow.counts.get(status, 0) for status in ends) == 1:
         text = f"Step [{plan.id}] failed" + (f": {message}" if message else "")
         turn.note(flow, flow.run, text, LogLevel.ERROR)
 
@@ -177,6 +224,8 @@ def end_step(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, sta
         fail(turn, flow, plan, attempt, attempt.reason)
     elif status is S.INTERNALLY_FAILED:
         fail_internally(turn, flow, plan, attempt, attempt.reason or "it could not be decided")
+    elif status is S.TIMED_OUT and timeouts_fail(flow):
+        fail(turn, flow, plan, attempt, attempt.reason, S.TIMED_OUT)
     else:
         end_attempt(turn, flow, plan, attempt, status)
         turn.later(Task.LOOK, flow)
@@ -188,38 +237,30 @@ def end_attempt(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
     if attempt.wake_at is not None and attempt.status.is_terminal:
         flow.active -= 1
     attempt.wake_at = attempt.wake_reason = attempt.timeout_at = attempt.launch = None
-    attempt.ending = attempt.decided = None
+    attempt.ending = attempt.decided = attempt.function_wait = None
     turn.move(flow, attempt, status)
     loop = turn.drop_loop(flow, plan.index)
     if loop is not None:
         attempt.leaves = ended_leaves(loop).record()
-    release(turn, attempt)
-
-
-def release(turn: Turn, attempt: AttemptRecord) -> None:
-    if attempt.permits:
-        turn.act(ReleasePermits(attempt=attempt.key, tags=attempt.permits))
-        attempt.permits, attempt.granted = (), False
+    turn.release_permits(attempt)
 
 
 # ---------------------------------------------------------------------------------------------------- runs
-_FAILED: Final = (S.FATALLY_FAILED, S.INTERNALLY_FAILED, S.USER_FAILED, S.PLATFORM_FAILED, S.TIMEOUT_FAILED)
+def timeouts_fail(flow: Flow) -> bool:
+    """Whether a step that times out has failed: not in Maestro, and not if the run itself times out."""
+    return not flow.tree.workflow.follows_maestro and flow.run.ending is not RunStatus.TIMED_OUT
 
 
 def run_outcome(flow: Flow) -> RunStatus:
     """How a run ends in which nothing more can happen: the worst of what its steps came to."""
-    found = {status for status, count in flow.counts.items() if count}
-    created = bool(found)
-    found.update(flow.run.shut.values())
-    if not found.isdisjoint(_FAILED):
-        return RunStatus.FAILED
-    if S.TIMED_OUT in found:
-        return RunStatus.TIMED_OUT
-    if S.STOPPED in found:
-        return RunStatus.STOPPED
+    counts = {status: count for status, count in flow.counts.items() if count}
+    shut = dict.fromkeys(flow.run.shut.values(), 1)
+    worst = worst_end({**counts, **shut}, timeouts_fail=timeouts_fail(flow))
+    if worst is not None:
+        return worst
     if flow.run.ending is not None:
         return flow.run.ending
-    if flow.plan.steps and not created:
+    if flow.plan.steps and not counts:
         return RunStatus.FAILED  # no step was ever made
     return RunStatus.SUCCEEDED
 
@@ -228,22 +269,37 @@ def look(turn: Turn, flow: Flow) -> None:
     """End the run if nothing is active, nothing is held, and nothing else is about to begin."""
     if flow.active or flow.held or flow.is_over or flow.run.start_time is None:
         return
-    if flow.run.paused:  # nothing is left that a pause could hold; undoing the run must not be held
-        turn.touch(flow.run, flow)
-        flow.run.paused = False
-        turn.move_run(flow, RunStatus.IN_PROGRESS)
-    status = run_outcome(flow)
-    if status is RunStatus.FAILED and flow.run.compensation is None and compensate(turn, flow):
+    following = flow.next_in_order if flow.plan.undoes is not None and flow.run.ending is None else None
+    if following is not None:
+        turn.schedule(flow, following)
         return
-    end_run(turn, flow, status)
+    status = run_outcome(flow)
+    to_undo = undo_order(flow) if undoes(flow, status) else ()
+    if to_undo:
+        if not _is_held_up(turn, flow):
+            compensate(turn, flow, to_undo)
+        return
+    end_run(turn, flow, status)  # a paused one, too: nothing is left that a pause could hold
+
+
+def _is_held_up(turn: Turn, flow: Flow) -> bool:
+    """Whether a run that is to be undone waits, because it is paused. A stop ends the pause."""
+    run = flow.run
+    if run.is_paused and run.ending is not None:
+        turn.move_run(flow, RunStatus.IN_PROGRESS)
+        run.paused = run.held = False
+    return run.is_paused
 
 
 def end_run(turn: Turn, flow: Flow, status: RunStatus) -> None:
     turn.move_run(flow, status)
     run = flow.run
+    if run.policy is RunPolicy.UNDO:
+        note_undone(turn, flow)
     run.end_time = turn.now
     run.timeout_at = None
-    run.paused = False
+    run.paused = run.held = False
+    drop_early(turn, flow)
     if flow.parent is None:
         turn.act(RunEnded(run=run.key, status=status))
     else:

@@ -8,7 +8,9 @@ from stretto.engine.effects_of import start_work, wake_timer
 from stretto.engine.events import OutputTold, Reported, ResultState, WorkLost
 from stretto.engine.flow import Flow
 from stretto.engine.kinds.batch import add_steps
+from stretto.engine.kinds.loops import refuse
 from stretto.engine.machine.finish import complete, end_attempt, end_step, fail, fail_internally
+from stretto.engine.machine.placement import end_wait
 from stretto.engine.machine.redirect import redirect
 from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.policies import retries_for
@@ -43,6 +45,9 @@ def report(turn: Turn, flow: Flow, event: Reported) -> None:
     plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
     if not (state is ResultState.CONTINUE and _says_nothing_new(event)):
         turn.touch(attempt, flow)  # work that only goes on leaves nothing to commit
+    if attempt.function_wait is not None:
+        turn.touch(attempt, flow)
+        end_wait(turn, flow, attempt, attempt.function_wait)
     turn.add_events(flow, attempt, event.timeline)
     _keep(attempt, event)
     if state is ResultState.CONTINUE:
@@ -92,9 +97,13 @@ def _goes_on(turn: Turn, flow: Flow, attempt: AttemptRecord, again_after: int | 
 
 
 def work_lost(turn: Turn, flow: Flow, event: WorkLost) -> None:
-    """Nobody does the work any more: it is launched anew, unless it was to be ended anyway."""
+    """Nobody does the work any more: it is launched anew, unless it was to be ended anyway. Work that waits
+    for a process to begin it can not be lost.
+    """
     attempt = flow.attempt(event.attempt)
     if attempt is None or attempt.launch is None or attempt.launch != event.launch:
+        return
+    if attempt.function_wait is not None:
         return
     plan = flow.plan.steps[flow.plan.numbers[event.attempt.step_id]]
     turn.touch(attempt, flow)
@@ -181,7 +190,7 @@ def evaluation_failed(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRe
         turn.note(flow, attempt, NO_RETRY.format(message), LogLevel.WARN)
         _fail_for_good(turn, flow, plan, attempt, decided, attempt.reason)
     elif decided is None and plan.kind is Kind.WHILE and attempt.status is S.RUNNING:
-        turn.later(Task.CONCLUDE, flow, plan.index, ResultState.FATAL_ERROR, message)
+        refuse(turn, flow, plan, attempt, message)
     else:
         fail_internally(turn, flow, plan, attempt, message)
 

@@ -10,10 +10,13 @@ result      `RunResult`: what became of it
 sync        the same, blocking, for programs without an event loop
 watching    who waits for what; nobody polls for what this process does itself
 library     definitions and functions: published once, found again
+approvals   what steps ask people; causes: why a run failed
+inner       runs that steps of other runs started; progress: how far a run is
 handlers    what is called when a run changes its status
 starting, stopping       what happens first and last
 """
 
+from stretto.flow.engine.approvals import Approval
 from stretto.flow.engine.engine import Engine
 from stretto.flow.engine.errors import EngineStopped, NotYet, RunFailed
 from stretto.flow.engine.handlers import RunChange
@@ -21,8 +24,10 @@ from stretto.flow.engine.options import OnStop, Recover
 from stretto.flow.engine.result import Line, RunResult, StepOutcome
 from stretto.flow.engine.run import Run
 from stretto.flow.engine.sync import SyncEngine, SyncRun
+from stretto.runtimes.python.step_error import StepError
 
 __all__ = [
+    "Approval",
     "Engine",
     "EngineStopped",
     "Line",
@@ -33,6 +38,7 @@ __all__ = [
     "RunChange",
     "RunFailed",
     "RunResult",
+    "StepError",
     "StepOutcome",
     "SyncEngine",
     "SyncRun",

@@ -8,24 +8,25 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
 from stretto.actions.caller import Caller
-from stretto.actions.parts.finding import find_run
 from stretto.actions.release import release_flow
-from stretto.actions.start import Asked
-from stretto.app import App, running
+from stretto.app import App, Connection, connection, running
 from stretto.config import Config
 from stretto.engine.records import RunKey
+from stretto.flow.engine.approvals import Approval, open_approvals
 from stretto.flow.engine.errors import EngineStopped
 from stretto.flow.engine.finding import ProgramRegistry, known_in
 from stretto.flow.engine.handlers import Handler, Handlers
 from stretto.flow.engine.host import Host, guard
-from stretto.flow.engine.library import Library, run_params
+from stretto.flow.engine.library import Given, Library, Named, id_of, run_params
 from stretto.flow.engine.library import step_params as encoded_steps
+from stretto.flow.engine.listing import key_of
 from stretto.flow.engine.options import OnStop, Place, Recover, place_of, user_name, word
 from stretto.flow.engine.preparing import make_tables
 from stretto.flow.engine.run import Run
 from stretto.flow.engine.starting import find_functions, record_functions, resume_paused
 from stretto.flow.engine.stopping import stop_runs
 from stretto.flow.engine.watching import Watch
+from stretto.flow.steps import StepFunction
 from stretto.flow.workflow import Bound, Flow
 from stretto.model.errors import Internal, InvalidRequest, PreconditionFailed
 from stretto.model.initiator import ManualInitiator
@@ -78,6 +79,7 @@ class Engine:
     on_stop     "pause", "finish" or "hand_over": what a graceful stop does with unfinished runs
     stop_within seconds that a graceful stop may take
     modules     whose steps and workflows are registered, by name or as modules
+    submit_only start and read runs, and run none: other processes on the same database do the work
     """
 
     def __init__(  # noqa: PLR0913 - one for each thing that a program may choose
@@ -96,11 +98,13 @@ class Engine:
         on_stop: str = "pause",
         stop_within: float = STOP_WITHIN,
         modules: Iterable[str | ModuleType] = (),
+        submit_only: bool = False,
     ) -> None:
-        self._place: Place = place_of(url, config, stop_within)
+        self._place: Place = place_of(url, config, stop_within, shared=submit_only)
         self._recover: Recover = word(Recover, recover, "recover")
         self._on_stop: OnStop = word(OnStop, on_stop, "on_stop")
         self._stop_within = stop_within
+        self._submit_only = submit_only
         self._services = Services(services)
         self._pool_sizes = dict(pools or {})
         Pools(self._pool_sizes)  # which says what is wrong with them
@@ -161,10 +165,12 @@ class Engine:
         self._handlers.run_of = lambda key: Run(host, key)
         self._guard = asyncio.create_task(guard(app, watch))
         await self._record()
-        if self._recover is Recover.AUTO:
+        if self._recover is Recover.AUTO and not self._submit_only:
             await resume_paused(host)
 
-    def _running(self, watch: Watch) -> AbstractAsyncContextManager[App]:
+    def _running(self, watch: Watch) -> AbstractAsyncContextManager[App | Connection]:
+        if self._submit_only:
+            return connection(self._place.config, self.url)
         return running(
             self._place.config,
             self.url,
@@ -219,6 +225,7 @@ class Engine:
             store=around.store,
             modules=settings.modules,
             grace=settings.grace / 1_000,
+            most_bytes=around.params.size,
             processes=worker_processes(settings, sink, self._workers, self._worker_services),
             sink=around.sink,
         )
@@ -260,7 +267,7 @@ class Engine:
         return pools.statuses() if name is None else [pools.status(name)]
 
     # ------------------------------------------------------------------------------------------------ running
-    async def publish(self, flow: Flow[..., Any] | Definition | Workflow) -> int:
+    async def publish(self, flow: Given) -> int:
         """The number of the version that has this content, a new one if it is new. Its triggers are on."""
         host = self._opened()
         chosen = await host.library.publish(host.store, host.caller, host.hints, flow, triggers=True)
@@ -269,32 +276,14 @@ class Engine:
 
     @overload
     async def submit(
-        self,
-        flow: Flow[..., T] | Bound[T],
-        /,
-        *,
-        request_id: str | None = None,
-        params: Mapping[str, Any] | None = None,
-        step_params: Mapping[str, Mapping[str, Any]] | None = None,
-        tags: Iterable[str] = (),
-        **values: Any,
+        self, flow: Flow[..., T] | Bound[T] | StepFunction[..., T], /, **values: Any
     ) -> Run[T]: ...
     @overload
-    async def submit(
-        self,
-        flow: Definition | Workflow | str,
-        /,
-        *,
-        request_id: str | None = None,
-        params: Mapping[str, Any] | None = None,
-        step_params: Mapping[str, Mapping[str, Any]] | None = None,
-        tags: Iterable[str] = (),
-        **values: Any,
-    ) -> Run[Any]: ...
+    async def submit(self, flow: Definition | Workflow | str, /, **values: Any) -> Run[Any]: ...
 
     async def submit(
         self,
-        flow: Flow[..., Any] | Bound[Any] | Definition | Workflow | str,
+        flow: Given | Bound[Any],
         /,
         *,
         request_id: str | None = None,
@@ -320,37 +309,57 @@ class Engine:
             request_id=request_id,
             runtime_tags=tuple(Tag(name=each) for each in tags) or None,
             run_params=run_params(chosen, given) or None,
+            step_run_params=encoded_steps(chosen, step_params or {}) or None,
         )
-        asked = Asked(request, encoded_steps(chosen, step_params or {}))
         workflow_id, version = chosen.workflow.id, str(chosen.version_id)
-        made = await host.submitting.start(host.caller, workflow_id, version, asked)
+        made = await host.submitting.start(host.caller, workflow_id, version, request)
         key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
         adopted = made.status is StartStatus.DUPLICATED
         if adopted:  # who asks for it once more wants it to go on, however many processes died at it
             await release_flow(host.store, host.caller, key, hints=host.hints)
-        return Run(host, key, chosen, adopted=adopted)
+        return Run(host, key, chosen, adopted=adopted, started=made)
 
     @overload
-    async def run(self, flow: Flow[..., T] | Bound[T], /, **values: Any) -> T: ...
+    async def run(self, flow: Flow[..., T] | Bound[T] | StepFunction[..., T], /, **values: Any) -> T: ...
     @overload
     async def run(self, flow: Definition | Workflow | str, /, **values: Any) -> Any: ...
 
     async def run(
-        self, flow: Flow[..., Any] | Bound[Any] | Definition | Workflow | str, /, **values: Any
+        self,
+        flow: Given | Bound[Any],
+        /,
+        **values: Any,
     ) -> Any:
         """Start a run, and wait for its value. What `submit` takes can be given, too."""
         run = await self.submit(flow, **values)
         return await run.result()
 
-    async def get(self, workflow_id: str, instance_id: int, run_id: int | None = None) -> Run[Any]:
-        """A run that is there: one of an instance, by default its newest."""
+    async def get(
+        self,
+        workflow: Named,
+        instance_id: int | None = None,
+        run_id: int | None = None,
+        *,
+        request_id: str | None = None,
+    ) -> Run[Any]:
+        """A run that is there: one of an instance, by default its newest, or that of a request id."""
         host = self._opened()
-        row = await find_run(host.store, workflow_id, instance_id, str(run_id or "latest"))
-        return Run(host, row.key)
+        return Run(host, await key_of(host.store, id_of(workflow) or "", instance_id, run_id, request_id))
+
+    async def approvals(
+        self,
+        workflow: Named | None = None,
+        *,
+        assignee: str | None = None,
+        limit: int = MOST_RUNS,
+    ) -> list[Approval]:
+        """What steps that wait ask people, the newest first."""
+        host = self._opened()
+        return await open_approvals(host, assignee=assignee, workflow=id_of(workflow), limit=limit)
 
     async def runs(
         self,
-        workflow: Flow[..., Any] | str | None = None,
+        workflow: Named | None = None,
         *,
         status: str | Collection[str] = (),
         limit: int = MOST_RUNS,
@@ -359,7 +368,7 @@ class Engine:
         host = self._opened()
         wanted = [status] if isinstance(status, str) else status
         where = RunFilter(
-            workflow_id=workflow.id if isinstance(workflow, Flow) else workflow,
+            workflow_id=id_of(workflow),
             statuses=tuple(word(RunStatus, each, "status") for each in wanted),
         )
         page = await host.store.all_runs(Cut(most=limit), where)
@@ -383,7 +392,9 @@ class Engine:
         return self._pools
 
     async def _record(self) -> None:
-        """Tell the store of functions that are new here."""
-        fresh = self._library.take_unrecorded()
+        """Tell the store, and other processes, of functions that are new here."""
+        host = self._opened()
+        fresh = [] if self._submit_only else self._library.take_unrecorded()
         if fresh:
-            await record_functions(self._opened().store, fresh)
+            await record_functions(host.store, fresh)
+        await host.app.advertise()

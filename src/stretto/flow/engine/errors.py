@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 class RunFailed(Unprocessable):
-    """A run has ended, and not well: there is no value. `result` is all that is known of it."""
+    """A run has ended, and not well: there is no value. `result` is all that is known of it, and `__cause__`
+    is the exception of the step that failed.
+    """
 
     id = "run-failed"
 
@@ -18,6 +20,7 @@ class RunFailed(Unprocessable):
         self.result = result
         self.run_status: RunStatus = result.status
         self.step_id = result.failed_step
+        self.__cause__ = result.cause
         why = f": {result.error}" if result.error else ""
         super().__init__(
             f"run {result.id} ended {result.status}{why}",

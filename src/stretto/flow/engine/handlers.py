@@ -12,16 +12,20 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from stretto.actions.parts.run_text import run_text
 from stretto.engine.records import RunKey
+from stretto.engine.run_text import run_text
 from stretto.model.errors import InvalidRequest
 from stretto.model.event import InstanceStatusChanged
 from stretto.model.status import RunStatus
 from stretto.model.suggest import did_you_mean
+from stretto.ports.runtime import current_task, is_for_task
+from stretto.runtimes.python.filters import settled
+from stretto.runtimes.python.threads import attempted
 
 LOG = logging.getLogger(__name__)
 
@@ -38,14 +42,24 @@ Handler = Callable[["RunChange"], Any]  # a function, or a coroutine function
 
 
 class RunChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A run has moved."""
+    """A run has moved.
+
+    id     `etl/3`
+    at     milliseconds since 1970
+    run    the `Run`, to act on it
+    root   the run that nobody but a user or a trigger started: `etl/3` for what is inside of it
+    path   the way from there: `load_map[2]` for the second iteration of a loop, `clean` for the run of a
+           subworkflow; empty for a run that no step started
+    """
 
     key: RunKey
-    id: str  # `etl/3`
+    id: str
     old: RunStatus
     new: RunStatus
-    at: int  # milliseconds since 1970
-    run: Any = None  # the `Run`, to act on it
+    at: int
+    run: Any = None
+    root: str = ""
+    path: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,6 +116,7 @@ class Handlers:
             old=RunStatus(event.old_status.value),
             new=RunStatus(event.new_status.value),
             at=event.event_time,
+            root=run_text(key),
         )
         called = [
             each
@@ -110,7 +125,9 @@ class Handlers:
         ]
         if called:
             change = msgspec.structs.replace(change, run=self.run_of(key))
-            task = asyncio.create_task(self._call(self._last.get(key), called, change))
+            task = asyncio.create_task(
+                self._call(self._last.get(key), called, change, is_nested=bool(event.depth))
+            )
             self._last[key] = task
             task.add_done_callback(lambda done: self._over(key, done))
 
@@ -119,22 +136,41 @@ class Handlers:
             del self._last[key]
 
     async def _call(
-        self, before: asyncio.Task[None] | None, handlers: Iterable[Handler], change: RunChange
+        self,
+        before: asyncio.Task[None] | None,
+        handlers: Iterable[Handler],
+        change: RunChange,
+        *,
+        is_nested: bool,
     ) -> None:
+        if is_nested:
+            change = await _placed(change)
         if before is not None:
             await asyncio.wait({before})
+        task = current_task()
         for handler in handlers:
             try:
                 if inspect.iscoroutinefunction(handler):
                     await handler(change)
                 else:
-                    answer = await asyncio.to_thread(handler, change)
-                    if inspect.isawaitable(answer):
-                        await answer
-            except Exception:
+                    outcome = await asyncio.to_thread(attempted, partial(handler, change))
+                    await settled(outcome.get())
+            except BaseException as error:
+                if is_for_task(error, task):
+                    raise
                 LOG.exception("the handler %r of run %s %s failed", handler, change.id, change.new)
 
     async def finish(self) -> None:
         """Until all that were called have returned."""
         while self._last:
             await asyncio.wait(self._last.values())
+
+
+async def _placed(change: RunChange) -> RunChange:
+    """A change of a run that a step started, with its place. The database may be closed already."""
+    try:
+        place = await change.run.place()
+    except Exception:
+        LOG.warning("the place of run %s could not be read", change.id, exc_info=True)
+        return change
+    return msgspec.structs.replace(change, root=place.root, path=place.path)

@@ -1,12 +1,12 @@
 """What runs share with the engine that they belong to, while it is open."""
 
 from stretto.actions.caller import Caller
-from stretto.actions.parts.run_text import run_text
 from stretto.actions.parts.submitting import Submitting
 from stretto.actions.reading.definitions import definition_of
-from stretto.app import App
+from stretto.app import App, Connection
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
+from stretto.engine.run_text import run_text
 from stretto.flow.engine.handlers import Handlers
 from stretto.flow.engine.library import Chosen, Library, chosen_of
 from stretto.flow.engine.watching import Watch
@@ -18,7 +18,9 @@ from stretto.ports.rows import RunRow
 class Host:
     """The open parts of an engine."""
 
-    def __init__(self, app: App, caller: Caller, watch: Watch, library: Library, handlers: Handlers) -> None:
+    def __init__(
+        self, app: App | Connection, caller: Caller, watch: Watch, library: Library, handlers: Handlers
+    ) -> None:
         self.app = app
         self.store = app.store
         self.hints = app.hints
@@ -47,7 +49,7 @@ class Host:
         return (await self.version(row)).workflow
 
 
-async def guard(app: App, watch: Watch) -> None:
+async def guard(app: App | Connection, watch: Watch) -> None:
     """Nobody waits for a node that has ended by itself."""
     try:
         await app.ended()

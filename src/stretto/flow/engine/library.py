@@ -1,6 +1,7 @@
 """The workflows and functions of a program: made known once, published where something is new."""
 
 import asyncio
+import inspect
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -11,10 +12,11 @@ from stretto.actions.parts.finding import find_version, find_workflow, step_in
 from stretto.actions.publish_if_new import publish_if_new
 from stretto.definition import Limits
 from stretto.flow.engine.handlers import Handlers
-from stretto.flow.workflow import Flow
+from stretto.flow.steps import StepFunction
+from stretto.flow.workflow import Flow, flow_of
+from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.param import ParamDefinition, Parameter, Params, ParamType
-from stretto.model.step import AnyStep
 from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Definition, Workflow, WorkflowVersion
 from stretto.params import WORKFLOW_DEFAULTS
@@ -40,7 +42,10 @@ class Returned(NamedTuple):
 
 
 Runnable = Flow[..., Any] | Definition | Workflow
-Given = Runnable | str  # a text is the id of a workflow that is there already
+Given = Runnable | StepFunction[..., Any] | str  # a text is the id of a workflow that is there already
+
+
+Named = Flow[..., Any] | StepFunction[..., Any] | str  # which workflow
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +107,8 @@ class Library:
             row = await find_workflow(store, given)
             version_id, found = await find_version(store, row, "default")
             return chosen_of(found, version_id)
+        if isinstance(given, StepFunction):
+            given = flow_of(given)
         known = self._published.get(id(given))
         definition = definition_of(given)
         if known is None or triggers:
@@ -158,17 +165,30 @@ class Library:
 
 
 # ------------------------------------------------------------------------------------------------ definitions
-def definition_of(given: Runnable) -> Definition:
+def definition_of(given: Any) -> Definition:
     if isinstance(given, Definition):
         return given
     if isinstance(given, Workflow):
         return Definition(workflow=given)
     if isinstance(given, Flow):
         return given.definition
+    if inspect.isroutine(given):
+        name = getattr(given, "__name__", "it")
+        raise InvalidRequest(
+            f"`{name}` is a plain function, and no workflow",
+            hint=f"write `@workflow` above `def {name}` if it calls steps, or `@step` to run it by itself",
+        )
     raise InvalidRequest(
-        f"a `{type(given).__qualname__}` is no workflow",
+        f"{a_name(type(given).__qualname__)} is no workflow",
         hint="give a function with @workflow, a Definition, or the id of a workflow that was published",
     )
+
+
+def id_of(given: Named | None) -> str | None:
+    """The id of a workflow, however a program names it."""
+    if isinstance(given, StepFunction):
+        given = flow_of(given)
+    return given.id if isinstance(given, Flow) else given
 
 
 def _returned_by(flow: Flow[..., Any]) -> Returned | None:
@@ -235,7 +255,7 @@ def step_params(chosen: Chosen, given: Mapping[str, Mapping[str, Any]]) -> dict[
 
 def _step_params(chosen: Chosen, step_id: str, given: Mapping[str, Any]) -> Params:
     workflow = chosen.workflow
-    step: AnyStep | None = next((each for each in workflow.steps if each.id == step_id), None)
+    step = step_in(workflow.steps, step_id)
     if step is None:
         known = [each.id for each in workflow.steps]
         hint = did_you_mean(step_id, known) or f"it has {', '.join(known)}"

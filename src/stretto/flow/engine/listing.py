@@ -2,6 +2,9 @@
 
 from collections.abc import AsyncIterator, Collection
 
+from stretto.actions.parts.finding import find_run
+from stretto.engine.records import RunKey
+from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import RunStatus
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut
@@ -22,13 +25,29 @@ async def unfinished(store: Store, statuses: Collection[RunStatus]) -> AsyncIter
         cut = Cut(below=(last.record.create_time, last.key))
 
 
-async def all_instances(store: Store, workflow_id: str) -> AsyncIterator[RunRow]:
-    """The newest run of each instance, newest first."""
+async def all_instances(
+    store: Store, workflow_id: str, statuses: Collection[RunStatus] = ()
+) -> AsyncIterator[RunRow]:
+    """The newest run of each instance, newest first; only those in some statuses, if any are named."""
     cut = Cut()
     while True:
-        page = await store.instances(workflow_id, cut)
+        page = await store.instances(workflow_id, cut, statuses)
         for row in page.elements:
             yield row
         if not page.after:
             return
         cut = Cut(below=page.elements[-1].key.instance_id)
+
+
+async def key_of(
+    store: Store, workflow_id: str, instance_id: int | None, run_id: int | None, request_id: str | None
+) -> RunKey:
+    """A run by its numbers, or by the request that made it; `NotFound` names what is not there."""
+    if (instance_id is None) == (request_id is None):
+        raise InvalidRequest("name a run by its instance, or by its request id", hint="give one of the two")
+    if instance_id is not None:
+        return (await find_run(store, workflow_id, instance_id, str(run_id or "latest"))).key
+    found = await store.run_of_request(workflow_id, str(request_id))
+    if found is None:
+        raise NotFound(f"Cannot find a run of workflow [{workflow_id}] with the request id [{request_id}]")
+    return found

@@ -50,11 +50,16 @@ def word(kind: type[Word], given: str, what: str) -> Any:
 
 
 def place_of(
-    url: str | None, config: Config | str | Path | Mapping[str, Any] | None, stop_within: float
+    url: str | None,
+    config: Config | str | Path | Mapping[str, Any] | None,
+    stop_within: float,
+    *,
+    shared: bool = False,
 ) -> Place:
     """The database that a program names, or one beside it; settings as for everything else, read once.
 
     `config`: a `Config`, the name of a file of settings, or settings by name (`{"limits.steps": 100}`).
+    `shared`: other processes do the work, so the database must be one that they can open.
     """
     if not stop_within > 0:
         raise InvalidRequest(f"stop_within={stop_within!r} must be a number of seconds above 0")
@@ -69,9 +74,12 @@ def place_of(
         read = loaded.config
         by_default = loaded.origins["database.url"].source is Source.DEFAULT
         found = None if by_default else read.database.url
+    place = address or found or program_database(sys.argv[0])
+    if shared and place.startswith(MEMORY):
+        raise InvalidRequest("submit_only needs a database that other processes can open, not `memory`")
     node = stop_within - min(LAST_WORDS, OWN_SHARE * stop_within)
     return Place(
-        url=address or found or program_database(sys.argv[0]),
+        url=place,
         config=with_values(read, {("node", "stop_within"): max(1, round(node * 1_000))}),
     )
 

@@ -1,15 +1,21 @@
-"""How far a run is: in steps, and inside of those that tell."""
+"""How far a run is: in steps, in iterations of its loops, and in what steps told of themselves."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
+from stretto.actions.parts.finding import step_in
+from stretto.engine.records import LoopRecord, RunKey
+from stretto.flow.engine.host import Host
+from stretto.flow.engine.inner import live_inside
 from stretto.model.artifact import DefaultArtifact
-from stretto.model.status import RunStatus, StepStatus
-from stretto.model.workflow import Workflow
-from stretto.ports.rows import AttemptRow, RunRow
+from stretto.model.status import RunStatus
+from stretto.model.step import AnyStep, ForeachStep, WhileStep
+from stretto.ports.rows import AttemptRow, RunRow, ended_of
 from stretto.runtimes.python.telling import PROGRESS
+
+MOST_RUNS: Final = 1_000  # inside of a run that are looked into
 
 
 class StepProgress(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,42 +25,118 @@ class StepProgress(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
+class LoopProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """How many iterations of a loop have succeeded, how many ended otherwise, and of how many; `total` is
+    None where nobody knows it: of a while, and before a loop has begun.
+    """
+
+    done: int
+    failed: int = 0
+    total: int | None = None
+
+
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """A run at a glance."""
+    """A run at a glance.
+
+    done, total, failed   its own steps: those that have ended well, all, and those that have failed
+    fraction              from 0 to 1, with iterations that have ended, and with what steps told of themselves
+    steps                 what steps told, by their path: `load`, or `load_map[2].load` inside of a loop. Of
+                          iterations and subworkflows those that have not ended are in it
+    loops                 its loops, and those inside of its steps, by their path
+    """
 
     status: RunStatus
-    done: int  # steps that have ended well
+    done: int
     total: int
     failed: int = 0
-    fraction: float  # from 0 to 1, with what steps told of themselves
+    fraction: float
     steps: Mapping[str, StepProgress] = {}
+    loops: Mapping[str, LoopProgress] = {}
 
 
-def progress_of(row: RunRow, workflow: Workflow, attempts: Iterable[AttemptRow]) -> Progress:
-    """Counted over the steps of the definition; what is inside of loops is theirs."""
-    statuses: dict[str, StepStatus] = {}
-    told: dict[str, StepProgress] = {}
-    for each in attempts:
-        step_id = each.key.step_id
-        statuses[step_id] = each.record.status
-        found = each.record.artifacts.get(PROGRESS)
-        if isinstance(found, DefaultArtifact):
-            told[step_id] = _told(found.data)
-    done = sum(status.is_complete for status in statuses.values())
-    begun = sum(
-        told[step_id].fraction
-        for step_id, status in statuses.items()
-        if step_id in told and not status.is_terminal
-    )
+async def read_progress(host: Host, row: RunRow) -> Progress:
+    """Counted over the steps of the definition."""
+    workflow = await host.workflow(row)
+    attempts = await host.store.newest_attempts(row.key)
+    tally = _Tally(host)
+    done = await tally.done(row.key, workflow.steps, attempts, "")
     total = len(workflow.steps)
+    statuses = [each.record.status for each in attempts]
     return Progress(
         status=row.record.status,
-        done=done,
+        done=sum(status.is_complete for status in statuses),
         total=total,
-        failed=sum(status.is_restartable for status in statuses.values()),
-        fraction=1.0 if total == 0 else min(1.0, (done + begun) / total),
-        steps=told,
+        failed=sum(status.is_restartable for status in statuses),
+        fraction=_share(done, total),
+        steps=tally.told,
+        loops=tally.loops,
     )
+
+
+class _Tally:
+    """Counts, and collects what is told, level by level."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._left = MOST_RUNS
+        self.told: dict[str, StepProgress] = {}
+        self.loops: dict[str, LoopProgress] = {}
+
+    async def done(
+        self, run: RunKey, steps: tuple[AnyStep, ...], attempts: Sequence[AttemptRow], path: str
+    ) -> float:
+        """How many steps of a run are done, with parts of those that are under way."""
+        loops = {each.key: each for each in await self._host.store.loops(run)}
+        done = 0.0
+        for each in attempts:
+            status, place, loop = each.record.status, path + each.key.step_id, loops.get(each.key)
+            if loop is not None:
+                self.loops[place] = _loop_progress(loop)
+            found = each.record.artifacts.get(PROGRESS)
+            if isinstance(found, DefaultArtifact):
+                self.told[place] = _told(found.data)
+            if status.is_terminal:
+                done += status.is_complete
+                continue
+            part = await self._part(each, loop, steps, path)
+            done += self.told[place].fraction if place in self.told else part
+        return done
+
+    async def _part(
+        self, attempt: AttemptRow, loop: LoopRecord | None, steps: tuple[AnyStep, ...], path: str
+    ) -> float:
+        """How much of a step is done by the runs inside of it."""
+        begun = 0.0 if loop is None else float(sum(ended_of(loop).values()))
+        total = 1 if loop is None else loop.total
+        is_over = attempt.record.child is not None
+        async for row, place in live_inside(self._host.store, attempt, loop):
+            is_over = False
+            if not self._left:
+                break
+            self._left -= 1
+            inner = await self._steps(row, attempt, loop, steps)
+            attempts = await self._host.store.newest_attempts(row.key)
+            begun += _share(await self.done(row.key, inner, attempts, f"{path}{place}."), len(inner))
+        return 1.0 if is_over else _share(begun, total) if total else 0.0
+
+    async def _steps(
+        self, row: RunRow, attempt: AttemptRow, loop: LoopRecord | None, steps: tuple[AnyStep, ...]
+    ) -> tuple[AnyStep, ...]:
+        """The steps of a run inside of a step."""
+        if loop is None:
+            return (await self._host.workflow(row)).steps
+        step = step_in(steps, attempt.key.step_id)
+        return step.steps if isinstance(step, ForeachStep | WhileStep) else loop.steps
+
+
+def _loop_progress(loop: LoopRecord) -> LoopProgress:
+    ended = ended_of(loop)
+    good = ended.get(RunStatus.SUCCEEDED, 0)
+    return LoopProgress(done=good, failed=sum(ended.values()) - good, total=loop.total)
+
+
+def _share(done: float, total: int) -> float:
+    return 1.0 if total == 0 else min(1.0, done / total)
 
 
 def _told(data: Mapping[str, Any]) -> StepProgress:

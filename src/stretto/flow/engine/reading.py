@@ -4,20 +4,21 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from stretto.actions.parts.finding import step_in
-from stretto.actions.parts.run_text import run_text
 from stretto.engine.records import AttemptRecord
+from stretto.engine.results import is_undelivered
+from stretto.engine.run_text import run_text
+from stretto.flow.engine.causes import cause_of
 from stretto.flow.engine.host import Host
 from stretto.flow.engine.library import Returned
 from stretto.flow.engine.result import Line, RunResult, StepOutcome
 from stretto.model.artifact import DefaultArtifact
-from stretto.model.param import ParamDefinition, Parameter, ParamSource
+from stretto.model.param import RESULT, ParamDefinition, Parameter, ParamSource
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.timeline import StatusEvent, TimelineEvent
 from stretto.model.wire import encode
 from stretto.ports.rows import AttemptRow, RunRow
-from stretto.runtimes.python.function import RESULT
-from stretto.runtimes.python.values import decode, kind_of_param
+from stretto.runtimes.python.values import decode, decode_returned, kind_of_param
 
 NO_PARAMS: Final[Mapping[str, ParamDefinition]] = {}
 
@@ -45,7 +46,9 @@ async def read_result(host: Host, row: RunRow, returned: Returned | None) -> Run
         params=_values(record.params, {**(workflow.params or {}), **chosen.required}),
         error=_error(row),
         failed_step=None if row.summary.first_error is None else row.summary.first_error.step_id,
+        cause=await cause_of(host.store, row) if record.status is RunStatus.FAILED else None,
         compensation=record.compensation,
+        quarantined=row.quarantined,
         create_time=record.create_time,
         start_time=record.start_time,
         end_time=record.end_time,
@@ -58,9 +61,11 @@ def value_of(row: AttemptRow | None, returned: Returned) -> Any:
     if row is None or row.record.status is not StepStatus.SUCCEEDED:
         return None
     param = (row.record.params or {}).get(returned.param)
-    if param is None or param.evaluated_result is None:
+    if param is None or param.evaluated_result is None or is_undelivered(row.record, returned.param):
         return None
-    return decode(param.evaluated_result, returned.kind, returned.annotation, "the value of the workflow")
+    return decode_returned(
+        param.evaluated_result, returned.kind, returned.annotation, "the value of the workflow"
+    )
 
 
 def outcome_of(row: AttemptRow, step: AnyStep | None) -> StepOutcome:
@@ -90,6 +95,8 @@ def outcome_of(row: AttemptRow, step: AnyStep | None) -> StepOutcome:
 def _returned(record: AttemptRecord, declared: Mapping[str, ParamDefinition]) -> Any:
     param = (record.params or {}).get(RESULT)
     if param is None or RESULT not in declared or not record.status.is_complete:
+        return None
+    if is_undelivered(record, RESULT):
         return None
     return _decoded(RESULT, param, declared[RESULT])
 

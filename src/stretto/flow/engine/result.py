@@ -51,7 +51,9 @@ class RunResult(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     params: Mapping[str, Any] = {}
     error: str | None = None  # why it did not succeed
     failed_step: str | None = None
+    cause: Any = None  # the exception of the step that failed; a `StepError` if its class is not known here
     compensation: Compensation | None = None
+    quarantined: str | None = None  # why it was set aside: nobody handles it until somebody releases it
     create_time: int = 0
     start_time: int | None = None
     end_time: int | None = None

@@ -5,26 +5,33 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 from stretto.actions.answer_step import answer_step
-from stretto.actions.parts.finding import find_newest_attempt, step_in
-from stretto.actions.parts.run_text import run_text
+from stretto.actions.parts.finding import step_in
+from stretto.actions.parts.step_attempt import attempt_to_answer
 from stretto.actions.pause import pause, resume
 from stretto.actions.reading.why import WhyRun, why_run
 from stretto.actions.release import release_flow
 from stretto.actions.restart import restart
+from stretto.actions.restart_step import restart_step
 from stretto.actions.skip_step import skip_step
 from stretto.actions.stop import kill, stop
+from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
+from stretto.engine.run_text import run_text
 from stretto.flow.engine.errors import NotYet, RunFailed
 from stretto.flow.engine.host import Host
+from stretto.flow.engine.inner import Place, place_of
 from stretto.flow.engine.library import Chosen, Returned, output_params, run_params
+from stretto.flow.engine.library import step_params as encoded_steps
 from stretto.flow.engine.listing import all_instances
 from stretto.flow.engine.moments import Moments, RunEvent
-from stretto.flow.engine.progress import Progress, progress_of
+from stretto.flow.engine.progress import Progress, read_progress
 from stretto.flow.engine.reading import outcome_of, read_result, value_of
 from stretto.flow.engine.result import RunResult, StepOutcome
 from stretto.flow.engine.watching import Bell, Until
-from stretto.model.errors import WrongState
-from stretto.model.request import CallbackRequest, InstanceRestartRequest
+from stretto.model.errors import InvalidRequest, WrongState
+from stretto.model.param import Params
+from stretto.model.request import CallbackRequest, InstanceRestartRequest, StepRestartRequest
+from stretto.model.response import Queued, StartResponse, StepRestartResponse
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.ports.rows import RunRow
@@ -44,11 +51,18 @@ class Run(Generic[T]):
     """One run of a workflow that returns a `T`."""
 
     def __init__(
-        self, host: Host, key: RunKey, chosen: Chosen | None = None, *, adopted: bool = False
+        self,
+        host: Host,
+        key: RunKey,
+        chosen: Chosen | None = None,
+        *,
+        adopted: bool = False,
+        started: StartResponse | StepRestartResponse | None = None,
     ) -> None:
         self._host = host
         self._chosen = chosen  # what this program means by the workflow
         self._adopted = adopted  # it was there already, maybe of another version
+        self._started = started  # how the request was answered that made it
         self.key = key
 
     def __repr__(self) -> str:
@@ -76,6 +90,18 @@ class Run(Generic[T]):
     @property
     def run_id(self) -> int:
         return self.key.run_id
+
+    @property
+    def queued(self) -> Queued | None:
+        """What held the run back when it was submitted or restarted; None: it was admitted. `why` says how
+        that is now.
+        """
+        return None if self._started is None else self._started.queued
+
+    @property
+    def detail(self) -> str | None:
+        """The same as a text, such as `queued, blocked by failed etl/1`; also for a run that was dropped."""
+        return None if self._started is None else self._started.detail
 
     # ------------------------------------------------------------------------------------------------ looking
     async def status(self) -> RunStatus:
@@ -111,9 +137,11 @@ class Run(Generic[T]):
 
     async def progress(self) -> Progress:
         """How far it is."""
-        row = await self._host.row(self.key)
-        workflow = await self._host.workflow(row)
-        return progress_of(row, workflow, await self._host.store.newest_attempts(self.key))
+        return await read_progress(self._host, await self._host.row(self.key))
+
+    async def place(self) -> Place:
+        """Where it is, if a step of another run started it: an iteration, or the run of a subworkflow."""
+        return place_of(await self._host.row(self.key))
 
     async def why(self) -> WhyRun:
         """What it waits for."""
@@ -141,10 +169,14 @@ class Run(Generic[T]):
         return value
 
     async def events(self) -> AsyncGenerator[RunEvent, None]:
-        """How it and its steps move, from now on until it has ended; first, how it stands."""
-        moments = Moments(self.key)
-        with self._host.watch.listening(self.key, moments):
-            moments.looked(await self._host.row(self.key))
+        """How it, its steps and the steps inside of these move, from now on until it has ended; first, how it
+        stands.
+        """
+        host, row = self._host, await self._host.row(self.key)
+        moments = Moments(host.store, row)
+        with host.watch.listening(self.key, moments, row.group), host.watch.following(moments):
+            moments.looked(await host.row(self.key))
+            await moments.begin()
             async for event in moments:
                 yield event
 
@@ -153,7 +185,7 @@ class Run(Generic[T]):
         until = Until()
         try:
             async with asyncio.timeout(timeout):
-                with self._host.watch.listening(self.key, until):
+                with self._host.watch.listening(self.key, until, await self._group()):
                     until.looked(await self._host.row(self.key))
                     return await until.reached()
         except TimeoutError:
@@ -162,7 +194,7 @@ class Run(Generic[T]):
 
     async def _until(self, holds: Callable[[RunRow], bool]) -> RunRow:
         bell = Bell()
-        with self._host.watch.listening(self.key, bell):
+        with self._host.watch.listening(self.key, bell, await self._group()):
             while True:
                 row = await self._host.row(self.key)
                 if holds(row):
@@ -206,19 +238,46 @@ class Run(Generic[T]):
             "terminate", kill(host.store, host.caller, *self.key, reason=reason, hints=host.hints)
         )
 
-    async def restart(self, *, from_beginning: bool = False, **params: Any) -> "Run[T]":
-        """Another run of the same instance: of what did not succeed, or of everything."""
+    async def restart(
+        self,
+        *,
+        from_beginning: bool = False,
+        from_step: str | None = None,
+        step_params: Mapping[str, Mapping[str, Any]] | None = None,
+        **params: Any,
+    ) -> "Run[T]":
+        """Another run of the same instance: of what did not succeed, or of everything. Of a
+        loop only the iterations run again that did not succeed.
+
+        from_step    begin at this step, with what follows it
+        step_params  other values for parameters of single steps, by their id; with `from_step` of that step
+        params       other values for parameters of the workflow
+        """
         host = self._host
         chosen = await self._version()
         policy = RunPolicy.RESTART_FROM_BEGINNING if from_beginning else RunPolicy.RESTART_FROM_INCOMPLETE
-        request = InstanceRestartRequest(
-            restart_policy=policy, run_params=run_params(chosen, params, new=False) or None
-        )
-        made = await restart(
-            host.store, host.caller, self.workflow_id, self.instance_id, request, hints=host.hints
-        )
+        changed = run_params(chosen, params, new=False) or None
+        steps = encoded_steps(chosen, step_params or {})
+        made: StartResponse | StepRestartResponse
+        if from_step is None:
+            request = InstanceRestartRequest(
+                restart_policy=policy, run_params=changed, step_run_params=steps or None
+            )
+            made = await restart(
+                host.store, host.caller, self.workflow_id, self.instance_id, request, hints=host.hints
+            )
+        else:
+            made = await restart_step(
+                host.store,
+                host.caller,
+                self.workflow_id,
+                self.instance_id,
+                from_step,
+                _from_step(from_step, policy, changed, steps),
+                hints=host.hints,
+            )
         key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
-        return Run(host, key, self._chosen, adopted=self._adopted)
+        return Run(host, key, self._chosen, adopted=self._adopted, started=made)
 
     async def skip(self, step_id: str) -> None:
         """Go on without a step that has not ended, or has failed."""
@@ -227,13 +286,29 @@ class Run(Generic[T]):
             host.store, host.caller, self.workflow_id, self.instance_id, step_id, hints=host.hints
         )
 
-    async def answer(self, step_id: str, *, approved: bool = True, message: str = "", **outputs: Any) -> None:
-        """Answer for a step that waits for somebody: go on, with these values, or fail."""
+    async def answer(
+        self,
+        step_id: str,
+        *,
+        approved: bool = True,
+        message: str = "",
+        request_id: str | None = None,
+        **outputs: Any,
+    ) -> None:
+        """Answer for a step that waits for somebody: go on, with these values, or fail. If the step does not
+        ask yet, the run keeps the answer until it does. The same `request_id` counts once.
+        """
         host = self._host
-        attempt = await find_newest_attempt(host.store, self.workflow_id, self.instance_id, step_id)
+        attempt = await attempt_to_answer(host.store, self.workflow_id, self.instance_id, step_id)
         values = output_params(await self._version(), step_id, outputs)
-        request = CallbackRequest(approved=approved, outputs=values, message=message or None)
-        await answer_step(host.store, host.caller, attempt.key, request, hints=host.hints)
+        request = CallbackRequest(
+            approved=approved, outputs=values, message=message or None, request_id=request_id
+        )
+        config = host.app.config
+        most, limits = config.engine.early_answers, config.params
+        await answer_step(
+            host.store, host.caller, attempt, request, most_early=most, limits=limits, hints=host.hints
+        )
 
     async def _asked(self, what: str, asking: Any) -> None:
         try:
@@ -253,5 +328,22 @@ class Run(Generic[T]):
         own = None if self._chosen is None else self._chosen.returned
         return own if stored is not None and own is not None and own[:3] == stored[:3] else stored
 
+    async def _group(self) -> int | None:
+        """That of an iteration; those of other runs are known by their keys."""
+        return (await self._host.row(self.key)).group if is_inline(self.workflow_id) else None
+
     async def _version(self) -> Chosen:
         return await self._host.version(await self._host.row(self.key))
+
+
+def _from_step(
+    step_id: str, policy: RunPolicy, changed: Params | None, steps: Mapping[str, Params]
+) -> StepRestartRequest:
+    others = [f"`{each}`" for each in steps if each != step_id]
+    if others:
+        raise InvalidRequest(
+            f"a restart from step `{step_id}` can change parameters of that step alone,"
+            f" not of {', '.join(others)}",
+            hint="restart without from_step, or change parameters of the workflow",
+        )
+    return StepRestartRequest(restart_policy=policy, run_params=changed, step_run_params=steps.get(step_id))

@@ -5,9 +5,9 @@ stop has paused go on.
 import logging
 from collections.abc import Iterable
 
-from stretto.actions.parts.run_text import run_text
 from stretto.actions.pause import resume
 from stretto.engine.records import RunKey
+from stretto.engine.run_text import run_text
 from stretto.flow.engine.finding import function_at
 from stretto.flow.engine.host import Host
 from stretto.flow.engine.listing import unfinished
@@ -53,7 +53,8 @@ async def find_functions(store: Store, registry: Registry) -> None:
                 registry.register(found)
     if missing:
         LOG.info(
-            "functions that were used here before are not in this program: %s; a step that needs one fails",
+            "functions that were used here before are not in this program: %s; a step that needs one waits "
+            "for a process that knows it",
             ", ".join(missing),
         )
 

@@ -8,22 +8,30 @@ of the pools; never in the thread of the program.
 """
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, overload
 
+import msgspec
+
 from stretto.actions.reading.why import WhyRun
 from stretto.engine.records import RunKey
+from stretto.flow.engine import library
+from stretto.flow.engine.approvals import Approval
 from stretto.flow.engine.errors import EngineStopped
 from stretto.flow.engine.handlers import Handler
+from stretto.flow.engine.inner import Place
 from stretto.flow.engine.moments import RunEvent
 from stretto.flow.engine.progress import Progress
 from stretto.flow.engine.result import RunResult, StepOutcome
 from stretto.flow.engine.run import Run
+from stretto.flow.steps import StepFunction
 from stretto.flow.workflow import Bound, Flow
 from stretto.model.errors import InvalidRequest
+from stretto.model.response import Queued
 from stretto.model.status import RunStatus
 from stretto.model.workflow import Definition, Workflow
 from stretto.ports.functions import FunctionRecord
@@ -35,8 +43,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 A = TypeVar("A")
 
+LOG = logging.getLogger(__name__)
+
 MOST_RUNS: Final = 100
-Given = Flow[..., Any] | Bound[Any] | Definition | Workflow | str
+Given = library.Given | Bound[Any]
 
 
 class Loop:
@@ -44,12 +54,18 @@ class Loop:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="stretto-engine", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
+        while not self._is_closing:
+            try:
+                self._loop.run_forever()
+            except (KeyboardInterrupt, SystemExit) as error:
+                # A task that a function has started raised it. Whoever awaits that task gets it, too.
+                LOG.warning("a task in the engine's event loop raised %s", type(error).__name__)
 
     def call(self, work: Coroutine[Any, Any, A]) -> A:
         """Run something there, and wait for it. Who is interrupted meanwhile interrupts it."""
@@ -66,10 +82,15 @@ class Loop:
             future.cancel()
             raise
 
+    def _end(self) -> None:
+        self._is_closing = True
+        self._loop.stop()
+
     def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        """Also where another event loop runs in this thread, as in a notebook: it is used for nothing."""
+        asyncio.run_coroutine_threadsafe(self._loop.shutdown_asyncgens(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._end)
         self._thread.join()
-        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.close()
 
 
@@ -110,6 +131,14 @@ class SyncRun(Generic[T]):
     def run_id(self) -> int:
         return self.key.run_id
 
+    @property
+    def queued(self) -> Queued | None:
+        return self._run.queued
+
+    @property
+    def detail(self) -> str | None:
+        return self._run.detail
+
     def status(self) -> RunStatus:
         return self._call(self._run.status())
 
@@ -124,6 +153,9 @@ class SyncRun(Generic[T]):
 
     def progress(self) -> Progress:
         return self._call(self._run.progress())
+
+    def place(self) -> Place:
+        return self._call(self._run.place())
 
     def why(self) -> WhyRun:
         return self._call(self._run.why())
@@ -158,14 +190,34 @@ class SyncRun(Generic[T]):
     def kill(self, reason: str = "") -> None:
         self._call(self._run.kill(reason))
 
-    def restart(self, *, from_beginning: bool = False, **params: Any) -> "SyncRun[T]":
-        return SyncRun(self._call(self._run.restart(from_beginning=from_beginning, **params)), self._loop)
+    def restart(
+        self,
+        *,
+        from_beginning: bool = False,
+        from_step: str | None = None,
+        step_params: Mapping[str, Mapping[str, Any]] | None = None,
+        **params: Any,
+    ) -> "SyncRun[T]":
+        again = self._run.restart(
+            from_beginning=from_beginning, from_step=from_step, step_params=step_params, **params
+        )
+        return SyncRun(self._call(again), self._loop)
 
     def skip(self, step_id: str) -> None:
         self._call(self._run.skip(step_id))
 
-    def answer(self, step_id: str, *, approved: bool = True, message: str = "", **outputs: Any) -> None:
-        self._call(self._run.answer(step_id, approved=approved, message=message, **outputs))
+    def answer(
+        self,
+        step_id: str,
+        *,
+        approved: bool = True,
+        message: str = "",
+        request_id: str | None = None,
+        **outputs: Any,
+    ) -> None:
+        self._call(
+            self._run.answer(step_id, approved=approved, message=message, request_id=request_id, **outputs)
+        )
 
 
 class SyncEngine:
@@ -238,11 +290,13 @@ class SyncEngine:
         return self._call(look())
 
     # ------------------------------------------------------------------------------------------------ running
-    def publish(self, flow: Flow[..., Any] | Definition | Workflow) -> int:
+    def publish(self, flow: library.Given) -> int:
         return self._call(self._engine.publish(flow))
 
     @overload
-    def submit(self, flow: Flow[..., T] | Bound[T], /, **values: Any) -> SyncRun[T]: ...
+    def submit(
+        self, flow: Flow[..., T] | Bound[T] | StepFunction[..., T], /, **values: Any
+    ) -> SyncRun[T]: ...
     @overload
     def submit(self, flow: Definition | Workflow | str, /, **values: Any) -> SyncRun[Any]: ...
 
@@ -251,19 +305,37 @@ class SyncEngine:
         return self._held(self._call(self._engine.submit(flow, **values)))
 
     @overload
-    def run(self, flow: Flow[..., T] | Bound[T], /, **values: Any) -> T: ...
+    def run(self, flow: Flow[..., T] | Bound[T] | StepFunction[..., T], /, **values: Any) -> T: ...
     @overload
     def run(self, flow: Definition | Workflow | str, /, **values: Any) -> Any: ...
 
     def run(self, flow: Given, /, **values: Any) -> Any:
         return self._call(self._engine.run(flow, **values))
 
-    def get(self, workflow_id: str, instance_id: int, run_id: int | None = None) -> SyncRun[Any]:
-        return self._held(self._call(self._engine.get(workflow_id, instance_id, run_id)))
+    def get(
+        self,
+        workflow: library.Named,
+        instance_id: int | None = None,
+        run_id: int | None = None,
+        *,
+        request_id: str | None = None,
+    ) -> SyncRun[Any]:
+        found = self._engine.get(workflow, instance_id, run_id, request_id=request_id)
+        return self._held(self._call(found))
+
+    def approvals(
+        self,
+        workflow: library.Named | None = None,
+        *,
+        assignee: str | None = None,
+        limit: int = MOST_RUNS,
+    ) -> list[Approval]:
+        found = self._call(self._engine.approvals(workflow, assignee=assignee, limit=limit))
+        return [msgspec.structs.replace(each, run=self._held(each.run)) for each in found]
 
     def runs(
         self,
-        workflow: Flow[..., Any] | str | None = None,
+        workflow: library.Named | None = None,
         *,
         status: str | Collection[str] = (),
         limit: int = MOST_RUNS,

@@ -3,6 +3,7 @@ change log, by one reader for all who wait, and only while somebody does.
 """
 
 import asyncio
+import heapq
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,7 +16,7 @@ from stretto.model.event import ChangeEvent, InstanceStatusChanged, StepStatusCh
 from stretto.model.status import RunStatus
 from stretto.ports.events import LogRow, Trimmed
 from stretto.ports.observer import Observer
-from stretto.ports.places import group_of_run
+from stretto.ports.places import GROUPS, group_of_run
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
 
@@ -42,12 +43,22 @@ class Listener(Protocol):
         ...
 
 
+class Follower(Protocol):
+    """Somebody who picks what concerns it out of everything that happens."""
+
+    def told(self, events: Sequence[ChangeEvent]) -> None:
+        """The events of one commit."""
+        ...
+
+
 class Watch(Observer):
-    """All listeners of an engine."""
+    """All listeners and followers of an engine."""
 
     def __init__(self, told: Callable[[InstanceStatusChanged], None]) -> None:
         self._told = told
         self._listeners: dict[RunKey, list[Listener]] = {}
+        self._groups: dict[RunKey, int] = {}  # where the runs are that somebody listens to
+        self._followers: list[Follower] = []
         self._ours: set[int] = set()  # groups whose every commit is told
         self._cursor: dict[int, int] = {}  # of the groups of others
         self._unsure: set[int] = set()  # groups of which something may have been missed
@@ -73,12 +84,15 @@ class Watch(Observer):
 
     # ---------------------------------------------------------------------------------------------- listening
     @contextmanager
-    def listening(self, key: RunKey, listener: Listener) -> Iterator[None]:
-        """What happens to a run from here on. Who looks at its row afterwards misses nothing."""
+    def listening(self, key: RunKey, listener: Listener, group: int | None = None) -> Iterator[None]:
+        """What happens to a run from here on. Who looks at its row afterwards misses nothing. `group`: that
+        of an iteration, which only its row tells.
+        """
         if self._error is not None:
             raise self._error
         self._listeners.setdefault(key, []).append(listener)
-        if group_of_run(key) not in self._ours:
+        self._groups[key] = group_of_run(key) if group is None else group
+        if self._groups[key] not in self._ours:
             self._wake.set()
         try:
             yield
@@ -86,7 +100,17 @@ class Watch(Observer):
             left = self._listeners[key]
             left.remove(listener)
             if not left:
-                del self._listeners[key]
+                del self._listeners[key], self._groups[key]
+
+    @contextmanager
+    def following(self, follower: Follower) -> Iterator[None]:
+        """Everything that happens from here on, in this process and in others."""
+        self._followers.append(follower)
+        self._wake.set()
+        try:
+            yield
+        finally:
+            self._followers.remove(follower)
 
     # ------------------------------------------------------------------------------------ what this node does
     def committed(self, rows: Sequence[LogRow]) -> None:
@@ -96,6 +120,7 @@ class Watch(Observer):
                     self._told(event)
                 if self._listeners:
                     self._tell(event)
+            self._tell_followers(row)
 
     def leases_claimed(self, groups: Sequence[int]) -> None:
         self._ours.update(groups)
@@ -117,6 +142,10 @@ class Watch(Observer):
             for each in list(self._listeners.get(key, ())):
                 each.heard(event)
 
+    def _tell_followers(self, row: LogRow) -> None:
+        for each in list(self._followers):
+            each.told(row.events)
+
     # ----------------------------------------------------------------------------------------- what others do
     async def _read(self) -> None:
         pause, failed = LOOK_FIRST, False
@@ -134,12 +163,12 @@ class Watch(Observer):
                 failed = False
             except StrettoError as error:  # the node has the same trouble, and patience
                 LOG.warning("what other processes do can not be read now: %s", error)
-                self._unsure.update(group_of_run(key) for key in self._listeners)
+                self._unsure.update(self._groups.values())
                 failed = True
 
     async def _look(self) -> bool:
         """Whether anything was found."""
-        groups = {group_of_run(key) for key in self._listeners}
+        groups = set(range(GROUPS)) if self._followers else set(self._groups.values())
         others = groups - self._ours
         self._cursor = {group: seq for group, seq in self._cursor.items() if group in others}
         fresh = others - self._cursor.keys()
@@ -148,7 +177,7 @@ class Watch(Observer):
             newest = await self._store.newest_seqs()
             self._cursor |= {group: newest.get(group, 0) for group in fresh}
         self._unsure.clear()
-        for key in [each for each in self._listeners if group_of_run(each) in unsure]:
+        for key in [each for each in self._listeners if self._groups[each] in unsure]:
             row = await self._store.run(key)
             if row is not None:
                 for each in list(self._listeners.get(key, ())):
@@ -163,12 +192,23 @@ class Watch(Observer):
                 self._cursor.pop(group, None)
             self._wake.set()
             return True
-        for row in rows:
+        for row in _by_time(rows):
             if row.group not in self._ours:  # else it has come to us, and was told
                 self._cursor[row.group] = row.seq
                 for event in row.events:
                     self._tell(event)
+                self._tell_followers(row)
         return bool(rows)
+
+
+def _by_time(rows: Sequence[LogRow]) -> Iterator[LogRow]:
+    """Rows of several groups by the time of their commit: a run ends after those that its steps started. The
+    order within a group stays.
+    """
+    groups: dict[int, list[LogRow]] = {}
+    for row in rows:
+        groups.setdefault(row.group, []).append(row)
+    return heapq.merge(*groups.values(), key=lambda row: row.at)
 
 
 class Until:

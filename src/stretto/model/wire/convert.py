@@ -1,17 +1,20 @@
 """The door of the package: whole records to and from JSON values and JSON text."""
 
 import json
+import re
 from decimal import Decimal
 from typing import Any, Final, TypeVar, overload
 
 import msgspec
 
 from stretto.model.problem import Problem
+from stretto.model.wire.scalars import written_deep
 from stretto.model.wire.types import codec_of
 
 T = TypeVar("T")
 
 _encoder: Final = msgspec.json.Encoder(decimal_format="number")
+_BARE: Final = re.compile(rb"(?:^|[\[:,])-?(?:NaN|Infinity)")  # also in a text, where it costs time only
 
 
 @overload
@@ -31,8 +34,13 @@ def encode(record: Any, tp: Any = None) -> Any:
 
 
 def to_json(value: Any) -> bytes:
-    """JSON text of a JSON value; decimals keep their digits."""
-    return _encoder.encode(value)
+    """JSON text of a JSON value; decimals keep their digits. `NaN` and infinities become texts: the encoder
+    would write them bare, which is no JSON.
+    """
+    text = _encoder.encode(value)
+    if (b"NaN" in text or b"Infinity" in text) and _BARE.search(text):
+        return _encoder.encode(written_deep(value))
+    return text
 
 
 def loads(text: str | bytes) -> Any:

@@ -8,7 +8,8 @@ import msgspec
 
 from stretto.model.problem import Code, Place, problem_at
 from stretto.model.suggest import did_you_mean
-from stretto.model.wire.codec import PLAIN, Codec, Drop, Filled, Shape, Sink, wrong_type
+from stretto.model.wire.codec import PLAIN, Codec, Drop, Encode, Filled, Shape, Sink, wrong_type
+from stretto.model.wire.scalars import same
 
 CodecOf = Callable[[Any], Codec]
 
@@ -111,21 +112,34 @@ def _decoder(
 def _encoder(tp: type[msgspec.Struct], shape: Shape, fields: list[_Field]) -> Callable[[Any], Any]:
     config = tp.__struct_config__
     keep, lean = frozenset(shape.keep), frozenset(shape.lean)
-    rules = [(*each[:3], Drop.DEFAULT if each.name in lean else shape.drop) for each in fields]
     shrink, rest_name, computed = shape.shrink, shape.rest, shape.computed
+    # name, key, how it is written (None: as it is), which values are left out (None: only null)
+    rules: list[tuple[str, str, Encode | None, Drop | None]] = []
+
+    def fill() -> None:
+        """When the codecs of all fields are whole. Two threads may both do it."""
+        made: list[tuple[str, str, Encode | None, Drop | None]] = []
+        for each in fields:
+            drop = Drop.DEFAULT if each.name in lean else shape.drop
+            write = None if each.codec.encode is same else each.codec.encode
+            all_told = each.name in keep or drop is Drop.NULL
+            made.append((each.name, each.key, write, None if all_told else drop))
+        rules[:] = made
 
     def encode(record: Any) -> Any:
         small = shrink(record) if shrink else None
         if small is not None:
             return small
+        if not rules:
+            fill()
         out: dict[str, Any] = {config.tag_field: config.tag} if config.tag_field else {}
-        for name, key, codec, drop in rules:
+        for name, key, write, drop in rules:
             value = getattr(record, name)
             if value is None:
                 if name in keep:
                     out[key] = None
-            elif drop is Drop.NULL or name in keep or not drop.leaves_out(value):
-                out[key] = codec.encode(value)
+            elif drop is None or not drop.leaves_out(value):
+                out[key] = value if write is None else write(value)
         if rest_name is not None:
             out.update(getattr(record, rest_name) or {})
         if computed is not None:

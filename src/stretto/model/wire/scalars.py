@@ -1,18 +1,29 @@
 """Codecs of texts, numbers, flags and closed sets of words."""
 
+import math
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NewType
 
 from stretto.model.problem import Code, Place, problem_at
 from stretto.model.suggest import did_you_mean
 from stretto.model.wire.codec import Decode, Filled, Sink, noun, wrong_type
 
+Whole = NewType("Whole", int)  # a whole number of any size; `int` has 64 bits
+Real = NewType("Real", Decimal)  # a number, or one that JSON has no word for: NaN and the infinities
+
+NAN: Final = Decimal("NaN")
+"""The one that values hold: it equals nothing else, but records that hold the same object are equal."""
+
 LONG_MIN: Final = -(2**63)
 LONG_MAX: Final = 2**63 - 1
 MOST_DIGITS: Final = 400  # of a number, before or behind the point; a double has at most 308 and 324
+
+
+MOST_WHOLE_DIGITS: Final = 4_000  # of a whole number; Python reads and writes 4,300
+MOST_WHOLE: Final = 10**MOST_WHOLE_DIGITS
 
 
 def same(value: Any) -> Any:
@@ -44,6 +55,18 @@ def read_int(value: Any, at: Place, sink: Sink) -> int:
     return 0
 
 
+def read_whole(value: Any, at: Place, sink: Sink) -> int:
+    """A whole number of any size up to the limit."""
+    if type(value) is not int:
+        sink.append(wrong_type(at, "a whole number", value))
+    elif -MOST_WHOLE < value < MOST_WHOLE:
+        return value
+    else:
+        message = f"the whole number has more than {MOST_WHOLE_DIGITS:,} digits"
+        sink.append(problem_at(at, Code.OUT_OF_RANGE, message))
+    return 0
+
+
 def _read_bool(value: Any, at: Place, sink: Sink) -> bool:
     if isinstance(value, bool):
         return value
@@ -66,6 +89,39 @@ def read_decimal(value: Any, at: Place, sink: Sink) -> Decimal:
     return Decimal(0)
 
 
+def read_real(value: Any, at: Place, sink: Sink) -> Decimal:
+    """A number, or the text `NaN`, `Infinity` or `-Infinity`."""
+    number = _as_decimal(value)
+    if number is not None and not number.is_finite():
+        return decimal_of(number)
+    return read_decimal(value, at, sink)
+
+
+def decimal_of(value: float | str | Decimal) -> Decimal:
+    """A number as parameters hold it: doubles keep their digits."""
+    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    return NAN if number.is_nan() else number
+
+
+def written(value: Any) -> Any:
+    """A number as JSON has it: `NaN` and the infinities are texts."""
+    is_real = isinstance(value, Decimal | float)
+    return str(decimal_of(value)) if is_real and not _is_finite(value) else value
+
+
+def written_deep(value: Any) -> Any:
+    """Plain data as JSON has it."""
+    if isinstance(value, dict):
+        return {key: written_deep(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [written_deep(each) for each in value]
+    return written(value)
+
+
+def _is_finite(value: Decimal | float) -> bool:
+    return value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
+
+
 def _as_decimal(value: Any) -> Decimal | None:
     if isinstance(value, Decimal):
         return value
@@ -84,13 +140,15 @@ SCALARS: Final[dict[Any, tuple[Decode, Callable[[], Any]]]] = {
     int: (read_int, int),
     bool: (_read_bool, bool),
     Decimal: (read_decimal, Decimal),
+    Whole: (read_whole, int),
+    Real: (read_real, Decimal),
     Any: (lambda value, _at, _sink: value, lambda: None),
 }
 
 
 def fill_scalar(codec: Filled, tp: Any) -> None:
     decode, blank = SCALARS[tp]
-    codec.fill(decode, same, blank)
+    codec.fill(decode, written if tp is Real else same, blank)
 
 
 def fill_enum(codec: Filled, tp: type[Enum]) -> None:

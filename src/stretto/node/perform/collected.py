@@ -1,13 +1,14 @@
 """What the steps inside a foreach left in a parameter, over all its iterations."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from stretto.engine.records import RunKey
+from stretto.engine.records import AttemptRecord, RunKey
+from stretto.engine.results import is_undelivered
 from stretto.model.param import Parameter
-from stretto.params import Collected
+from stretto.params import Collected, Undelivered
 from stretto.ports.paging import Cut
-from stretto.ports.rows import RunRow
+from stretto.ports.rows import RunGlance
 from stretto.ports.store import Store
 
 PAGE: Final = 500
@@ -23,29 +24,46 @@ async def collected(
     inline_id = await _inline_id(store, run, foreach_step, number)
     if inline_id is None:
         return None
-    found: dict[int, Parameter] = {}
+    found: dict[int, Parameter | Undelivered | None] = {}
     cut = Cut(most=page)
     while True:
-        part = await store.instances(inline_id, cut)
+        part = await store.glances_of_instances(inline_id, cut)
         found |= await _of_page(store, part.elements, *inner)
         if not part.after:
             break
         cut = Cut(most=page, below=part.elements[-1].key.instance_id)
-    kind = next((param.type for param in found.values()), None)
-    values = {iteration: param.evaluated_result for iteration, param in found.items()}
-    return None if kind is None else Collected(kind, values)
+    return _together(found)
+
+
+def _together(found: Mapping[int, Parameter | Undelivered | None]) -> Collected | None:
+    """By iteration. Those of steps that ended before their parameters had values leave none."""
+    if not found:
+        return None
+    declared = {
+        iteration: each.declared if isinstance(each, Undelivered) else each
+        for iteration, each in found.items()
+        if each is not None
+    }
+    return Collected(
+        next((param.type for param in declared.values()), None),
+        {iteration: param.evaluated_result for iteration, param in declared.items()},
+        frozenset(iteration for iteration, each in found.items() if isinstance(each, Undelivered)),
+    )
 
 
 async def _of_page(
-    store: Store, iterations: Sequence[RunRow], step_id: str, name: str
-) -> dict[int, Parameter]:
+    store: Store, iterations: Sequence[RunGlance], step_id: str, name: str
+) -> dict[int, Parameter | Undelivered | None]:
     rows = await store.newest_of_step([each.key for each in iterations], step_id)
-    found: dict[int, Parameter] = {}
+    found: dict[int, Parameter | Undelivered | None] = {}
     for each in iterations:
-        param: Parameter | None = None
+        param: Parameter | Undelivered | None = None
         if each.key in rows:
-            param = (rows[each.key].record.params or {}).get(name)
-        elif not each.record.policy.is_fresh:  # the step was complete before this run of the iteration
+            record = rows[each.key].record
+            param = _left_in(record, name)
+            if record.params is None:
+                found[each.key.instance_id] = None
+        elif each.key.run_id > 1:  # the step may have been complete before this run of the iteration
             param = await newest_param(store, each.key.workflow_id, each.key.instance_id, step_id, name)
         if param is not None:
             found[each.key.instance_id] = param
@@ -54,10 +72,15 @@ async def _of_page(
 
 async def newest_param(
     store: Store, workflow_id: str, instance_id: int, step_id: str, name: str
-) -> Parameter | None:
+) -> Parameter | Undelivered | None:
     """A parameter of the newest attempt of a step, in the newest run that has one."""
     found = await store.newest_in_instance(workflow_id, instance_id, step_id)
-    return (found[0].record.params or {}).get(name) if found else None
+    return _left_in(found[0].record, name) if found else None
+
+
+def _left_in(record: AttemptRecord, name: str) -> Parameter | Undelivered | None:
+    param = (record.params or {}).get(name)
+    return Undelivered(param) if param is not None and is_undelivered(record, name) else param
 
 
 async def _inline_id(store: Store, run: RunKey, step_id: str, number: int) -> str | None:

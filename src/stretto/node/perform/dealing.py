@@ -6,11 +6,11 @@ from stretto.actions.fire_trigger import Dropped, fire_trigger
 from stretto.actions.match_triggers import match_signal
 from stretto.engine.events import SignalCame
 from stretto.model.event import ChangeEvent, InstanceStatusChanged
-from stretto.model.status import InstanceStatus, RunStatus
-from stretto.node.perform.queued import end_queued
+from stretto.model.status import InstanceStatus
+from stretto.node.perform.queued import end_queued, hold_queued
 from stretto.ports.commit import Decided
 from stretto.ports.hints import Hints
-from stretto.ports.messages import FanOut, Fire, Letter, Log, Message, Signalled, Stop
+from stretto.ports.messages import FanOut, Fire, Hold, Letter, Log, Message, Signalled, Stop
 from stretto.ports.signals import SignalWait
 from stretto.ports.store import Store
 from stretto.triggers import satisfies
@@ -35,7 +35,9 @@ class Dealing:
             case Log() as body:
                 return Decided(consumed=(message.id,), events=await self._log(body))
             case Stop() as body:
-                return await end_queued(self._store, message.id, body.event)
+                return await end_queued(self._store, message.id, body.event, hints=self._hints)
+            case Hold() as body:
+                return await hold_queued(self._store, message.id, body.event, hints=self._hints)
             case _:
                 raise TypeError(f"a message {message.body.kind} concerns a run")
 
@@ -62,7 +64,7 @@ class Dealing:
     async def _log(self, body: Log) -> tuple[ChangeEvent, ...]:
         """What changed outside of a commit. A run that goes on was only to be looked at."""
         run, status = body.run, body.status
-        if run is None or status is None or not (status is RunStatus.CREATED or status.is_terminal):
+        if run is None or status is None or not body.has_status:
             return body.events
         row = await self._store.run(run)
         record = None if row is None else row.record
@@ -74,7 +76,7 @@ class Dealing:
             correlation_id=None if record is None else record.correlation_id,
             depth=None if record is None else record.initiator.depth,
             sync_time=body.at,
-            old_status=InstanceStatus.CREATED,  # whoever was queued is that
+            old_status=InstanceStatus(body.old.value),
             new_status=InstanceStatus(status.value),
             event_time=body.at,
         )

@@ -6,13 +6,24 @@ from stretto.actions.parts.evaluation import unique_number
 from stretto.actions.parts.finding import find_version, find_workflow
 from stretto.engine.effects import Fetch
 from stretto.engine.events import Fetched
+from stretto.engine.inline_ids import Loop
 from stretto.engine.records import AttemptKey, RunKey, RunRecord
 from stretto.model.errors import Internal, InvalidRequest, NotFound
+from stretto.model.initiator import UpstreamFields
 from stretto.model.workflow import Workflow
 from stretto.node.perform.collected import collected, newest_param
 from stretto.node.perform.definitions import Definitions
 from stretto.node.perform.earlier import Earlier
 from stretto.ports.store import Store
+
+
+def undone_run(run: RunRecord) -> RunKey:
+    """The run whose steps are meant by those of this one: its own, or the run around it that it undoes."""
+    if not run.key.workflow_id.startswith(Loop.COMPENSATION.tag):
+        return run.key
+    assert isinstance(run.initiator, UpstreamFields)  # noqa: S101 - it stands under a step
+    above = run.initiator.parent
+    return RunKey(above.workflow_id, above.instance_id, above.run_id)
 
 
 class Fetching:
@@ -29,18 +40,21 @@ class Fetching:
         return Fetched(attempt=effect.attempt, values=values)
 
     async def _value(self, key: Any, attempt: AttemptKey, run: RunRecord, root: RunKey) -> Any:
-        store = self._store
+        store, place = self._store, undone_run(run)
         match key:
             case ("foreach", str(step), int(number), str(inner), str(name)):
-                return await collected(store, attempt.run, step, number, (inner, name))
+                return await collected(store, place, step, number, (inner, name))
             case ("subworkflow", str(step), int(number), str(inner), str(name)):
-                child = await self._child(attempt.run, step, number)
+                child = await self._child(place, step, number)
                 return child and await newest_param(store, child.workflow_id, child.instance_id, inner, name)
             case ("earlier", str(workflow_id), int(instance_id), below):
                 known = await self._definitions.find(root.workflow_id, run.version_id)
                 return await self._earlier.run(known.workflow, workflow_id, instance_id, below)
-            case ("iterations", str(inline_id), int()):
-                return await self._earlier.loop(inline_id)
+            case ("iterations" | "undone iterations" as kind, str(inline_id), int()):
+                return await self._earlier.loop(inline_id, undone=kind != "iterations")
+            case ("undo", str(inline_id), int(below)):
+                known = await self._definitions.find(root.workflow_id, run.version_id)
+                return await self._earlier.undo_page(known.workflow, inline_id, below)
             case ("signal", str(name), int(seq), str(param)):
                 signal = await store.signal(name, seq)
                 return None if signal is None else (signal.params or {}).get(param)

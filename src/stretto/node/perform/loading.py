@@ -5,10 +5,12 @@ from typing import Final
 
 import msgspec
 
+from stretto.engine.compensation import undo_plan
 from stretto.engine.earlier import EarlierRun
 from stretto.engine.flow import Flow, Tree
 from stretto.engine.loading import load_flow
 from stretto.engine.opening import plan_of_run
+from stretto.engine.permits import limited_by_tree
 from stretto.engine.plan import Plan
 from stretto.engine.records import RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
@@ -36,24 +38,26 @@ class GroupLoading:
     async def load(self, leases: Sequence[Lease]) -> list[LoadedGroup]:
         """Groups after their claim."""
         found = await self._store.load_groups([lease.group for lease in leases])
+        groups = [await self._row(lease) for lease in leases]
         return [
             LoadedGroup(
                 admitted=tuple(each.key for each in rows.runs if each.phase is Phase.ADMITTED),
                 live=tuple((each.key, each.due_at) for each in rows.runs if each.phase is Phase.LIVE),
                 seq=rows.seq,
-                falls=await self._falls(lease),
+                falls=group.falls,
+                suspicion=group.suspicion,
             )
-            for lease, rows in zip(leases, found, strict=True)
+            for group, rows in zip(groups, found, strict=True)
         ]
 
-    async def _falls(self, lease: Lease) -> int:
-        """How often owners of the group died. That does not change while a generation lasts, but to 0, which
-        nobody asks for: so all groups are read at once, and again only after a claim.
+    async def _row(self, lease: Lease) -> GroupRow:
+        """How often owners of the group died, and of what. While a generation lasts, only its owner changes
+        that, after it has read it: so all groups are read at once, and again only after a claim.
         """
         row = self._rows.get(lease.group)
         if row is None or row.generation != lease.generation:
             self._rows = {each.group: each for each in await self._store.groups()}
-        return self._rows[lease.group].falls
+        return self._rows[lease.group]
 
 
 class RunLoading:
@@ -99,7 +103,8 @@ class RunLoading:
         known = await self._definitions.of(workflow, run.version_id)
         limit = workflow.properties.step_concurrency
         settings = msgspec.structs.replace(self._settings, step_concurrency=limit)
-        tree = Tree(known.workflow, settings, generation, workflow.internal_id)
+        limited = limited_by_tree(known.workflow, run.tree_limit)
+        tree = Tree(limited, settings, generation, workflow.internal_id)
         tree.breakpoints = steps
         plan, earlier = await self._opened(known, run)
         for loop in rows.loops:
@@ -119,11 +124,13 @@ class RunLoading:
         )
 
     async def _opened(self, known: Known, run: RunRecord) -> tuple[Plan, EarlierRun | None]:
-        """The steps that a run covers: all of them, or what the runs before it left. Whoever covers all may
-        still want to know of those, but not always: it fetches that itself.
-        """
-        if run.policy.is_fresh or run.policy is RunPolicy.RESTART_FROM_BEGINNING:
+        """The steps that a run covers: all of them, or what the runs before it left."""
+        if run.policy is RunPolicy.UNDO:
+            return undo_plan(known.workflow.steps, run.covers or ()), None
+        if run.policy.is_fresh:
             return known.plan, None
         earlier = await self._earlier.run(known.workflow, *run.key)
+        if run.policy is RunPolicy.RESTART_FROM_BEGINNING:
+            return known.plan, earlier
         statuses = {} if earlier is None else earlier.statuses
         return plan_of_run(known.workflow, run.policy, statuses, run.restart), earlier

@@ -8,6 +8,7 @@ from stretto.actions.fire_timer import fire_timer
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.permits import granted
 from stretto.engine.records import RunKey
+from stretto.node.asks import TagWaits
 from stretto.ports.hints import Hints
 from stretto.ports.places import group_of_run
 from stretto.ports.store import Store
@@ -29,20 +30,22 @@ class Looking:
         for workflow_id in await self._store.with_queue(workflow_ids):
             await dequeue(self._store, workflow_id, hints=self._hints)
 
-    async def grant(self, tags: Collection[str]) -> None:
+    async def grant(self, tags: Collection[str]) -> TagWaits:
         """T9, as long as somebody goes: who came meanwhile is left to the next try."""
-        while lucky := await self._store.grant(tags, granted):
-            for run in dict.fromkeys(attempt.run for attempt in lucky):
-                await self.hint_owner(run)
+        while (found := await self._store.grant(tags, granted)).attempts:
+            self._hints.hint(found.groups)
+        return TagWaits(found.next_slots, found.waited_for)
 
-    async def sweep(self, groups: Collection[int]) -> None:
-        """What nobody may have looked at, because whoever should have is gone."""
+    async def sweep(self, groups: Collection[int], now: int) -> TagWaits:
+        """What nobody may have looked at, because whoever should have is gone. Returns what `grant` does."""
         for workflow_id in await self._store.queues_at_home(groups):
             await dequeue(self._store, workflow_id, hints=self._hints)
         tags = await self._store.tags_waited_for(groups)
+        slots: dict[str, int] = {}
         for first in range(0, len(tags), TAGS_AT_ONCE):
-            await self.grant(tags[first : first + TAGS_AT_ONCE])
-        await self._store.sweep_outbox(await self._store.now() - HOUR)
+            slots |= (await self.grant(tags[first : first + TAGS_AT_ONCE])).next_slots
+        await self._store.sweep_outbox(now - HOUR)
+        return TagWaits(slots, frozenset(tags))
 
     async def fire_timers(self, groups: Collection[int]) -> int | None:
         """Start what is due, again while there is more of it; then say when the next is."""

@@ -1,40 +1,69 @@
-"""A run that must end while it is still in its queue: nobody owns it there; its workflow's lock decides."""
+"""Messages to a run that is still in its queue: nobody owns it there, and its workflow's lock decides."""
 
-from stretto.engine.events import RunActed
-from stretto.engine.records import RunKey
+from collections.abc import Callable
+
+from stretto.actions.dequeue import dequeue
+from stretto.engine.events import RunActed, RunHeld
+from stretto.engine.timeline import held_line
 from stretto.model.errors import NotFound
 from stretto.model.status import RunStatus
 from stretto.model.timeline import LogEvent
-from stretto.ports.admission import Question, QueuedEnd, Standing, Verdict
+from stretto.ports.admission import Question, QueuedEnd, QueuedPause, Standing, Verdict
 from stretto.ports.commit import Decided
 from stretto.ports.failures import Stale
-from stretto.ports.rows import Phase
+from stretto.ports.hints import Hints
+from stretto.ports.rows import Phase, RunState
 from stretto.ports.store import Store
 
 
-async def end_queued(store: Store, message_id: int, stop: RunActed) -> Decided | None:
+async def end_queued(store: Store, message_id: int, stop: RunActed, *, hints: Hints) -> Decided | None:
     """End a queued run, with the message that asks for it; None: that is done.
 
     One that has ended, or never was, needs nothing: the answer consumes the message. Stale: it was admitted
     meanwhile, and its owner has to do it.
     """
-    question = Question(runs=(stop.run,), consumes=(message_id,))
+    return await _change(store, message_id, stop, lambda state, now: _end(state, now, stop.user), hints)
+
+
+async def hold_queued(store: Store, message_id: int, hold: RunHeld, *, hints: Hints) -> Decided | None:
+    """Hold a queued run, or let it go, with the run whose step waits for it; answers as `end_queued`."""
+    return await _change(store, message_id, hold, lambda state, now: _hold(state, now, hold), hints)
+
+
+async def _change(
+    store: Store,
+    message_id: int,
+    event: RunActed | RunHeld,
+    verdict: Callable[[RunState, int], Verdict[None]],
+    hints: Hints,
+) -> Decided | None:
+    def decide(standing: Standing) -> Verdict[None]:
+        state = standing.runs.get(event.run)
+        if state is None or state.phase is Phase.ENDED:
+            return Verdict(answer=None)
+        if state.phase is not Phase.QUEUED:
+            raise Stale(f"{event.run} is {state.phase}")
+        return verdict(state, standing.now)
+
+    workflow_id = event.run.workflow_id
     try:
-        await store.transact(stop.run.workflow_id, question, lambda standing: _ended(standing, stop))
+        done = await store.transact(workflow_id, Question(runs=(event.run,), consumes=(message_id,)), decide)
     except NotFound:
         return Decided(consumed=(message_id,))
+    hints.hint(done.hints)
+    if done.queued:  # it may go on itself, or no longer be in the way of others
+        await dequeue(store, workflow_id, hints=hints)
     return None
 
 
-def _ended(standing: Standing, stop: RunActed) -> Verdict[None]:
-    state = standing.runs.get(stop.run)
-    if state is None or state.phase is Phase.ENDED:
-        return Verdict(answer=None)
-    if state.phase is not Phase.QUEUED:
-        raise Stale(f"{stop.run} is {state.phase}")
-    return Verdict(answer=None, ended=(_end(stop.run, standing.now, stop.user),))
-
-
-def _end(run: RunKey, now: int, user: str) -> QueuedEnd:
+def _end(state: RunState, now: int, user: str) -> Verdict[None]:
     event = LogEvent(timestamp=now, message=f"Stopped by {user} before it could begin")
-    return QueuedEnd(run=run, status=RunStatus.STOPPED, event=event)
+    return Verdict(answer=None, ended=(QueuedEnd(run=state.key, status=RunStatus.STOPPED, event=event),))
+
+
+def _hold(state: RunState, now: int, hold: RunHeld) -> Verdict[None]:
+    if state.held is hold.held:
+        return Verdict(answer=None)
+    event = LogEvent(timestamp=now, message=held_line(hold.parent, held=hold.held))
+    held = QueuedPause(run=state.key, paused=state.paused, held=hold.held, event=event)
+    return Verdict(answer=None, paused=(held,))

@@ -7,12 +7,14 @@ import msgspec
 
 from stretto.engine.events import Reported, ResultState
 from stretto.model.error_text import text_of_error
+from stretto.model.param import Parameter
 from stretto.model.step import AnyStep, TypedStep
-from stretto.node.asks import CallRuntime, Verb
+from stretto.node.asks import CallRuntime, Untrusted, Verb
 from stretto.node.perform.results import failed, reported
-from stretto.ports.runtime import StepContext, StepResult, StepRuntime
+from stretto.ports.runtime import StepContext, StepResult, StepRuntime, current_task, is_for_task
 
 Heard = Callable[[Reported], None]
+Lacks = Callable[[AnyStep, Mapping[str, Parameter]], tuple[str, ...]]  # see `ports.runtime.FunctionRuntime`
 
 
 class Runtimes:
@@ -34,8 +36,19 @@ class Runtimes:
         kind = kind_of(step)
         return self._by_kind.get(kind) or self._folded.get(kind.casefold())
 
+    def lacks(self, step: AnyStep, params: Mapping[str, Parameter]) -> tuple[str, ...]:
+        """The functions that the work of a step calls by name, if its runtime does not know all of them."""
+        lacks: Lacks | None = getattr(self.of(step), "lacks", None)
+        return () if lacks is None else lacks(step, params)
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """All functions that the runtimes know by name."""
+        at_hand = getattr(self._by_kind, "at_hand", self._by_kind)  # packages are not looked for
+        return frozenset().union(*(getattr(each, "functions", ()) for each in at_hand.values()))
+
     async def call(self, ask: CallRuntime) -> Reported:
-        """Ask a runtime. Only that the call was cancelled is nobody's answer."""
+        """Ask a runtime. Only that the call was cancelled is nobody's answer. Raises Untrusted."""
         context = ask.context
         kind, runtime = kind_of(context.step), self.of(context.step)
         if runtime is None:
@@ -47,9 +60,15 @@ class Runtimes:
             if self.heard is not None:
                 self.heard(reported(context.launch, kind, result))
 
+        if ask.verb is Verb.START and not ask.fence.is_open:
+            raise Untrusted(f"{context.launch} is not started: this node does not trust its leases")
+        told = msgspec.structs.replace(context, report=report, fence=ask.fence)
+        task = current_task()
         try:
-            said = await _call(runtime, ask.verb, msgspec.structs.replace(context, report=report))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - also `exit()` of a user's must not end us
+            said = await _call(runtime, ask.verb, told)
+        except BaseException as error:  # also `exit()` of a user's must not end us
+            if is_for_task(error, task):
+                raise
             text = f"the runtime of {kind} failed to {ask.verb.value.lower()}: {text_of_error(error)}"
             return failed(context.launch, ResultState.PLATFORM_ERROR, text)
         return reported(context.launch, kind, said)

@@ -1,22 +1,23 @@
 """Signals of steps: those that are there already are looked for, and those of a step are announced."""
 
 from collections.abc import Mapping
-from typing import Any
-from uuid import NAMESPACE_OID, uuid5
+from typing import Any, Final
 
 from stretto.actions.parts.naming import check_label
 from stretto.engine.effects import AnnounceSignals, WatchSignals
 from stretto.engine.events import Faulted, SignalCame, SignalsAnnounced
-from stretto.engine.records import AttemptKey
 from stretto.model.errors import InvalidRequest
-from stretto.model.signal_instance import SignalInstance, SignalSource
+from stretto.model.signal_instance import SignalInstance, SignalOutput, SignalSource
 from stretto.model.trigger import SignalParamValue
 from stretto.model.wire import encode
 from stretto.ports.hints import Hints
 from stretto.ports.places import group_of_signal
-from stretto.ports.signals import Fits, NewSignal
+from stretto.ports.signals import Fits, NewSignal, instance_id_of
 from stretto.ports.store import Store
 from stretto.triggers import satisfies
+
+SOURCE: Final = "signal_source"  # in the payload of a signal that a step announced
+DUPLICATE: Final = -1  # the id of an output that announced nothing
 
 
 class Signals:
@@ -39,20 +40,36 @@ class Signals:
         return tuple(came)
 
     async def announce(self, effect: AnnounceSignals) -> tuple[SignalsAnnounced | Faulted, ...]:
-        """All signals of an attempt, each once, however often they are announced. A name that an expression
-        made may be none: then the step announces nothing, and fails.
+        """Announce all signals of an attempt. An output with the name and parameters of a stored signal is a
+        duplicate and announces nothing, unless this attempt stored that signal itself, before a crash. A name
+        that an expression made may be invalid: then the step announces nothing, and fails.
         """
         attempt = effect.attempt
+        source = _source(effect)
         try:
             for output in effect.outputs:
                 check_label(output["name"], "a signal's name")
         except InvalidRequest as error:
             return (Faulted(attempt=attempt, message=f"its signals are not announced: {error.message}"),)
         now = await self._store.now()
-        for number, output in enumerate(effect.outputs):
-            await self._store.announce(_signal(attempt, number, output, now))
+        made: list[SignalOutput] = []
+        seen: set[str] = set()
+        for output in effect.outputs:
+            payload = {**(output["payload"] if effect.carries_payload else {}), SOURCE: source}
+            instance_id = instance_id_of(output["name"], output["params"])
+            signal = NewSignal(
+                name=output["name"],
+                instance_id=instance_id,
+                params=output["params"],
+                payload=payload,
+                request_time=now,
+            )
+            done = await self._store.announce(signal)
+            own = not done.duplicate or (done.signal.payload or {}).get(SOURCE) == source
+            made.append(_output(output, done.signal if own and instance_id not in seen else None))
+            seen.add(instance_id)
         self._hints.hint({group_of_signal(output["name"]) for output in effect.outputs})
-        return (SignalsAnnounced(attempt=attempt),)
+        return (SignalsAnnounced(attempt=attempt, outputs=tuple(made)),)
 
 
 def _fits(wanted: Mapping[str, SignalParamValue] | None) -> Fits:
@@ -62,19 +79,27 @@ def _fits(wanted: Mapping[str, SignalParamValue] | None) -> Fits:
     return fits
 
 
-def _signal(attempt: AttemptKey, number: int, output: Mapping[str, Any], now: int) -> NewSignal:
-    """An output as it is announced; its payload says where it came from."""
+def _source(effect: AnnounceSignals) -> dict[str, Any]:
+    """Where the signals of an attempt come from, as their payload says it."""
+    attempt = effect.attempt
     source = SignalSource(
         workflow_id=attempt.run.workflow_id,
         workflow_instance_id=attempt.run.instance_id,
         workflow_run_id=attempt.run.run_id,
         step_id=attempt.step_id,
         step_attempt_id=attempt.number,
+        step_instance_id=effect.step_instance_id,
     )
-    return NewSignal(
+    found: dict[str, Any] = encode(source)
+    return found
+
+
+def _output(output: Mapping[str, Any], signal: SignalInstance | None) -> SignalOutput:
+    """What became of an output; without a signal of its own it is a duplicate."""
+    return SignalOutput(
         name=output["name"],
-        instance_id=str(uuid5(NAMESPACE_OID, f"{attempt}:{number}")),
         params=output["params"],
-        payload={**output["payload"], "signal_source": encode(source)},
-        request_time=now,
+        payload=output["payload"],
+        signal_id=DUPLICATE if signal is None else signal.seq_id,
+        announce_time=None if signal is None else signal.create_time,
     )

@@ -16,6 +16,10 @@ def _given(kind: ParamType, value: Any, mode: ParamMode | None = None) -> ParamD
     return ParamDefinition(type=kind, value=value, internal_mode=I.PROVIDED, mode=mode)
 
 
+def _computed(kind: ParamType, expression: str) -> ParamDefinition:
+    return ParamDefinition(type=kind, expression=expression, internal_mode=I.PROVIDED)
+
+
 def _wanted(kind: ParamType, mode: ParamMode | None = None) -> ParamDefinition:
     return ParamDefinition(type=kind, internal_mode=I.REQUIRED, mode=mode)
 
@@ -50,9 +54,17 @@ _HTTP_STATE: Final = (
     "if (status_code >= 400 && status_code < 500) return 'FATAL_ERROR'; "
     "return 'USER_ERROR';"
 )
+_NOTEBOOK_OUTPUT: Final = (
+    "return 'maestro-output_' + DateTimeFormat.forPattern('yyyyMMddHHmmss').print(RUN_TS) + '__'"
+    " + workflow_instance_id + '_' + step_id + '_' + step_instance_uuid + '.ipynb';"
+)
+_NOTEBOOK_RUN: Final = (
+    "return workflow_id + '_' + workflow_instance_id + '_' + params.getFromInstance('workflow_run_id')"
+    " + '_' + step_id + '_' + step_attempt_id;"
+)
 
 
-def _kubernetes(mode: InternalParamMode) -> ParamDefinition:
+def _kubernetes(mode: InternalParamMode, **more: ParamDefinition) -> ParamDefinition:
     return _map(
         mode,
         app_name=_given(P.STRING, "maestro-job"),
@@ -65,9 +77,12 @@ def _kubernetes(mode: InternalParamMode) -> ParamDefinition:
         args=_optional(P.STRING_ARRAY),
         job_deduplication_key=_optional(P.STRING),
         owner_email=_optional(P.STRING),
-        pre_stop=_map(I.OPTIONAL, exec=_map(I.OPTIONAL, command=_optional(P.STRING_ARRAY))),
         env=_given(P.STRING_MAP, {}),
+        **more,
     )
+
+
+_PRE_STOP: Final = _map(I.OPTIONAL, exec=_map(I.OPTIONAL, command=_optional(P.STRING_ARRAY)))
 
 
 _BY_TYPE: Final[Mapping[str, Params]] = {
@@ -89,7 +104,7 @@ _BY_TYPE: Final[Mapping[str, Params]] = {
         "response_body": _given(P.STRING, ""),
         "state_expr": _given(P.STRING, _HTTP_STATE),
     },
-    "Kubernetes": {"kubernetes": _kubernetes(I.REQUIRED)},
+    "Kubernetes": {"kubernetes": _kubernetes(I.REQUIRED, pre_stop=_PRE_STOP)},
     "Notebook": {
         "kubernetes": _kubernetes(I.PROVIDED),
         "notebook": _map(
@@ -99,9 +114,9 @@ _BY_TYPE: Final[Mapping[str, Params]] = {
             git_commit=_optional(P.STRING),
             git_repo=_optional(P.STRING),
             input_path=_wanted(P.STRING),
-            output_path=_optional(P.STRING),
-            papermill_arguments=_given(P.STRING_ARRAY, ()),
-            run_id=_optional(P.STRING),
+            output_path=_computed(P.STRING, _NOTEBOOK_OUTPUT),
+            papermill_arguments=_optional(P.STRING_ARRAY),
+            run_id=_computed(P.STRING, _NOTEBOOK_RUN),
         ),
     },
     "Sleep": {"sleep_seconds": _optional(P.LONG)},

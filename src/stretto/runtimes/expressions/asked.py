@@ -1,6 +1,7 @@
 """Parameters of runs that a server is asked for: short expressions at once, long ones in another process.
 
-Everybody else waits while an expression is evaluated here, so it gets what one may have inside a decision.
+Everybody else waits while an expression is evaluated here, so it gets what one may have inside a decision. A
+trial has a smaller budget of its own, and is always evaluated here.
 """
 
 from collections.abc import Mapping
@@ -31,10 +32,14 @@ class Asked:
 
     async def __call__(self, question: RunQuestion, /) -> Mapping[str, Parameter]:
         scope = question.scope
-        here = replace(scope, moment=replace(scope.moment, limits=self._short))
+        is_trial = scope.moment.budget is not None
+        limits = self._full if is_trial else self._short
+        here = replace(scope, moment=replace(scope.moment, limits=limits))
         try:
             return answer_to(RunQuestion(params=question.params, scope=here), self._params)
         except ParamError as error:
+            if is_trial:
+                raise
             too_long(error)
         there = replace(scope, moment=replace(scope.moment, limits=self._full))
         asked = Question(attempt=NOBODY, scope=there, definitions=question.params, limits=self._params)

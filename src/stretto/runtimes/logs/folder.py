@@ -22,15 +22,23 @@ def folder_of(url: str, settings: RuntimeSettings, data: Path) -> Path | None:
     if scheme == "memory":
         return None
     if scheme == "sqlite":
-        path = Path(rest.removeprefix("/")).expanduser().absolute()
+        path = _path(rest)
         return path.with_name(path.name.removesuffix(".db") + SUFFIX)
-    return data / FOLDER / _short(url)
+    return data / FOLDER / fingerprint_of(url)
 
 
-def _short(url: str) -> str:
-    """For all who come to the same database of a server, under whatever name and by whatever driver."""
-    parts = urlsplit(url)
-    query = parse_qs(parts.query)  # the folder of a socket comes there
-    host, port = query.get("host", [parts.hostname]), query.get("port", [parts.port])
-    text = f"{parts.scheme.partition('+')[0]} {host[0]} {port[0]} {parts.path}"
+def fingerprint_of(url: str) -> str:
+    """The same for all who come to a database, under whatever name and by whatever driver."""
+    scheme, _, rest = url.partition("://")
+    if scheme == "sqlite":
+        text = str(_path(rest))
+    else:
+        parts = urlsplit(url)
+        query = parse_qs(parts.query)  # the folder of a socket comes there
+        host, port = query.get("host", [parts.hostname]), query.get("port", [parts.port])
+        text = f"{parts.scheme.partition('+')[0]} {host[0]} {port[0]} {parts.path}"
     return sha256(text.encode()).hexdigest()[:HASH]
+
+
+def _path(rest: str) -> Path:
+    return Path(rest.removeprefix("/")).expanduser().absolute()

@@ -1,4 +1,6 @@
-"""The files of one launch: one for its beginning, and a few for its end, of which the oldest go."""
+"""The output of one launch: its beginning in the pack of its run; of much output the rest in files of its
+own, one for the beginning and a few for the end, of which the oldest go.
+"""
 
 import os
 from collections import deque
@@ -9,28 +11,51 @@ from typing import Final
 
 from stretto.ports.logs import Stream
 from stretto.ports.runtime import Launch
-from stretto.runtimes.logs.names import Part, folder_of_step, parts_in
-from stretto.runtimes.logs.records import LONGEST, record_of, records
+from stretto.runtimes.logs.names import Part, folder_of_step
+from stretto.runtimes.logs.packs import Pack
+from stretto.runtimes.logs.records import LONGEST, records
 
 PARTS: Final = 4  # files for the end: at least three quarters of its half are there
+PACKED: Final = 64 * 1024  # bytes of a launch in the pack: a launch that has files of its own fills them
 AT_ONCE: Final = 64 * 1024  # bytes that are written together, or about as many: larger pieces take longer
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 TRY_EVERY: Final = 1_000  # milliseconds between two tries, while nothing can be written
+TRIES: Final = 3  # to make a folder that is deleted again, since it is empty
 LEAST: Final = 16 * 1024  # bytes of a launch, so that a record fits into each file
 
 
 class Writer:
     """Raises OSError; then what comes is lost for a while, and counted. It may be closed at any time."""
 
-    __slots__ = ("_again_at", "_end", "_file", "_first", "_folder", "_half", "_printed", "_room", "is_told")
+    __slots__ = (
+        "_again_at",
+        "_end",
+        "_file",
+        "_first",
+        "_folder",
+        "_half",
+        "_head",
+        "_launch",
+        "_own",
+        "_pack",
+        "_packed",
+        "_printed",
+        "_room",
+        "is_told",
+    )
 
-    def __init__(self, folder: Path, launch: Launch, most_bytes: int) -> None:
+    def __init__(self, folder: Path, launch: Launch, most_bytes: int, pack: Pack, writer: str) -> None:
         self.is_told = False  # that something is lost
         self._folder = folder_of_step(folder, launch.attempt)
-        self._first = Part(launch.attempt.number, launch.generation, launch.take)
+        self._launch = launch
+        self._first = Part(launch.attempt.number, launch.generation, launch.take, writer=writer)
         self._half = max(LEAST, most_bytes) // 2
-        self._end: deque[Part] | None = None  # None: nobody has looked yet
+        self._pack = pack
+        self._packed = min(PACKED, self._half // 2)  # bytes that the pack still takes
+        self._head = self._half - self._packed  # bytes of the beginning that do not fit there
+        self._own: Part | None = None  # the file that is written to; None: the pack is
+        self._end: deque[Part] = deque()
         self._file: FileIO | None = None
         self._room = 0  # in the open file
         self._printed = 0  # bytes of output so far
@@ -38,7 +63,13 @@ class Writer:
 
     @property
     def folder(self) -> Path:
+        """Where its own files are."""
         return self._folder
+
+    @property
+    def target(self) -> "Pack | Writer":
+        """What is open while it writes."""
+        return self._pack if self._own is None else self
 
     def write(self, at: int, stream: Stream, data: bytes) -> None:
         """Some output, in pieces of which each fits into a file."""
@@ -51,7 +82,7 @@ class Writer:
                     end = min(done + longest, len(data))
                     if end < len(data):  # between two lines, if there is such a place
                         end = data.rfind(b"\n", done, end) + 1 or end
-                    self._write(records(at, stream, data[done:end]))
+                    self._write(at, records(at, stream, data[done:end]))
                     self._printed += end - done
                     done = end
         except OSError:
@@ -67,15 +98,19 @@ class Writer:
         return min(wanted, self._half // PARTS // (LONGEST + 1) - 1)
 
     def close(self) -> None:
-        """Idempotent; whoever writes opens it again."""
+        """Idempotent; whoever writes opens it again. The pack is left to the others who write to it."""
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError):  # a disk elsewhere tells only now that it is full
                 file.close()
 
     # -------------------------------------------------------------------------------------------------- files
-    def _write(self, made: bytes) -> None:
-        if len(made) > self._room:
+    def _write(self, at: int, made: bytes) -> None:
+        if self._own is None and len(made) <= self._packed:
+            self._pack.append(self._launch, self._printed, at, made)
+            self._packed -= len(made)
+            return
+        if self._own is None or len(made) > self._room:
             self._turn()
         assert self._file is not None  # noqa: S101 - it was made ready
         self._room -= len(made)
@@ -85,55 +120,36 @@ class Writer:
 
     def _get_ready(self) -> None:
         if self._again_at is not None:  # a new file: what is missing before it will be seen
-            self._turn()
+            if self._own is not None:
+                self._turn()
             self._again_at = None
-        elif self._file is None:
-            known = self._known()
-            self._open(known[-1] if known else self._first)
+        elif self._own is not None and self._file is None:
+            self._open(self._own)
 
     def _open(self, part: Part) -> None:
-        self._file = _opened(self._folder / part.name)
+        self._own = part
+        self._file = opened(self._folder / part.name)
         size = self._file.seek(0, os.SEEK_END)
-        self._room = (self._half // PARTS if part.begin else self._half) - size
-
-    def _known(self) -> deque[Part]:
-        """The files of the end. A launch goes on where it has stopped, here or in another process."""
-        if self._end is None:
-            found = parts_in(self._folder, self._first.attempt)
-            parts = [part for part in found if part[:3] == self._first[:3]]
-            if parts:
-                self._printed += parts[-1].begin + _whole(self._folder / parts[-1].name)
-            self._end = deque(part for part in parts if part.begin)
-        return self._end
+        self._room = (self._half // PARTS if self._end else self._head) - size
 
     def _turn(self) -> None:
-        """The next file."""
+        """The next file: the first takes what is left for the beginning, the others the end."""
         self.close()
-        known = self._known()
-        while len(known) >= PARTS:
+        while len(self._end) >= PARTS:
             with suppress(OSError):  # it is gone; or, on Windows, somebody reads it
-                (self._folder / known.popleft().name).unlink()
+                (self._folder / self._end.popleft().name).unlink()
         part = self._first._replace(begin=self._printed)
+        if self._own is not None:
+            self._end.append(part)
         self._open(part)
-        known.append(part)
 
 
-def _whole(path: Path) -> int:
-    """Bytes of output in a file that is there. If its last record is not complete, that ends there."""
-    with path.open("r+b") as file:
-        found = (record_of(line.removesuffix(b"\n")) for line in file)
-        size = sum(record.size for record in found if record is not None)
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read() != b"\n":
-                file.write(b"\n")
-    return size
-
-
-def _opened(path: Path) -> FileIO:
-    with suppress(FileNotFoundError):
-        return FileIO(path, "ab", opener=_private)
-    _make(path.parent)
+def opened(path: Path) -> FileIO:
+    """The file, to be appended to; it is made with the folders around it, all for nobody else."""
+    for _ in range(TRIES):
+        with suppress(FileNotFoundError):
+            return FileIO(path, "ab", opener=_private)
+        _make(path.parent)
     return FileIO(path, "ab", opener=_private)
 
 
@@ -142,7 +158,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def _make(folder: Path) -> None:
-    """With those around it, all for nobody else: what steps print may be secret."""
+    """What steps print may be secret."""
     try:
         folder.mkdir(FOLDER_MODE, exist_ok=True)
     except FileNotFoundError:

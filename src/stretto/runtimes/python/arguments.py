@@ -1,12 +1,13 @@
 """The arguments that a function is called with: parameters of the step, services, the context."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 
+from stretto.definition.functions import checked_names, unknown_argument
 from stretto.model.errors import StrettoError
-from stretto.model.param import ParamDefinition, Parameter
+from stretto.model.param import ParamDefinition, Parameter, ParamSource
 from stretto.ports.runtime import StepContext as Told
 from stretto.runtimes.python.context import StepContext
 from stretto.runtimes.python.errors import Refused
@@ -17,6 +18,7 @@ from stretto.runtimes.python.roles import Role
 from stretto.runtimes.python.services import Services
 from stretto.runtimes.python.values import decode
 
+REQUESTED: Final = frozenset({ParamSource.LAUNCH, ParamSource.RESTART})
 NO_DEFINITIONS: dict[str, ParamDefinition] = {}
 
 
@@ -35,12 +37,28 @@ def values_of(function: Function, told: Told, mapped: Mapping[str, Any]) -> dict
             lost.append(f"`{each.name}`")
     if lost:
         raise Refused(f"`{function.name}` needs {', '.join(lost)}: the step has no such parameter")
+    if not function.takes_any:
+        check_known(function, checked_names(told.step, given_names(told)))
     if function.takes_all:
         values |= {name: value for name, value in mapped.items() if name not in values}
-        for name in told.step.params or ():
+        for name in given_names(told):
             if name not in OWN and name not in values and name in told.params:
                 values[name] = _read(name, Any, told, function)
     return values
+
+
+def check_known(function: Function, names: Iterable[str]) -> None:
+    """Refuse parameters that a function does not take. Raises Refused."""
+    known = {each.name for each in function.values}
+    lost = [unknown_argument(function.name, name, known) for name in names if name not in known]
+    if lost and not function.takes_any:
+        raise Refused("; ".join(f"{message}: {hint}" for message, hint in lost))
+
+
+def given_names(told: Told) -> Iterable[str]:
+    """The parameters that a step defines, and those that a request gives to it."""
+    requested = (name for name in told.params if told.params[name].source in REQUESTED)
+    return dict.fromkeys((*(told.step.params or ()), *requested))
 
 
 def all_params(function: Function, told: Told, mapped: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,6 +76,6 @@ class ResultCache:
             if is_evaluated(param)
         }
         try:
-            return evaluate_maestro(expression, known, Environment(now_millis=self._now()))
+            return evaluate_maestro(expression, known, Environment(now_millis=self._now(), exact=True))
         except SelError as error:
             raise Refused(f"the cache key `{expression}`: {error}") from None

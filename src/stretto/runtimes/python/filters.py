@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from stretto.model.errors import InvalidRequest
 from stretto.runtimes.python.context import StepContext
-from stretto.runtimes.python.threads import Threads
+from stretto.runtimes.python.threads import Outcome, Threads
 
 Call = Callable[[], Awaitable[Any]]
 
@@ -92,12 +92,18 @@ class Chain:
         loop = asyncio.get_running_loop()
         begun: list[Future[Any]] = []
 
-        async def inner() -> Any:
-            return await call()
+        async def inner() -> Outcome:
+            """In a task of its own, out of which an `exit()` would end the event loop."""
+            try:
+                return Outcome(await call())
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:  # noqa: BLE001 - the thread raises it
+                return Outcome(error=error)
 
         def call_next() -> Any:
             begun.append(asyncio.run_coroutine_threadsafe(inner(), loop))
-            return begun[-1].result()
+            return begun[-1].result().get()
 
         thread = self._threads.run(lambda: around(ctx, call_next))
         try:

@@ -2,20 +2,18 @@
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Literal
 
+from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
 from stretto.ports.functions import FunctionRecord
 from stretto.runtimes.python.annotations import annotations_of, shown
 from stretto.runtimes.python.kinds import Kind, kind_of
 from stretto.runtimes.python.roles import Injected, Role, role_of
-from stretto.runtimes.python.source import source_hash
+from stretto.runtimes.python.source import MAIN, importable, source_hash
 
-RESULT: Final = "result"  # the output parameter that holds what a function returned
 Isolation = Literal["thread", "process"]
 ISOLATIONS: Final = ("thread", "process")
 
@@ -97,6 +95,13 @@ class Function:
         return any(each.role is Role.CONTEXT for each in self.args)
 
     @functools.cached_property
+    def takes_any(self) -> bool:
+        """Whether something reads parameters that no argument is named after."""
+        options = self.options
+        handlers = options.on_success or options.on_failure or options.on_timeout
+        return bool(self.takes_all or self.wants_context or handlers)
+
+    @functools.cached_property
     def is_injected(self) -> bool:
         """Whether some of its arguments are no values."""
         return len(self.values) < len(self.args)
@@ -114,13 +119,14 @@ class Function:
             qualname=self.qualname,
             params={each.name: shown(each.annotation) for each in self.values},
             source_hash=self.source_hash,
+            takes_any=self.takes_any,
         )
 
 
 def function_of(call: Callable[..., Any], name: str | None = None, **options: Any) -> Function:
     """The function that a callable is. Raises NotAStep for what can not be the work of a step."""
     if not callable(call):
-        raise NotAStep(f"a `{type(call).__qualname__}` can not be called: a step needs a function")
+        raise NotAStep(f"{a_name(type(call).__qualname__)} can not be called: a step needs a function")
     plain = _unwrapped(call)
     name = name or _name(call, plain)
     if inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain):
@@ -219,18 +225,10 @@ def _name(call: Callable[..., Any], plain: Any) -> str:
             f"again after a restart: move it to the top of its module, or give it a name"
         )
     if isinstance(call, functools.partial) or not hasattr(call, "__qualname__"):
-        raise NotAStep(f"a `{type(call).__qualname__}` needs a name: give one, such as `name=...`")
+        raise NotAStep(f"{a_name(type(call).__qualname__)} needs a name: give one, such as `name=...`")
     return f"{_module(call)}:{qualname}"
 
 
 def _module(call: Callable[..., Any]) -> str:
     """The module of a function. That of a program has the name under which it would be imported."""
-    module = str(getattr(_unwrapped(call), "__module__", None) or "__main__")
-    if module != "__main__":
-        return module
-    main = sys.modules["__main__"]
-    spec = getattr(main, "__spec__", None)
-    if spec is not None:  # python -m package.flows
-        return str(spec.name.removesuffix(".__main__"))
-    path = getattr(main, "__file__", None)
-    return Path(path).stem if path else module
+    return importable(str(getattr(_unwrapped(call), "__module__", None) or MAIN))

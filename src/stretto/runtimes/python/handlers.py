@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from stretto.model.error_text import text_of_error
 from stretto.model.timeline import LogLevel
+from stretto.ports.runtime import current_task, is_for_task
 from stretto.runtimes.python.arguments import injected
 from stretto.runtimes.python.backstage import Backstage
 from stretto.runtimes.python.context import StepContext
@@ -62,10 +63,14 @@ class Handlers:
         """Tell everybody."""
         named = (value_of(backstage.told.params, CALLBACKS) or {}).get(ended.status, ())
         own = () if ended.status == STOPPED else getattr(function.options, _OPTION[ended.status])
+        task = current_task()
         for each in (*own, *named):
             try:
                 await self._call(each, ctx, ended)
-            except Exception as error:  # noqa: BLE001 - whatever a handler does, the result stands
+            except BaseException as error:
+                if is_for_task(error, task):
+                    raise
+                # Whatever a handler does, the result stands.
                 name = each if isinstance(each, str) else getattr(each, "__qualname__", repr(each))
                 _failed(backstage, f"The {ended.status} handler `{name}`", error)
         for listener in self._listeners:
@@ -96,12 +101,15 @@ class Handlers:
             calls.insert(0, ("on_success", (ctx, ended.result)))
         elif ended.status != STOPPED:
             calls.insert(0, ("on_failure", (ctx, ended.error)))
+        task = current_task()
         for name, args in calls:
             try:
                 call = getattr(listener, name, None)
                 if call is not None:
                     await settled(call(*args))
-            except Exception as error:  # noqa: BLE001 - see above
+            except BaseException as error:
+                if is_for_task(error, task):
+                    raise
                 _failed(backstage, f"The listener `{type(listener).__qualname__}`", error)
 
 
@@ -113,7 +121,7 @@ def _handler(given: Any) -> Function:
     return function_of(given, getattr(given, "__qualname__", None) or type(given).__qualname__)
 
 
-def _failed(backstage: Backstage, who: str, error: Exception) -> None:
+def _failed(backstage: Backstage, who: str, error: BaseException) -> None:
     text = str(error) if isinstance(error, Refused) else text_of_error(error)
     log.warning("%s failed: %s", who, text, exc_info=error, extra={"action": "step.handler_failed"})
     backstage.telling.line(f"{who} failed: {text}", LogLevel.WARN)

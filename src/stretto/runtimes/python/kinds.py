@@ -4,11 +4,9 @@ import types
 from collections.abc import Collection, Iterable, MutableSequence, MutableSet, Sequence, Set
 from typing import Annotated, Any, Final, Literal, NamedTuple, NewType, TypeVar, Union, get_args, get_origin
 
-from stretto.model.param import ParamDefinition, ParamType
+from stretto.model.param import FORMAT, JSON, ParamDefinition, ParamType
 
 P = ParamType
-FORMAT: Final = "format"  # in the meta of a parameter
-JSON: Final = "json"  # its text, or each of its texts, is JSON
 
 SCALARS: Final[dict[Any, ParamType]] = {int: P.LONG, float: P.DOUBLE, str: P.STRING, bool: P.BOOLEAN}
 ARRAYS: Final[dict[ParamType, ParamType]] = {
@@ -89,10 +87,20 @@ def element_of(annotation: Any) -> tuple[Any] | None:
 
 def is_optional(annotation: Any) -> bool:
     """Whether None is among the values of an annotation."""
+    return any(each is None or each is types.NoneType or each is Any for each in members_of(annotation))
+
+
+def members_of(annotation: Any) -> tuple[Any, ...]:
+    """The annotations that a union is made of; any other one is its own only member."""
     annotation = bare(annotation)
     if get_origin(annotation) in {Union, types.UnionType}:
-        return any(map(is_optional, get_args(annotation)))
-    return annotation is None or annotation is types.NoneType or annotation is Any
+        return tuple(member for each in get_args(annotation) for member in members_of(each))
+    return (annotation,)
+
+
+def union_of(members: tuple[Any, ...]) -> Any:
+    """The annotation for values of any of these."""
+    return Union[members]  # noqa: UP007 - they are known only now
 
 
 def _scalar(annotation: Any) -> ParamType | None:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stretto.definition.forms.task_engine import FUNCTION_TYPE, OWN_PARAMS
-from stretto.model.param import ParamDefinition, Parameter, ParamType
-from stretto.runtimes.python.function import RESULT, Function
+from stretto.model.param import RESULT, ParamDefinition, Parameter, ParamType
+from stretto.runtimes.python.function import Function
 
 TYPE: Final = FUNCTION_TYPE  # of the steps that functions do the work of
 FUNCTION: Final = "function"  # the name of a registered function
@@ -34,3 +34,13 @@ def value_of(params: Mapping[str, Parameter], name: str) -> Any:
     """The evaluated value of a parameter, or None."""
     param = params.get(name)
     return None if param is None else param.evaluated_result
+
+
+def functions_named(params: Mapping[str, Parameter]) -> tuple[str, ...]:
+    """The functions that an evaluated step calls by name, sorted: its own, and its handlers."""
+    function = value_of(params, FUNCTION)
+    if CALLBACKS not in params:
+        return () if function is None else (str(function),)
+    handlers = value_of(params, CALLBACKS) or {}
+    named = {str(each) for names in handlers.values() for each in names}
+    return tuple(sorted(named if function is None else {*named, str(function)}))

@@ -10,8 +10,9 @@ import msgspec
 
 from stretto.model.errors import StrettoError
 from stretto.model.timeline import LogEvent, LogLevel, TimelineEvent
+from stretto.ports.fence import Revoked
 from stretto.ports.logs import NOWHERE, LogSink
-from stretto.ports.runtime import StepResult, Stopped, UserError
+from stretto.ports.runtime import StepResult, Stopped, UserError, is_for_task
 from stretto.runtimes.python.arguments import all_params, injected, values_of
 from stretto.runtimes.python.backstage import Backstage
 from stretto.runtimes.python.cache import ResultCache
@@ -27,6 +28,7 @@ from stretto.runtimes.python.processes import FarCall, Processes
 from stretto.runtimes.python.requirements import check_installed, requirements_of
 from stretto.runtimes.python.returning import Returning
 from stretto.runtimes.python.services import Services
+from stretto.runtimes.python.threads import Outcome, ThreadCall
 from stretto.runtimes.python.upstream import Upstream, mapped, sources
 from stretto.runtimes.python.work import Ending, Work
 
@@ -78,18 +80,19 @@ class Performance:
 
     async def run(self) -> StepResult:
         """The result of the step, whatever happens."""
-        work, result, ended = self._work, None, Ended(STOPPED)
+        work = self._work
         try:
             result, ended = await self._done()
-        except asyncio.CancelledError as error:
-            if work.ending is None:  # the function itself says so
-                result, ended = failure_of(error), Ended(FAILED, error=error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a function may raise anything
+        except Revoked:  # another node does this work, and tells of its end
+            return Stopped()
+        except BaseException as error:
+            if isinstance(error, GeneratorExit) and is_for_task(error, work.task):
+                raise
+            _uncancel()  # the function may have cancelled its own task
             result, ended = failure_of(error), Ended(FAILED, error=error)
         if work.ending is not None:
             _uncancel()
             result, ended = self._cut_short(work.ending)
-        assert result is not None  # noqa: S101 - one of the above
         return await self._conclude(result, ended)
 
     # ------------------------------------------------------------------------------------------ to its value
@@ -138,6 +141,7 @@ class Performance:
         if not self._stage.chain:
             return await self._invoked(args)
         assert self._context is not None  # noqa: S101 - filters want one
+        await self._work.told.fence.passed()
         return await self._stage.chain.run(self._context, lambda: self._invoked(args))
 
     async def _invoked(self, args: Mapping[str, Any]) -> Any:
@@ -151,12 +155,22 @@ class Performance:
             await pool.enter()
             work.waits_for = None
         leave = None if pool is None else pool.leave
+        await self._pass_fence(leave)
         if self._is_far:
             call = self._in_process(args, leave)
         else:
             call = self._in_loop(args, leave) if function.is_async else self._in_thread(args, leave)
         within = function.options.heartbeat_within
         return await (call if within is None else self._watched(call, within))
+
+    async def _pass_fence(self, leave: Callable[[], None] | None) -> None:
+        """The last moment before the effect, after all waiting."""
+        try:
+            await self._work.told.fence.passed()
+        except BaseException:
+            if leave is not None:
+                leave()
+            raise
 
     def _pool(self) -> Pool | None:
         """Who must let the function in; a pool of processes has a line of its own."""
@@ -173,16 +187,24 @@ class Performance:
                 leave()
 
     async def _in_thread(self, args: Mapping[str, Any], leave: Callable[[], None] | None) -> Any:
+        call = ThreadCall(partial(self._function.call, **args), self._work.told.fence, leave)
+        outcome = await self._from_thread(call)
+        while not call.is_begun:  # trust has lapsed while the call waited for its thread
+            await self._pass_fence(leave)
+            outcome = await self._from_thread(call)
+        return await settled(outcome.get())
+
+    async def _from_thread(self, call: ThreadCall) -> Outcome:
         work = self._work
         work.in_thread = True
         try:
-            outcome = await self._stage.pools.threads.run(partial(self._function.call, **args), leave)
+            return await self._stage.pools.threads.run(call, call.ended)
         except asyncio.CancelledError:
-            work.is_left_behind = True
+            call.is_left = True
+            work.is_left_behind = call.is_begun
             raise
         finally:
             work.in_thread = False
-        return await settled(outcome.get())
 
     async def _in_process(self, values: Mapping[str, Any], leave: Callable[[], None] | None) -> Any:
         function, work, processes = self._function, self._work, self._stage.processes
@@ -258,7 +280,7 @@ class Performance:
         context, backstage = self._context, self._work.backstage
         if self._lines:
             result = msgspec.structs.replace(result, timeline=(*result.timeline, *self._lines))
-        if context is None or backstage is None:
+        if context is None or backstage is None or self._work.told.fence.is_revoked:
             return result
         self._work.is_concluding = True
         try:

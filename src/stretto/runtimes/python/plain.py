@@ -10,16 +10,18 @@ from typing import Any, Final
 
 import msgspec
 
+from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
-from stretto.sel.numbers import LONG_MAX, LONG_MIN
+from stretto.model.wire.scalars import MOST_WHOLE, MOST_WHOLE_DIGITS
+from stretto.runtimes.python.codecs import BINARY, KEYS, codec_of, stored, tagged
 
-BINARY: Final = (bytes, bytearray, memoryview)
 _EASY: Final = frozenset(
-    {str, bool, type(None)}
+    {str, bool, int, type(None)}
 )  # nothing in them can be wrong that the encoder does not see
 _ENCODER: Final = msgspec.json.Encoder()
 _SORTED: Final = msgspec.json.Encoder(order="deterministic")
 MOST_DEPTH: Final = 200  # to which the part that is to blame is looked for
+HEXADECIMAL: Final = "such as `hex(...)`, which `int(text, 16)` reads"
 _NUL: Final = b"\\u0000"
 
 
@@ -29,34 +31,38 @@ class Unserialisable(InvalidRequest):
     id = "unserialisable"
 
 
-def json_text(value: Any, what: str, *, ordered: bool = False) -> str:
-    """The JSON text of a value; `what` is its name in errors. `ordered`: one text for equal maps."""
+def json_text(value: Any, what: str, *, ordered: bool = False, strict: bool = False) -> str:
+    """The JSON text of a value; `what` is its name in errors. `ordered`: one text for equal maps. `strict`:
+    refuse what JSON has no word for, instead of tagging it, unless it is a number.
+    """
     try:
-        plain = msgspec.to_builtins(value, builtin_types=BINARY, enc_hook=_simpler)
-        text = (_SORTED if ordered else _ENCODER).encode(plain) if _is_json(plain) else b""
+        hook = _simpler if strict else _simpler_or_stored
+        plain = msgspec.to_builtins(value, builtin_types=BINARY, enc_hook=hook)
+        is_json = _is_json(plain)
+        encoder = _SORTED if ordered else _ENCODER
+        refused = strict and not is_json and not _is_json(plain, numbers=True)
+        text = b"" if refused else encoder.encode(plain if is_json else tagged(plain))
     except Exception as error:  # a property of a user's object may raise anything
-        _refuse(value, what, set())
+        _refuse(value, what, set(), strict=strict)
         raise Unserialisable(
             f"`{what}` can not be written as JSON: {type(error).__name__}: {error}"
         ) from error
     if not text or _NUL in text:
-        _refuse(value, what, set())
+        _refuse(value, what, set(), strict=strict)
     if not text:
         raise Unserialisable(f"`{what}` can not be written as JSON")
     return text.decode()
 
 
-def _is_json(value: Any) -> bool:
-    """Whether plain data holds only what JSON has a word for."""
+def _is_json(value: Any, *, numbers: bool = False) -> bool:
+    """Whether plain data holds only what JSON has a word for; `numbers`: or what is a number."""
     kind = type(value)
     if kind is list or kind is tuple:
-        return _EASY.issuperset(map(type, value)) or all(map(_is_json, value))
+        return _EASY.issuperset(map(type, value)) or all(_is_json(each, numbers=numbers) for each in value)
     if kind is dict:
-        return all(type(key) is str for key in value) and all(map(_is_json, value.values()))
+        return all(type(key) is str and _is_json(each, numbers=numbers) for key, each in value.items())
     if kind is float:
-        return math.isfinite(value)
-    if kind is int:
-        return bool(LONG_MIN <= value <= LONG_MAX)
+        return numbers or math.isfinite(value)
     return kind in _EASY
 
 
@@ -68,6 +74,11 @@ def _simpler(value: Any) -> Any:
     return found
 
 
+def _simpler_or_stored(value: Any) -> Any:
+    found = stored(value)
+    return _simpler(value) if found is None else found
+
+
 def simple(value: Any) -> Any:
     """What stands for a value of a class that JSON has no word for; the value itself if nothing does."""
     if isinstance(value, str):
@@ -76,6 +87,8 @@ def simple(value: Any) -> Any:
         return int(value)
     if isinstance(value, numbers.Real):
         return float(value)
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):  # its flags, dates and times
+        return value.item()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(type(value), "model_dump"):
@@ -88,46 +101,52 @@ def simple(value: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------- refusing
-def _refuse(value: Any, place: str, above: set[int]) -> None:
+def _refuse(value: Any, place: str, above: set[int], *, strict: bool) -> None:
     """Look for the part that can not be stored, and raise Unserialisable for it."""
     if len(above) > MOST_DEPTH:
         raise Unserialisable(f"`{place[:100]}...` is nested too deeply: use a list, or several values")
-    wrong = fault_of(value)
+    wrong = fault_of(value, strict=strict)
     if wrong is not None:
         raise Unserialisable(f"`{place}` {wrong}")
     if id(value) in above:
         raise Unserialisable(f"`{place}` contains itself: a value that is stored has an end")
     above.add(id(value))
     for key, part in _parts(value):
-        _refuse(part, f"{place}{key}", above)
+        _refuse(part, f"{place}{key}", above, strict=strict)
     above.discard(id(value))
 
 
-def fault_of(value: Any) -> str | None:
-    """What is wrong with a value itself, whatever it holds."""
+def fault_of(value: Any, *, strict: bool = True) -> str | None:
+    """What is wrong with a value itself, whatever it holds; `strict`: as a parameter that is no JSON."""
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, Enum):
-        return fault_of(value.value)
+        return fault_of(value.value, strict=strict)
     if isinstance(value, str):
         return _wrong_text(value)
-    if isinstance(value, float):
-        return (
-            None if math.isfinite(value) else f"is {value}, which JSON has no word for: use None, or a text"
-        )
-    if isinstance(value, int):
-        return None if LONG_MIN <= value <= LONG_MAX else "is an integer of more than 64 bits: use a text"
+    if strict and isinstance(value, (float, int, *BINARY)):
+        return _wrong_scalar(value)
+    if isinstance(value, Mapping):
+        return next(filter(None, (_wrong_key(key, strict=strict) for key in value)), None)
+    try:
+        hook = _simpler if strict else _simpler_or_stored
+        msgspec.to_builtins(_hollow(value), builtin_types=BINARY, enc_hook=hook)
+    except Exception as error:  # noqa: BLE001 - as above
+        name = a_name(type(value).__qualname__)
+        if codec_of(type(value)) is not None:
+            return f"is {name}, and its codec failed: {type(error).__name__}: {error}"
+        return f"is {name}, which can not be stored: use plain data that says the same, or a `codec`"
+    return None
+
+
+def _wrong_scalar(value: Any) -> str | None:
+    """Integers that are too large, and bytes where JSON, which holds them, is not allowed."""
     if isinstance(value, BINARY):
         hint = "use a text (base64, for example), or write a file and return its path"
         return f"is `{type(value).__name__}`: {hint}"
-    if isinstance(value, Mapping):
-        return next(filter(None, map(_wrong_key, value)), None)
-    try:
-        msgspec.to_builtins(_hollow(value), builtin_types=BINARY, enc_hook=_simpler)
-    except Exception:  # noqa: BLE001 - as above
-        name = type(value).__qualname__
-        return f"is a `{name}`, which can not be stored: use plain data that says the same"
-    return None
+    if isinstance(value, float) or -MOST_WHOLE < value < MOST_WHOLE:
+        return None
+    return f"is an integer of more than {MOST_WHOLE_DIGITS:,} digits: return it as text, {HEXADECIMAL}"
 
 
 def _wrong_text(text: str) -> str | None:
@@ -140,9 +159,12 @@ def _wrong_text(text: str) -> str | None:
     return None
 
 
-def _wrong_key(key: Any) -> str | None:
+def _wrong_key(key: Any, *, strict: bool) -> str | None:
     if not isinstance(key, str):
-        return f"has the key {key!r:.100}, a `{type(key).__qualname__}`: keys are texts"
+        if not strict and isinstance(key, KEYS):
+            return None
+        wanted = "texts" if strict else "texts, numbers, flags or None"
+        return f"has the key {key!r:.100}, {a_name(type(key).__qualname__)}: keys are {wanted}"
     wrong = _wrong_text(key)
     return None if wrong is None else f"has a key that {wrong}"
 

@@ -14,6 +14,7 @@ class Registry:
 
     def __init__(self, *given: Any) -> None:
         self._by_name: dict[str, Function] = {}
+        self.names: frozenset[str]
         self.register(*given)
 
     def register(self, *given: Any) -> None:
@@ -29,6 +30,7 @@ class Registry:
                     f"{function.module}:{function.qualname}: give one of them another name"
                 )
             self._by_name[function.name] = function
+        self.names = frozenset(self._by_name)
 
     def get(self, name: str) -> Function | None:
         return self._by_name.get(name)

@@ -4,16 +4,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from stretto.model.artifact import Artifacts, DefaultArtifact
-from stretto.model.param import Parameter
+from stretto.model.param import RESULT, Parameter
 from stretto.model.wire import loads
 from stretto.params import ParamError, merge_outputs
 from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
+from stretto.params.sizes import SETTING
 from stretto.ports.runtime import Done
 from stretto.ports.runtime import StepContext as Told
 from stretto.runtimes.python.backstage import Backstage
 from stretto.runtimes.python.errors import TooLarge
 from stretto.runtimes.python.failures import ARTIFACT
-from stretto.runtimes.python.function import RESULT, Function
+from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.kinds import kind_of_param
 from stretto.runtimes.python.plain import Unserialisable
 from stretto.runtimes.python.values import encode, json_text
@@ -61,7 +62,7 @@ class Returning:
         """For steps that declare no result: it is kept beside the parameters."""
         text: str = self._encoded(function, lambda: json_text(value, RESULT))
         if len(text) > self._most:
-            reason = f"It may have [{self._most}]"
+            reason = f"It may have [{self._most}] (setting `{SETTING}`)"
             raise TooLarge(TOO_LARGE.format(function.name, len(text), reason))
         return loads(text)
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from stretto.engine.records import AttemptKey
 from stretto.model.artifact import DefaultArtifact
 from stretto.model.error_text import text_of_error
+from stretto.model.param import Parameter
 from stretto.model.step import AnyStep
 from stretto.model.timeline import LogEvent
 from stretto.ports.logs import NOWHERE, STDERR, LogSink
@@ -32,7 +33,7 @@ from stretto.runtimes.python.failures import ARTIFACT, failure_of
 from stretto.runtimes.python.filters import Chain
 from stretto.runtimes.python.function import Isolation
 from stretto.runtimes.python.handlers import Handlers
-from stretto.runtimes.python.own_params import ENTRYPOINT, FUNCTION, SCRIPT
+from stretto.runtimes.python.own_params import ENTRYPOINT, FUNCTION, SCRIPT, functions_named
 from stretto.runtimes.python.performing import Performance, Stage
 from stretto.runtimes.python.pools import Pools
 from stretto.runtimes.python.processes import Processes
@@ -116,6 +117,16 @@ class PythonRuntime:
     def params(self, step: AnyStep) -> Injected:  # noqa: ARG002 - the same for all
         return Injected(schema=SCHEMA)
 
+    @property
+    def functions(self) -> frozenset[str]:
+        """See `ports.runtime.FunctionRuntime`."""
+        return self.registry.names
+
+    def lacks(self, step: AnyStep, params: Mapping[str, Parameter]) -> tuple[str, ...]:  # noqa: ARG002
+        """See `ports.runtime.FunctionRuntime`: the function of a step, and the handlers that it names."""
+        named = functions_named(params)
+        return named if any(self.registry.get(each) is None for each in named) else ()
+
     # ------------------------------------------------------------------------------------------------ asked
     async def start(self, ctx: StepContext) -> StepResult:
         launch = ctx.launch
@@ -147,7 +158,9 @@ class PythonRuntime:
             return Stopped()
         if work.ending is None:
             work.end(self._why(work.told.timeout_at, ctx.timeout_at), self._end_by())
-        await self._wait(work, PATIENCE)
+        if ctx.fence.is_revoked:  # another node does the same work already
+            work.end_by = asyncio.get_running_loop().time()
+        await self._wait(work, min(PATIENCE, work.end_by - asyncio.get_running_loop().time()))
         if work.result is None and asyncio.get_running_loop().time() < work.end_by:
             return Continue(after=int(PATIENCE * 1_000))
         await self._end(work)

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
+from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.suggest import did_you_mean
 
@@ -43,7 +44,7 @@ class Services:
         name = getattr(key, "__qualname__", str(key))
         if found:
             raise InvalidRequest(
-                f"{len(found)} services are a `{name}`: ask for one by its name, "
+                f"{len(found)} services are {a_name(name)}: ask for one by its name, "
                 f'with `Annotated[{name}, service("...")]`'
             )
         known = ", ".join(sorted({type(each).__qualname__ for each in self._all})) or "none"

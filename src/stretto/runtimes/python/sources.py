@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from stretto.model.error_text import text_of_error
 from stretto.model.errors import StrettoError
-from stretto.model.param import Parameter
+from stretto.model.param import RESULT, Parameter
 from stretto.runtimes.python.context import StepContext
 from stretto.runtimes.python.errors import Refused
-from stretto.runtimes.python.function import ISOLATIONS, RESULT, Function, Isolation, function_of
+from stretto.runtimes.python.function import ISOLATIONS, Function, Isolation, function_of
 from stretto.runtimes.python.own_params import ENTRYPOINT, FUNCTION, ISOLATION, SCRIPT, value_of
 from stretto.runtimes.python.registry import Registry, as_function
 from stretto.runtimes.python.threads import Threads

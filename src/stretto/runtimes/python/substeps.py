@@ -8,10 +8,10 @@ import msgspec
 
 from stretto.model.condition import Condition
 from stretto.model.errors import InvalidRequest
-from stretto.model.param import ParamDefinition, Params
+from stretto.model.param import RESULT, ParamDefinition, Params
 from stretto.model.step import AnyStep, StepFields, Transition, TypedStep
 from stretto.model.suggest import did_you_mean
-from stretto.runtimes.python.function import RESULT, Function
+from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.own_params import FUNCTION, TYPE, named, taken_names
 from stretto.runtimes.python.registry import as_function
 from stretto.runtimes.python.values import empty, literal

@@ -9,6 +9,8 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 
+from stretto.ports.fence import Fence
+
 IDLE: Final = 30.0  # seconds after which a thread without work ends
 
 
@@ -22,6 +24,40 @@ class Outcome(NamedTuple):
         if self.error is not None:
             raise self.error
         return self.value
+
+
+def attempted(call: Callable[[], Any]) -> Outcome:
+    """How a call ends. Whatever it raises, `exit()` included, ends the call, and not the thread."""
+    try:
+        return Outcome(call())
+    except BaseException as error:  # noqa: BLE001 - see above
+        return Outcome(error=error)
+
+
+class ThreadCall:
+    """A call that begins only if its fence is open when the thread gets to it; `leave` is called once, when
+    the call has ended or will never begin.
+    """
+
+    __slots__ = ("_call", "_fence", "_leave", "is_begun", "is_left")
+
+    def __init__(self, call: Callable[[], Any], fence: Fence, leave: Callable[[], None] | None) -> None:
+        self._call = call
+        self._fence = fence
+        self._leave = leave
+        self.is_begun = False
+        self.is_left = False  # nobody waits for it any more
+
+    def __call__(self) -> Any:
+        if self.is_left or not self._fence.is_open:
+            return None
+        self.is_begun = True
+        return self._call()
+
+    def ended(self) -> None:
+        """The thread is done with it."""
+        if self._leave is not None and (self.is_begun or self.is_left):
+            self._leave()
 
 
 Tell = Callable[[], None]
@@ -59,10 +95,7 @@ class Threads:
                 loop.call_soon_threadsafe(settle, outcome)
 
         def work() -> Tell:
-            try:
-                return partial(tell, Outcome(context.run(call)))
-            except BaseException as error:  # noqa: BLE001 - also `exit()`: it ends the call, not the thread
-                return partial(tell, Outcome(error=error))
+            return partial(tell, attempted(partial(context.run, call)))
 
         self._hand_out(work)
         return future

@@ -4,12 +4,12 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from stretto.engine.records import AttemptRecord, RunKey
+from stretto.engine.results import is_undelivered
 from stretto.model.artifact import DefaultArtifact
-from stretto.model.param import ParamType
+from stretto.model.param import RESULT, ParamType
 from stretto.ports.history import History
 from stretto.runtimes.python.errors import Refused
 from stretto.runtimes.python.failures import ARTIFACT
-from stretto.runtimes.python.function import RESULT
 from stretto.runtimes.python.own_params import FUNCTION, value_of
 from stretto.runtimes.python.registry import Registry
 from stretto.runtimes.python.values import Kind, decode
@@ -46,7 +46,7 @@ class Upstream:
         """What a step returned, as its own function would see it if it is known here."""
         params = record.params or {}
         param = params.get(RESULT)
-        if param is None or param.evaluated_result is None:
+        if param is None or param.evaluated_result is None or is_undelivered(record, RESULT):
             artifact = record.artifacts.get(ARTIFACT)
             kept = artifact.data.get(RESULT) if isinstance(artifact, DefaultArtifact) else None
             return decode(kept, Kind(ParamType.MAP), Any, record.key.step_id)

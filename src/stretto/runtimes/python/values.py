@@ -3,17 +3,23 @@
 The declared kind of a parameter says what it holds; the annotation of the function says what Python sees.
 """
 
-from collections.abc import Callable, Mapping, Set
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping, Set
 from decimal import Decimal
 from functools import lru_cache
+from numbers import Number
 from pathlib import PurePath
 from typing import Any, Final, get_args, get_origin
 
 import msgspec
 
+from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.wire import loads
+from stretto.model.wire.scalars import decimal_of
+from stretto.runtimes.python.codecs import BINARY, codec_of, untagged
 from stretto.runtimes.python.kinds import (
     JSON_TEXT,
     JSON_TEXTS,
@@ -23,8 +29,12 @@ from stretto.runtimes.python.kinds import (
     element_of,
     kind_of,
     kind_of_param,
+    members_of,
+    union_of,
 )
 from stretto.runtimes.python.plain import Unserialisable, fault_of, json_text, simple
+from stretto.runtimes.python.step_error import StepError  # noqa: F401 - its codec is registered with it
+from stretto.sel.text import TAG, tagged_float, tagged_json
 
 __all__ = [
     "JSON_TEXT",
@@ -33,6 +43,7 @@ __all__ = [
     "Unreadable",
     "Unserialisable",
     "decode",
+    "decode_returned",
     "empty",
     "encode",
     "json_text",
@@ -40,9 +51,11 @@ __all__ = [
     "kind_of_param",
     "literal",
     "reader",
+    "unstorable",
 ]
 
 P = ParamType
+TAG_BYTES: Final = TAG.encode()
 WORDS: Final[Mapping[ParamType, type]] = {kind: tp for tp, kind in SCALARS.items()}
 ELEMENTS: Final[Mapping[ParamType, ParamType]] = {
     P.LONG_ARRAY: P.LONG,
@@ -107,7 +120,7 @@ def _escaped(value: Any) -> Any:
 
 def _list(value: Any, what: str) -> Any:
     if isinstance(value, str | bytes | Mapping) or not hasattr(type(value), "__iter__"):
-        raise Unserialisable(f"`{what}` is a `{_name(value)}`, not a list")
+        raise Unserialisable(f"`{what}` is {_name(value)}, not a list")
     if not isinstance(value, Set):
         return value
     try:
@@ -121,34 +134,49 @@ def _scalar(value: Any, kind: ParamType, what: str) -> Any:
     found = SCALARS.get(type(given))
     if found is not kind and not (kind is P.DOUBLE and found is P.LONG):
         hint = f": annotate `{WORDS[kind].__name__} | None`" if value is None else ""
-        raise Unserialisable(f"`{what}` is a `{_name(value)}`, not `{WORDS[kind].__name__}`{hint}")
+        raise Unserialisable(f"`{what}` is {_name(value)}, not {a_name(WORDS[kind].__name__)}{hint}")
     fault = fault_of(given)
     if fault is not None:
         raise Unserialisable(f"`{what}` {fault}")
-    return Decimal(repr(given)) if kind is P.DOUBLE else given
+    return decimal_of(given) if kind is P.DOUBLE else given
 
 
 def _map(value: Any, what: str, *, texts: bool) -> dict[str, Any]:
     """A MAP has neither nulls nor lists of mixed kinds: those are for JSON."""
     if not isinstance(value, Mapping):
-        raise Unserialisable(f"`{what}` is a `{_name(value)}`, not a map")
-    plain = loads(json_text(dict(value), what))
+        raise Unserialisable(f"`{what}` is {_name(value)}, not a map")
+    plain = _with_decimals(loads(json_text(dict(value), what, strict=True)))
     return {key: _member(each, f'{what}["{key}"]', texts=texts) for key, each in plain.items()}
+
+
+def _with_decimals(value: Any) -> Any:
+    """Plain data with the numbers that JSON has no word for, as a MAP holds them."""
+    if isinstance(value, list):
+        return [_with_decimals(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    number = tagged_float(value)
+    if number is not None:
+        return decimal_of(number)
+    return {key: _with_decimals(each) for key, each in value.items()}
 
 
 def _member(value: Any, what: str, *, texts: bool) -> Any:
     if texts and not isinstance(value, str):
-        raise Unserialisable(f"`{what}` is a `{_name(value)}`, not `str`: a STRING_MAP holds texts")
+        raise Unserialisable(f"`{what}` is {_name(value)}, not a `str`: a STRING_MAP holds texts")
     if isinstance(value, dict):
         return {key: _member(each, f'{what}["{key}"]', texts=False) for key, each in value.items()}
     kinds = set(map(type, value)) if isinstance(value, list) else {type(value)}
+    fault = next(filter(None, map(fault_of, value if isinstance(value, list) else [value])), None)
+    if fault is not None:
+        raise Unserialisable(f"`{what}` {fault}")
     if len(kinds) > 1 or not kinds <= {str, bool, int, Decimal}:
         raise Unserialisable(f"`{what}` has no place in a MAP: declare the parameter with `format: json`")
     return tuple(value) if isinstance(value, list) else value
 
 
 def _name(value: Any) -> str:
-    return "None" if value is None else type(value).__qualname__
+    return "None" if value is None else a_name(type(value).__qualname__)
 
 
 # ------------------------------------------------------------------------------------------------- decoding
@@ -160,7 +188,26 @@ def decode(value: Any, kind: Kind, annotation: Any, what: str) -> Any:
         raise
     except (ValueError, TypeError, ArithmeticError) as error:
         wanted = getattr(annotation, "__name__", None) or str(annotation)
-        raise Unreadable(f"`{what}` can not be read as `{wanted}`: {error}") from error
+        raise Unreadable(f"`{what}` can not be read as `{wanted}`: {error}{_hint(value, kind)}") from error
+
+
+def _hint(value: Any, kind: Kind) -> str:
+    """The way out, where the reason is that a step left no value."""
+    element = WORDS.get(ELEMENTS.get(kind.type, kind.type))
+    if element is None or not isinstance(value, tuple | list) or None not in value:
+        return ""
+    return f"; a step left no value there: annotate `Sequence[{element.__name__} | None]`"
+
+
+def decode_returned(value: Any, kind: Kind, annotation: Any, what: str) -> Any:
+    """What a workflow returned. Where the value of a step is missing it is None, whatever the annotation."""
+    try:
+        return decode(value, kind, annotation, what)
+    except Unreadable:
+        texts = (value,) if isinstance(value, str) else value
+        if not any(each is None or (kind.json and "null" in each) for each in texts):
+            raise
+        return decode(value, kind, Any, what)
 
 
 def reader(kind: Kind, annotation: Any) -> Callable[[Any], Any]:
@@ -198,7 +245,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(each) for each in value]
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        text = tagged_json(value)
+        return (
+            {key: _plain(each) for key, each in value.items()}
+            if text is None
+            else untagged(msgspec.json.decode(text))
+        )
     return value
 
 
@@ -219,10 +271,42 @@ def _converter(annotation: Any) -> Callable[[Any], Any]:
 
 
 def _of_json(annotation: Any) -> Callable[[Any], Any]:
-    if bare(annotation) is Any:
-        return msgspec.json.decode
-    decoder = msgspec.json.Decoder(annotation, dec_hook=_made)
-    return decoder.decode
+    of_codec = tuple(
+        each for each in members_of(annotation) if isinstance(each, type) and codec_of(each) is not None
+    )
+    if of_codec and bare(annotation) not in of_codec:
+        return _of_union(annotation, of_codec)
+    is_any = bare(annotation) is Any
+    decode = msgspec.json.decode if is_any else msgspec.json.Decoder(annotation, dec_hook=_made).decode
+
+    def read(text: Any) -> Any:
+        if not _is_tagged(text):
+            return decode(text)
+        plain = untagged(msgspec.json.decode(text))
+        if is_any:
+            return plain
+        return msgspec.convert(plain, annotation, builtin_types=BINARY, dec_hook=_made)
+
+    return read
+
+
+def _of_union(annotation: Any, of_codec: tuple[type, ...]) -> Callable[[Any], Any]:
+    """The decoder knows no union of classes that have a codec with others: those are read apart."""
+    others = tuple(each for each in members_of(annotation) if each not in of_codec)
+    of_others = _of_json(union_of(others) if others else of_codec[0])
+
+    def read(text: Any) -> Any:
+        if _is_tagged(text):
+            value = untagged(msgspec.json.decode(text))
+            if isinstance(value, of_codec):
+                return value
+        return of_others(text)
+
+    return read
+
+
+def _is_tagged(text: Any) -> bool:
+    return TAG in text if isinstance(text, str) else TAG_BYTES in bytes(text)
 
 
 def _of_jsons(annotation: Any) -> Callable[[Any], Any]:
@@ -239,13 +323,15 @@ def _of_jsons(annotation: Any) -> Callable[[Any], Any]:
 
 def _made(wanted: type, value: Any) -> Any:
     """An object of a class that the decoder does not know."""
+    if isinstance(value, get_origin(wanted) or wanted):
+        return value  # a codec has made it
     if hasattr(wanted, "model_validate"):
         return wanted.model_validate(value)
     origin = get_origin(wanted) or wanted
     if isinstance(origin, type) and issubclass(origin, PurePath) and isinstance(value, str):
         return origin(value)
     raise Unreadable(
-        f"a `{_shown(wanted)}` can not be made of stored data: ask for plain data, and make it yourself"
+        f"{a_name(_shown(wanted))} can not be made of stored data: ask for plain data, and make it yourself"
     )
 
 
@@ -253,3 +339,42 @@ def _shown(wanted: Any) -> str:
     args = ", ".join(map(_shown, get_args(wanted)))
     name = getattr(wanted, "__qualname__", str(wanted))
     return f"{name}[{args}]" if args else name
+
+
+# ------------------------------------------------------------------------------------------------ annotations
+def unstorable(annotation: Any, *, returned: bool) -> str | None:
+    """The class in an annotation of which no value can be stored, or read where it is not `returned`; None if
+    there is none, or nothing can be said.
+    """
+    try:
+        found = msgspec.inspect.type_info(annotation)
+    except (TypeError, NameError, AttributeError):
+        return None
+    wrong = next((each for each in _classes(found, set()) if not _is_known(each, returned=returned)), None)
+    return None if wrong is None else wrong.__qualname__
+
+
+def _classes(info: msgspec.inspect.Type, seen: set[int]) -> Iterator[type]:
+    """The classes that the decoder does not know."""
+    if isinstance(info, msgspec.inspect.CustomType):
+        cls = get_origin(info.cls) or info.cls
+        if isinstance(cls, type):
+            yield cls
+        return
+    for name in ("types", "item_types", "item_type", "key_type", "value_type"):
+        part = getattr(info, name, ())
+        for each in part if isinstance(part, tuple) else (part,):
+            yield from _classes(each, seen)
+    cls = getattr(info, "cls", None)
+    if cls is not None and id(cls) not in seen:
+        seen.add(id(cls))
+        for field in getattr(info, "fields", ()):
+            yield from _classes(field.type, seen)
+
+
+def _is_known(cls: type, *, returned: bool) -> bool:
+    if cls is object or codec_of(cls) is not None or hasattr(cls, "model_validate"):
+        return True
+    if issubclass(cls, PurePath) or getattr(cls, "_is_protocol", False) or inspect.isabstract(cls):
+        return True
+    return returned and issubclass(cls, str | Number | os.PathLike | Mapping | Set | range)

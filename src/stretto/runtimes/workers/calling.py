@@ -10,12 +10,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+import msgspec
+
 from stretto.model.artifact import DefaultArtifact
+from stretto.model.param import RESULT
+from stretto.ports.clock import machine_steady
 from stretto.ports.runtime import FatalError, PlatformError
-from stretto.runtimes.python.arguments import injected
+from stretto.runtimes.python.arguments import check_known, injected
 from stretto.runtimes.python.errors import Cancelled, TooLarge
 from stretto.runtimes.python.failures import ARTIFACT, failure_of
-from stretto.runtimes.python.function import RESULT, Function
+from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.plain import Unserialisable, json_text
 from stretto.runtimes.python.requirements import check_installed
 from stretto.runtimes.python.returning import TOO_LARGE
@@ -43,8 +47,9 @@ TOLD_TO_END: Final = "the step was told to end"
 class Caller:
     """Calls functions. Made in the main thread, where signals come."""
 
-    def __init__(self, tell: Tell, most_result: int = MOST_RESULT) -> None:
+    def __init__(self, tell: Tell, permitted: Callable[[], float], most_result: int = MOST_RESULT) -> None:
         self._tell = tell
+        self._permitted = permitted
         self._most_result = most_result
         self._known: dict[Target, Function] = {}
         self._services = WorkerServices({})
@@ -90,6 +95,8 @@ class Caller:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if call.path is not None:
             sys.path[:] = call.path
+        if call.argv is not None:
+            sys.argv[:] = call.argv
         if call.factories is not None and call.factories != self._factories:
             self._factories = call.factories
             self._services = WorkerServices(call.factories)
@@ -103,6 +110,7 @@ class Caller:
         if function is None:
             function = self._known[call.target] = load(call.target)
             self._tell(Found())
+        check_known(function, call.checked)
         values = arguments(function, call.args)
         backstage = context = None
         if call.scene is not None:
@@ -110,6 +118,9 @@ class Caller:
             context = context_of(function, call.scene, backstage, self._services, self._tell, call.level)
         args = {**values, **injected(function, context, self._services)}
         self._backstage = backstage
+        begin_before = call.begin_before
+        while machine_steady() >= begin_before:
+            begin_before = self._permitted()
         try:
             value = self._run(function, args)
         finally:
@@ -143,7 +154,11 @@ class Caller:
                 self._task = None
                 await _end_others()
 
-        value, error = self._runner.run(run())
+        try:
+            value, error = self._runner.run(run())
+        except BaseException:  # a task that the function has started ended the loop
+            self.close()
+            raise
         if error is not None:
             raise error
         return value
@@ -198,7 +213,8 @@ def raised(error: BaseException) -> Raised:
         kind = PLATFORM
     artifact = failure.artifacts.get(ARTIFACT)
     data = artifact.data if isinstance(artifact, DefaultArtifact) else {}
-    return Raised(kind, message, data.get("error", ""), data.get("traceback", ""))
+    error_type, trace = data.get("error", ""), data.get("traceback", "")
+    return Raised(kind, message, error_type, trace, module=data.get("module", ""), args=data.get("args"))
 
 
 async def _end_others() -> None:
@@ -212,7 +228,7 @@ async def _end_others() -> None:
 def _with(answer: Answer, left: int) -> Answer:
     if isinstance(answer, Returned):
         return Returned(answer.value, answer.added, answer.redirect, answer.fired, left)
-    return Raised(answer.kind, answer.message, answer.error, answer.traceback, left)
+    return msgspec.structs.replace(answer, left=left)
 
 
 def _flush() -> None:

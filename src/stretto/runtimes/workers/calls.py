@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+from stretto.definition.functions import checked_names
 from stretto.model.artifact import Artifacts, DefaultArtifact
 from stretto.model.param import Parameter, ParamType
 from stretto.model.step import AnyStep, Step
@@ -88,7 +89,7 @@ class WorkerProcesses:
         if os.name != "posix":
             raise Refused(NO_POSIX.format(asked.function.name))
         pool = self.workers.of(asked.function.options.pool)
-        job = Job(asked.told.launch, _call(asked, self.workers.services), Relay(asked))
+        job = Job(asked.told.launch, _call(asked, self.workers.services), Relay(asked), asked.told.fence)
         answer = await pool.call(job, asked.grace)
         if answer.left:
             asked.note(_left(asked, answer.left))
@@ -112,7 +113,8 @@ def _call(asked: FarCall, services: dict[str, str]) -> Call:
         raise Refused(TOO_LARGE.format(name, size, MOST_CALL))
     packages = [] if FUNCTION in asked.told.params else requirements_of(asked.told.params)
     level = min(KEPT_FROM, LOGGER.getEffectiveLevel())
-    return Call(_target(asked), args, scene, level, None, services or None, packages)
+    checked = checked_names(asked.told.step, asked.values)
+    return Call(_target(asked), args, scene, level, None, services or None, packages, checked=checked)
 
 
 def _target(asked: FarCall) -> Target:
@@ -186,7 +188,9 @@ def failure_of_answer(answer: Raised) -> Elsewhere:
         kind = FatalError if answer.kind == FATAL else UserError
     artifacts: Artifacts = {}
     if answer.error:
-        data = {"error": answer.error, "traceback": answer.traceback}
+        data = {"error": answer.error, "module": answer.module, "traceback": answer.traceback}
+        if answer.args is not None:
+            data["args"] = answer.args
         artifacts = {ARTIFACT: DefaultArtifact(data=data)}
     return Elsewhere(kind(message=answer.message, artifacts=artifacts))
 

@@ -4,6 +4,8 @@ import asyncio
 import logging
 from typing import Protocol
 
+from stretto.ports.clock import machine_steady
+from stretto.ports.fence import OPEN, Fence
 from stretto.ports.logs import LogSink, Stream
 from stretto.ports.runtime import Launch
 from stretto.runtimes.workers.messages import Answer, Call, Told
@@ -26,11 +28,14 @@ class Listener(Protocol):
 class Job:
     """Made for each call."""
 
-    __slots__ = ("_is_deaf", "_listener", "_sink", "answer", "call", "launch")
+    __slots__ = ("_is_deaf", "_listener", "_sink", "answer", "call", "fence", "launch")
 
-    def __init__(self, launch: Launch, call: Call, listener: Listener | None = None) -> None:
+    def __init__(
+        self, launch: Launch, call: Call, listener: Listener | None = None, fence: Fence = OPEN
+    ) -> None:
         self.launch = launch
         self.call = call
+        self.fence = fence
         self.answer: asyncio.Future[Answer]
         self._listener = listener
         self._sink: LogSink
@@ -40,6 +45,14 @@ class Job:
         """It has a worker."""
         self._sink = sink
         self.answer = asyncio.get_running_loop().create_future()
+
+    @property
+    def begin_before(self) -> float:
+        """Until when the function may be called, on the clock that all processes share. The order matters: a
+        process that stands still in between makes the time shorter, never longer.
+        """
+        now = machine_steady()
+        return now + self.fence.seconds
 
     def begun(self) -> None:
         """The function is called."""

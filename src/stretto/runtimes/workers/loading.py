@@ -14,10 +14,10 @@ from stretto.runtimes.python.errors import Refused
 from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.registry import as_function
 from stretto.runtimes.python.services import Services
+from stretto.runtimes.python.source import MAIN_OF_WORKER
 from stretto.runtimes.python.sources import of_script
 from stretto.runtimes.workers.messages import Target
 
-MAIN: Final = "__mp_main__"  # the name that a main file has in a child, so that it does not start its program
 OUT_OF_REACH: Final = (
     "services of the engine are out of reach of its worker processes: name a factory for it, "
     '`module:function`, in the `services` of the workers, or use isolation="thread"'
@@ -53,18 +53,20 @@ def _inside(module: Any, path: str, what: str) -> Any:
 
 def _main(path: str) -> ModuleType:
     """The main file of the program as a module, as `multiprocessing` does it."""
-    known = sys.modules.get(MAIN)
+    known = sys.modules.get(MAIN_OF_WORKER)
     if known is not None and getattr(known, "__file__", None) == path:
         return known
-    spec = importlib.util.spec_from_file_location(MAIN, path, loader=SourceFileLoader(MAIN, path))
+    spec = importlib.util.spec_from_file_location(
+        MAIN_OF_WORKER, path, loader=SourceFileLoader(MAIN_OF_WORKER, path)
+    )
     assert spec is not None  # noqa: S101 - its loader is known
     module = importlib.util.module_from_spec(spec)
     before = sys.modules["__main__"]
-    sys.modules["__main__"] = sys.modules[MAIN] = module
+    sys.modules["__main__"] = sys.modules[MAIN_OF_WORKER] = module
     try:
-        SourceFileLoader(MAIN, path).exec_module(module)
+        SourceFileLoader(MAIN_OF_WORKER, path).exec_module(module)
     except BaseException:
-        sys.modules["__main__"] = sys.modules[MAIN] = before
+        sys.modules["__main__"] = sys.modules[MAIN_OF_WORKER] = before
         raise
     return module
 

@@ -1,5 +1,6 @@
 """What an engine and its workers say to each other. Values travel as JSON, inside of messages of msgpack."""
 
+from math import inf
 from typing import Any, Final
 
 import msgspec
@@ -7,7 +8,7 @@ import msgspec
 from stretto.runtimes.workers.framing import framed
 
 MOST_CALL: Final = 64 * 1024 * 1024  # bytes of all arguments
-MOST_RESULT: Final = 16 * 1024 * 1024  # bytes of what a function returns; a store takes much less
+MOST_RESULT: Final = 16 * 1024 * 1024  # bytes of what a function returns: the highest `params.size`
 MOST_TEXT: Final = 16_000  # characters of a text that a function tells
 MOST_ANSWER: Final = MOST_RESULT + 16 * 1024 * 1024  # bytes of a message: a result, and what goes with it
 
@@ -51,11 +52,24 @@ class Call(Message, frozen=True):
     path: list[str] | None = None  # `sys.path`, if it has changed
     factories: dict[str, str] | None = None  # services by name: `module:callable`
     requirements: list[str] = []  # packages that must be there
+    argv: list[str] | None = None  # `sys.argv`, told with the path
+    checked: list[str] = []  # parameters that must be arguments of the function
+    begin_before: float = inf  # on `ports.clock.machine_steady`; later the worker asks for a new permission
+
+
+class Permission(Message, frozen=True):
+    """The function may be called now."""
+
+    begin_before: float
 
 
 # ---------------------------------------------------------------------------------------------- from a worker
 class Found(Message, frozen=True):
     """The function is there, and is called now. Told where it had to be imported."""
+
+
+class Expired(Message, frozen=True):
+    """The function is not called yet, and the permission to call it has expired."""
 
 
 class Beat(Message, frozen=True):
@@ -101,6 +115,8 @@ class Raised(Message, frozen=True):
     error: str = ""  # the type of the exception
     traceback: str = ""
     left: int = 0
+    module: str = ""  # of that type
+    args: str | None = None  # of the exception, as JSON; None: they can not be stored
 
 
 USER: Final = "user"
@@ -110,10 +126,11 @@ KINDS: Final = (USER, PLATFORM, FATAL)
 
 Told = Beat | Progress | Line | Logged
 Answer = Returned | Raised
-FromWorker = Found | Told | Answer
+FromWorker = Found | Expired | Told | Answer
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _CALLS: Final = msgspec.msgpack.Decoder(Call)
+_PERMISSIONS: Final = msgspec.msgpack.Decoder(Permission)
 _FROM_WORKER: Final[msgspec.msgpack.Decoder[Any]] = msgspec.msgpack.Decoder(FromWorker)
 
 
@@ -124,6 +141,10 @@ def packed(message: Message) -> bytes:
 
 def call_of(body: bytes) -> Call:
     return _CALLS.decode(body)
+
+
+def permission_of(body: bytes) -> Permission:
+    return _PERMISSIONS.decode(body)
 
 
 def said_by(body: bytes) -> FromWorker:

@@ -11,7 +11,9 @@ from typing import Final
 
 import msgspec
 
+from stretto.ports.fence import Revoked
 from stretto.ports.logs import STDERR, STDOUT, LogSink, Stream
+from stretto.runtimes.python.source import arguments_of_program
 from stretto.runtimes.workers.capture import Capture
 from stretto.runtimes.workers.channel import Channel
 from stretto.runtimes.workers.control import Verb, Word
@@ -22,7 +24,9 @@ from stretto.runtimes.workers.messages import (
     MOST_ANSWER,
     PLATFORM,
     USER,
+    Expired,
     Found,
+    Permission,
     Raised,
     Returned,
     Target,
@@ -60,6 +64,7 @@ class WorkerProcess:
         self._verdict: Raised | None = None  # why it is killed
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+        self._permitting: asyncio.Task[None] | None = None
         self._insisting: asyncio.TimerHandle | None = None
         self._until = float("inf") if limits.seconds is None else self._loop.time() + limits.seconds
         self._start()
@@ -101,14 +106,14 @@ class WorkerProcess:
         call = job.call
         if self.path != sys.path:
             self.path = list(sys.path)
-            call = msgspec.structs.replace(call, path=self.path)
+            call = msgspec.structs.replace(call, path=self.path, argv=arguments_of_program())
         self._job = job
         if call.target in self._known:
             job.begun()
         else:
             within = self._limits.start_within if self.pid is None else self._limits.import_within
             self._timer = self._loop.call_later(within, self._is_late)
-        self._channel.send(packed(call))
+        self._channel.send(packed(msgspec.structs.replace(call, begin_before=job.begin_before)))
 
     def _hear(self, body: bytes) -> None:
         job = self._job
@@ -125,8 +130,21 @@ class WorkerProcess:
             self._known.add(job.call.target)
             job.begun()
             self._stop_timer()
+        elif isinstance(said, Expired):
+            self._permitting = self._loop.create_task(self._permit(job))
         else:
             job.hear(said)
+
+    async def _permit(self, job: Job) -> None:
+        """Let the function begin once its fence is open again."""
+        try:
+            await job.fence.passed()
+        except Revoked as error:
+            if self._job is job:
+                self._condemn(str(error))
+            return
+        if self._job is job:
+            self._channel.send(packed(Permission(job.begin_before)))
 
     def _finish(self, job: Job, answer: Returned | Raised) -> None:
         self._stop_timer()
@@ -217,6 +235,8 @@ class WorkerProcess:
         self._stop_timer()
         if self._insisting is not None:
             self._insisting.cancel()
+        if self._permitting is not None:
+            self._permitting.cancel()
         job = self._job
         self._channel.close()
         for each in self._outputs:

@@ -6,9 +6,10 @@ from typing import Any, Final
 import msgspec
 
 from stretto.model.param import ParamType
+from stretto.runtimes.python.codecs import untagged
 from stretto.runtimes.python.errors import Refused
 from stretto.runtimes.python.function import Function
-from stretto.runtimes.python.plain import json_text, simple
+from stretto.runtimes.python.plain import json_text
 from stretto.runtimes.python.values import JSON_TEXT, Kind, Unreadable, Unserialisable, decode
 
 PLAIN: Final = Kind(ParamType.MAP)  # whatever JSON made of it
@@ -17,8 +18,8 @@ PLAIN: Final = Kind(ParamType.MAP)  # whatever JSON made of it
 def to_wire(values: Mapping[str, Any], what: str) -> bytes:
     """Values by name, as they travel. Raises Refused, with the one that can not."""
     try:
-        return msgspec.json.encode(dict(values), enc_hook=simple)
-    except Exception as error:  # a property of somebody's object may raise anything
+        return json_text(dict(values), "").encode()
+    except Unserialisable as error:
         for name, value in values.items():
             try:
                 json_text(value, name)
@@ -33,7 +34,7 @@ def value_of(raw: msgspec.Raw, annotation: Any, what: str) -> Any:
         return decode(raw, JSON_TEXT, annotation, what)
     except Unreadable:
         # Of an engine that does not know the function come plain values, which are read as parameters are.
-        return decode(msgspec.json.decode(raw), PLAIN, annotation, what)
+        return decode(untagged(msgspec.json.decode(raw)), PLAIN, annotation, what)
 
 
 def arguments(function: Function, wire: bytes) -> dict[str, Any]:

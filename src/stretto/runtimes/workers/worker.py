@@ -12,7 +12,7 @@ from typing import IO, Any, Final
 from stretto.runtimes.workers.calling import Caller
 from stretto.runtimes.workers.framing import READ_AT_ONCE, Frames
 from stretto.runtimes.workers.groups import kill_group
-from stretto.runtimes.workers.messages import MOST_CALL, Message, call_of, packed
+from stretto.runtimes.workers.messages import MOST_CALL, Expired, Message, call_of, packed, permission_of
 from stretto.runtimes.workers.system import IS_LINUX
 
 SLACK: Final = 1024 * 1024  # bytes of a message beside its arguments
@@ -26,7 +26,7 @@ class Worker:
         self._frames = Frames(MOST_CALL + SLACK)
         self._lock = threading.Lock()
         self._pid = os.getpid()
-        self._caller = Caller(self._tell)
+        self._caller = Caller(self._tell, self._permitted)
 
     def serve(self) -> None:
         """Until the socket closes."""
@@ -54,6 +54,14 @@ class Worker:
             self._caller.hold(lambda: self._send(message))
         else:
             self._send(message)
+
+    def _permitted(self) -> float:
+        """Ask the engine for a new permission to call the function; the time until which it is valid."""
+        self._tell(Expired())
+        while (data := self._channel.recv(READ_AT_ONCE)) != b"":
+            for body in self._frames.feed(data):
+                return permission_of(body).begin_before
+        os._exit(0)  # the engine is gone, and nothing was begun
 
     def _send(self, message: Message) -> None:
         if os.getpid() == self._pid:

@@ -7,7 +7,8 @@ from stretto.sel.dates.iso import local_millis, parse_iso
 from stretto.sel.dates.zones import UTC, Zone
 from stretto.sel.errors import Kind, SelError, class_cast
 from stretto.sel.library.arguments import instance, integer
-from stretto.sel.numbers import parse_double, parse_long
+from stretto.sel.library.scalars import read_long
+from stretto.sel.numbers import parse_double
 from stretto.sel.runtime.frame import Frame
 from stretto.sel.syntax.source import utf16_length
 from stretto.sel.text import described
@@ -71,10 +72,10 @@ def _string(frame: Frame, arguments: list[Value]) -> str:
     raise _refused(Type.STRING, arguments)
 
 
-def _long(_: Frame, arguments: list[Value]) -> int:
+def _long(frame: Frame, arguments: list[Value]) -> int:
     match arguments:
         case [str() as text]:
-            return parse_long(text)
+            return read_long(frame, text)
         case [int() as value] if type(value) is not bool:
             return value
         case _:

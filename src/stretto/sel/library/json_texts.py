@@ -11,9 +11,9 @@ import msgspec
 
 from stretto.sel.errors import Kind, SelError
 from stretto.sel.library.arguments import text as text_argument
-from stretto.sel.numbers import LONG_MAX, LONG_MIN
+from stretto.sel.numbers import LONG_MAX, LONG_MIN, short_text, to_double
 from stretto.sel.runtime.frame import VALUE_SIZE, Frame, Method
-from stretto.sel.text import MAX_NESTING, described, json_text, too_nested
+from stretto.sel.text import MAX_NESTING, described, json_text, tagged_float, too_nested
 from stretto.sel.values import Array, BooleanArray, DoubleArray, LongArray, StringArray, Value
 
 CHARACTERS_PER_VISIT: Final = 4  # reading JSON is more work than looking for a word
@@ -43,12 +43,13 @@ def texts(frame: Frame, _: Value, arguments: list[Value]) -> StringArray:
 
 
 def doubles(frame: Frame, _: Value, arguments: list[Value]) -> DoubleArray:
-    """`Json.doubles(text, path...)`: the list of numbers there, whole ones too."""
+    """`Json.doubles(text, path...)`: the list of numbers there, whole ones too; null stays null."""
     found = _read(ANYTHING, _part(frame, "doubles", arguments))
-    if not isinstance(found, list) or not all(type(each) in NUMBERS for each in found):
+    found = _with_floats(found) if isinstance(found, list) else found
+    if not isinstance(found, list) or not all(each is None or type(each) in NUMBERS for each in found):
         raise _wrong("a list of numbers", found)
     frame.pay(VALUE_SIZE * len(found))
-    return DoubleArray(map(float, found))
+    return DoubleArray(None if each is None else to_double(each) for each in found)
 
 
 def size(frame: Frame, _: Value, arguments: list[Value]) -> int:
@@ -57,6 +58,37 @@ def size(frame: Frame, _: Value, arguments: list[Value]) -> int:
     if isinstance(found, list | dict | str):
         return len(found)
     raise _wrong("a list, an object or a text", found)
+
+
+def zipped(frame: Frame, _: Value, arguments: list[Value]) -> StringArray:
+    """`Json.zip(text, ...)`: the JSON text of each row, with one element of every list."""
+    lists = [_elements(frame, _bytes(frame, each)) for each in arguments]
+    lengths = sorted({len(each) for each in lists})
+    if len(lengths) > 1:
+        found = " and ".join(map(str, lengths))
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"zip takes lists of one length, these have {found} elements")
+    return _rows(frame, lists)
+
+
+def zipped_by_name(frame: Frame, _: Value, arguments: list[Value]) -> StringArray:
+    """`Json.zipNamed(name, text, ...)`: the same, and an error says which list has how many elements."""
+    if len(arguments) % 2:
+        raise SelError(Kind.ILLEGAL_ARGUMENT, "zipNamed takes names and JSON texts in turn")
+    names = [text_argument(each) for each in arguments[::2]]
+    lists = [_elements(frame, _bytes(frame, each)) for each in arguments[1::2]]
+    if len({len(each) for each in lists}) > 1:
+        found = ", ".join(
+            f"`{name}` has {len(each)} element{'' if len(each) == 1 else 's'}"
+            for name, each in zip(names, lists, strict=True)
+        )
+        message = f"`.map(...)` goes through lists side by side, and {found}: give lists of one length"
+        raise SelError(Kind.ILLEGAL_ARGUMENT, message)
+    return _rows(frame, lists)
+
+
+def _rows(frame: Frame, lists: list[list[bytes]]) -> StringArray:
+    frame.pay(VALUE_SIZE * len(lists[0]) if lists else 0)
+    return StringArray(f"[{b','.join(each).decode()}]" for each in zip(*lists, strict=True))
 
 
 def _part(frame: Frame, name: str, arguments: list[Value]) -> bytes:
@@ -118,24 +150,39 @@ def _value(frame: Frame, found: Any, depth: int) -> Value:
         raise too_nested()
     frame.pay(VALUE_SIZE)
     if type(found) is dict:
+        number = tagged_float(found)
+        if number is not None:
+            return number
         return {key: _value(frame, each, depth + 1) for key, each in found.items()}
     if type(found) is list:
         return _array(frame, found)
-    if type(found) is int and not LONG_MIN <= found <= LONG_MAX:
-        raise SelError(Kind.ILLEGAL_ARGUMENT, f"{found} does not fit into a LONG")
+    if type(found) is int and not _fits(frame, found):
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"{short_text(found)} does not fit into a LONG")
     return found
+
+
+def _fits(frame: Frame, number: int) -> bool:
+    return frame.environment.exact or LONG_MIN <= number <= LONG_MAX
+
+
+def _with_floats(found: list[Any]) -> list[Any]:
+    """The elements of a list, with the numbers that JSON has no word for."""
+    return [number if (number := tagged_float(each)) is not None else each for each in found]
 
 
 def _array(frame: Frame, found: list[Any]) -> Array:
     """An array of the one type that all elements have; numbers become doubles together."""
     frame.pay(VALUE_SIZE * len(found))
-    kinds = set(map(type, found))
+    plain, kinds = found, set(map(type, found))
+    if dict in kinds:
+        plain = _with_floats(found)
+        kinds = set(map(type, plain))
     if len(kinds) == 1 and (kind := HOMOGENEOUS.get(next(iter(kinds)))) is not None:
-        if kind is LongArray and not all(LONG_MIN <= each <= LONG_MAX for each in found):
+        if kind is LongArray and not all(_fits(frame, each) for each in found):
             raise SelError(Kind.ILLEGAL_ARGUMENT, "A number of the list does not fit into a LONG")
         return kind(found)
     if kinds and kinds <= NUMBERS:
-        return DoubleArray(map(float, found))
+        return DoubleArray(map(to_double, plain))
     made = StringArray(TEXT.encode(each).decode() for each in found)
     frame.pay_text(sum(map(len, made)))
     return made
@@ -151,7 +198,7 @@ def _wrong(wanted: str, found: Any) -> SelError:
 # ------------------------------------------------------------------------------------------------- writing
 def text(frame: Frame, _: Value, value: Value) -> str:
     """`Json.text(value)`."""
-    return json_text(value, frame.pay_text)
+    return json_text(value, frame.pay_text, exact=frame.environment.exact)
 
 
 def made_object(frame: Frame, _: Value, arguments: list[Value]) -> str:
@@ -186,6 +233,8 @@ VARIADIC: Final[dict[str, Callable[..., Value]]] = {
     "texts": texts,
     "doubles": doubles,
     "size": size,
+    "zip": zipped,
+    "zipNamed": zipped_by_name,
     "object": made_object,
     "array": made_array,
 }

@@ -10,7 +10,7 @@ from stretto.sel.runtime.frame import Frame, Method
 from stretto.sel.runtime.operators import assigned
 from stretto.sel.runtime.segment import Code
 from stretto.sel.syntax.source import utf16_length
-from stretto.sel.values import PARAMS, UNSET, UTIL, Array, Type, Unset, Value, type_of
+from stretto.sel.values import PARAMS, UNSET, UTIL, Array, StringArray, Type, Unset, Value, type_of
 
 METHODS: Final[dict[Type, dict[str, Method]]] = {
     Type.STRING: strings.METHODS,
@@ -133,7 +133,7 @@ def read_element(frame: Frame, value: Value, index: Value) -> Value:
     """`value[index]`."""
     if isinstance(value, Array) and type(index) is int:
         element = value[_checked(value, index)]
-        return UNSET[Type.STRING] if element is None else element
+        return UNSET[Type.STRING] if element is None and type(value) is StringArray else element
     if value is PARAMS and type(index) is str:
         return params.read(frame, index)
     if type(value) is dict and type(index) is str:
@@ -157,7 +157,9 @@ def write_element(frame: Frame, target: Value, index: Value, operator: str, valu
         raise class_cast("an array or a map with its kind of index", f"{type_of(target)}[{type_of(index)}]")
     position = _checked(target, index)
     old = target[position]
-    result = assigned(frame, operator, UNSET[Type.STRING] if old is None else old, value(frame))
+    if old is None and type(target) is StringArray:
+        old = UNSET[Type.STRING]
+    result = assigned(frame, operator, target.default if old is None else old, value(frame))
     target[position] = None if type(result) is Unset else result
     return result
 

@@ -7,7 +7,7 @@ from stretto.sel.dates.datetime import DateTime, Days, Property
 from stretto.sel.dates.formatter import Formatter
 from stretto.sel.dates.zones import Zone
 from stretto.sel.errors import Kind, SelError
-from stretto.sel.numbers import LONG_MAX, LONG_MIN
+from stretto.sel.numbers import LONG_MAX, LONG_MIN, short_text, to_double
 from stretto.sel.syntax.source import joined_surrogates
 from stretto.sel.text import MAX_NESTING, Spend, too_nested
 from stretto.sel.values import (
@@ -50,8 +50,10 @@ RESULTS: Final = frozenset(
 """The types that can leave an evaluation as plain data."""
 
 
-def boxed(outside: Any) -> Value:
-    """A plain value as SEL sees it, copied; UNSUPPORTED if SEL has no such type."""
+def boxed(outside: Any, *, exact: bool = False) -> Value:
+    """A plain value as SEL sees it, copied; UNSUPPORTED if SEL has no such type. `exact`: integers of any
+    size have one.
+    """
     kind = type(outside)
     if kind is int and LONG_MIN <= outside <= LONG_MAX:
         return outside
@@ -59,25 +61,36 @@ def boxed(outside: Any) -> Value:
         return joined_surrogates(outside)
     if kind in IMMUTABLE:
         return outside
-    value = _copied(outside, 0)
+    if kind is int:
+        if exact:
+            return outside
+        raise SelError(Kind.UNSUPPORTED, f"The integer {short_text(outside)} needs more than 64 bits")
+    value = _copied(outside, 0, exact=exact)
     if value is NotImplemented:
         raise SelError(Kind.UNSUPPORTED, f"A value of the Python type {kind.__name__} has no type in SEL")
     return value
 
 
-def _copied(outside: Any, depth: int) -> Value:
+def _copied(outside: Any, depth: int, *, exact: bool) -> Value:
     if depth > MAX_NESTING:
         raise too_nested()
     if isinstance(outside, Array):
+        if not exact and isinstance(outside, LongArray) and not _all_fit(outside):
+            raise SelError(Kind.UNSUPPORTED, "An integer of the array needs more than 64 bits")
         return type(outside)(outside)
     if isinstance(outside, list):
         array = ELEMENTS.get(frozenset(map(type, outside)))
-        if array is None or not all(map(_fits, outside)):
+        if array is None or not (exact or all(map(_fits, outside))):
             return NotImplemented
-        return DoubleArray(map(float, outside)) if array is DoubleArray else array(outside)
+        return DoubleArray(map(to_double, outside)) if array is DoubleArray else array(outside)
     if isinstance(outside, Mapping):
-        return {_key(key): _entry(key, value, depth) for key, value in outside.items()}
+        return {_key(key): _entry(key, value, depth, exact=exact) for key, value in outside.items()}
     return NotImplemented
+
+
+def _all_fit(longs: LongArray) -> bool:
+    """Whether all of them have 64 bits. Few have more than 63, so that this rarely looks at each."""
+    return max(map(int.bit_length, filter(None, longs)), default=0) < 64 or all(map(_fits, longs))
 
 
 def _fits(element: Any) -> bool:
@@ -90,10 +103,10 @@ def _key(key: Any) -> str:
     return key
 
 
-def _entry(key: str, outside: Any, depth: int) -> Value:
-    if type(outside) in {str, int, float, bool, DateTime} and _fits(outside):
+def _entry(key: str, outside: Any, depth: int, *, exact: bool) -> Value:
+    if type(outside) in {str, int, float, bool, DateTime} and (exact or _fits(outside)):
         return outside
-    value = _copied(outside, depth + 1)
+    value = _copied(outside, depth + 1, exact=exact)
     if value is NotImplemented:
         raise SelError(Kind.ILLEGAL_ARGUMENT, f"The map entry {key!r} has no type in SEL")
     return value

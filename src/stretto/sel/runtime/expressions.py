@@ -73,7 +73,7 @@ def _compile_signed(node: tree.Signed, segment: Segment, depth: int) -> Code:
         value = operand(frame)
         try:
             for step in steps:
-                value = step(value)
+                value = step(frame, value)
         except SelError as error:
             raise error.placed(at) from None
         return value

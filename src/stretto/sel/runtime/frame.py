@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias
 
-from stretto.sel.environment import Environment, Missing
+from stretto.sel.environment import BUDGET, Budget, Environment, Missing
 from stretto.sel.errors import Kind, SelError
+from stretto.sel.numbers import LONG_MAX, LONG_MIN, MOST, MOST_DIGITS, short_text
 from stretto.sel.runtime.boxing import boxed
 from stretto.sel.syntax.source import utf16_length
 from stretto.sel.values import PRESETS, Array, Value
@@ -42,6 +43,10 @@ class Frame:
         self.names: dict[str, Value] = {}
         self.result: Value = None
         self._random: int | None = None
+        budget = environment.budget
+        if budget is not None:
+            self.fuel = min(self.fuel, budget.visits // 2)
+            self.room = min(self.room, budget.memory // 2)
 
     # --------------------------------------------------------------------------------------- variables
     def bind(self, name: str) -> Value:
@@ -61,7 +66,7 @@ class Frame:
 
     def fresh(self, outside: object) -> Value:
         """A value from outside, copied, so that the script can not change what others hold."""
-        value = boxed(outside)
+        value = boxed(outside, exact=self.environment.exact)
         self.pay_for(value)
         return value
 
@@ -71,6 +76,11 @@ class Frame:
         self.fuel -= visits
         if self.fuel < 0:
             self.exhausted(0)
+
+    def charge(self, budget: Budget) -> None:
+        """Take what this evaluation has used from the budget that it shares with others."""
+        budget.visits -= min(self.limits.visit - 1, budget.visits // 2) - max(self.fuel, 0)
+        budget.memory -= min(self.limits.memory - 1, budget.memory // 2) - max(self.room, 0)
 
     def scan(self, length: int) -> None:
         """Use up the visits of going through that many characters: none for a short string."""
@@ -133,9 +143,16 @@ class Frame:
     def exhausted(self, depth: int) -> NoReturn:
         """Say which limit was passed, the operand stack first."""
         self.check_stack(depth)
+        budget, limits = self.environment.budget, self.limits
         if self.fuel < 0:
-            raise _over("visit", f"The evaluation takes {self.limits.visit} steps or more")
-        raise _over("memory", f"The evaluation takes {self.limits.memory} bytes of memory or more")
+            if budget is not None and budget.visits // 2 < limits.visit - 1:
+                raise _over(BUDGET, f"The evaluation takes more than its share of {budget.visits} steps")
+            raise _over("visit", f"The evaluation takes {limits.visit} steps or more")
+        if budget is not None and budget.memory // 2 < limits.memory - 1:
+            raise _over(
+                BUDGET, f"The evaluation takes more than its share of {budget.memory} bytes of memory"
+            )
+        raise _over("memory", f"The evaluation takes {limits.memory} bytes of memory or more")
 
     # ---------------------------------------------------------------------------- the moment and chance
     def now(self) -> int:
@@ -152,6 +169,21 @@ class Frame:
         state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 & MASK
         state = (state ^ (state >> 27)) * 0x94D049BB133111EB & MASK
         return state ^ (state >> 31)
+
+
+def within(frame: Frame, result: Value, what: str, *numbers: object) -> Value:
+    """The result of an operation that does not wrap: an integer that has too many digits, or that needs more
+    than 64 bits where these are the limit, is an error. `what` shows the operation, with the numbers.
+    """
+    if type(result) is not int or LONG_MIN <= result <= LONG_MAX:
+        return result
+    exact = frame.environment.exact
+    if exact and -MOST < result < MOST:
+        frame.pay(result.bit_length() // 8)
+        return result
+    limit = f"{MOST_DIGITS:,} digits" if exact else "64 bits"
+    shown = what.format(*map(short_text, numbers))
+    raise SelError(Kind.ARITHMETIC, f"Integer overflow: {shown} needs more than {limit}")
 
 
 def _is_text(value: Value) -> bool:

@@ -11,9 +11,10 @@ from stretto.sel.numbers import (
     real_quotient,
     real_remainder,
     remainder,
+    to_double,
     wrapped,
 )
-from stretto.sel.runtime.frame import Frame
+from stretto.sel.runtime.frame import Frame, within
 from stretto.sel.syntax.source import concatenation
 from stretto.sel.text import text_of
 from stretto.sel.values import Preset, Type, Uuid, Value, is_null, type_of
@@ -28,11 +29,10 @@ COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
     "==": lambda left, right: left == right,
     "!=": lambda left, right: left != right,
 }
-ON_LONGS: Final[dict[str, Callable[[int, int], Value]]] = {
-    **COMPARISONS,
-    "+": lambda left, right: wrapped(left + right),
-    "-": lambda left, right: wrapped(left - right),
-    "*": lambda left, right: wrapped(left * right),
+ON_LONGS: Final[dict[str, Callable[[int, int], int]]] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
     "/": quotient,
     "%": remainder,
 }
@@ -55,24 +55,39 @@ def unsupported(operator: str, value: Value) -> SelError:
 # -------------------------------------------------------------------------------------------- the way in
 def binary(operator: str) -> Binary:
     """The function of an operator other than `&&` and `||`."""
-    if operator == "+":
-        return add
-    on_longs = ON_LONGS[operator]
+    compare = COMPARISONS.get(operator)
+    if compare is None:
+        return _arithmetic(operator)
 
     def apply(frame: Frame, left: Value, right: Value) -> Value:
         if type(left) is int and type(right) is int:
-            return on_longs(left, right)
+            return compare(left, right)
         return BY_LEFT.get(type_of(left), _other)(frame, operator, left, right)
 
     return apply
 
 
-def add(frame: Frame, left: Value, right: Value) -> Value:
-    """`+`: the sum, or the concatenation."""
-    if type(left) is int and type(right) is int:
-        total = left + right
-        return total if LONG_MIN <= total <= LONG_MAX else wrapped(total)
-    return BY_LEFT.get(type_of(left), _other)(frame, "+", left, right)
+def _arithmetic(operator: str) -> Binary:
+    compute, what = ON_LONGS[operator], f"{{}} {operator} {{}}"
+
+    def apply(frame: Frame, left: Value, right: Value) -> Value:
+        if type(left) is int and type(right) is int:
+            result = compute(left, right)
+            if LONG_MIN <= result <= LONG_MAX:
+                return result
+            return fitted(frame, result, what, left, right)
+        return BY_LEFT.get(type_of(left), _other)(frame, operator, left, right)
+
+    return apply
+
+
+def fitted(frame: Frame, result: int, what: str, *numbers: int) -> int:
+    """The result of an operation on integers; `what` shows the operation, with the numbers. A result that
+    needs more than 64 bits wraps. Where numbers are exact it does not, but it can have too many digits.
+    """
+    if LONG_MIN <= result <= LONG_MAX:
+        return result
+    return int(within(frame, result, what, *numbers)) if frame.environment.exact else wrapped(result)
 
 
 def concatenated(frame: Frame, left: Value, right: Value) -> str:
@@ -100,8 +115,10 @@ def equality(operator: str, equal: bool) -> bool:
 # -------------------------------------------------------------------------------------- by the left type
 def _number(frame: Frame, operator: str, left: Value, right: Value) -> Value:
     kind, other = type_of(left), type_of(right)
+    if other in NUMBERS and operator in COMPARISONS and frame.environment.exact:
+        return COMPARISONS[operator](left, right)
     if other in NUMBERS and operator in ON_DOUBLES:
-        return ON_DOUBLES[operator](float(left), float(right))
+        return ON_DOUBLES[operator](to_double(left), to_double(right))
     if other is Type.STRING and operator == "+":
         return concatenated(frame, left, right)
     if other is Type.STRING and operator not in {"==", "!="}:
@@ -186,30 +203,30 @@ def not_logical(operator: str, left: Value, right: Value) -> SelError:
 
 
 # ------------------------------------------------------------------------------------------------- unary
-def negative(value: Value) -> Value:
+def negative(frame: Frame, value: Value) -> Value:
     """`-value`."""
     if type(value) is int:
-        return wrapped(-value)
+        return fitted(frame, -value, "-({})", value)
     if type(value) is float:
         return -value
     raise unsupported("-", value)
 
 
-def positive(value: Value) -> Value:
+def positive(_: Frame, value: Value) -> Value:
     """`+value`."""
     if type(value) in {int, float}:
         return value
     raise unsupported("+", value)
 
 
-def inverse(value: Value) -> bool:
+def inverse(_: Frame, value: Value) -> bool:
     """`!value`."""
     if type(value) is bool:
         return not value
     raise unsupported("!", value)
 
 
-UNARY: Final[dict[str, Callable[[Value], Value]]] = {"-": negative, "+": positive, "!": inverse}
+UNARY: Final[dict[str, Callable[[Frame, Value], Value]]] = {"-": negative, "+": positive, "!": inverse}
 
 
 # -------------------------------------------------------------------------------------------- assignment
@@ -242,7 +259,9 @@ def assigned(frame: Frame, operator: str, old: Value, new: Value) -> Value:
     if kind is not type_of(new):
         raise mismatch(kind, type_of(new))
     operation = operator[0]
-    return ON_LONGS[operation](old, new) if kind is Type.LONG else ON_DOUBLES[operation](old, new)
+    if kind is Type.DOUBLE:
+        return ON_DOUBLES[operation](old, new)
+    return fitted(frame, ON_LONGS[operation](old, new), f"{{}} {operation} {{}}", old, new)
 
 
 def _appended(frame: Frame, old: Value, new: Value) -> str:

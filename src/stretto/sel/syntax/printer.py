@@ -14,6 +14,11 @@ ESCAPES: Final = str.maketrans(
 WORDS: Final = {True: "true", False: "false", None: "null"}
 
 
+def quoted(text: str) -> str:
+    """A text as a literal of the language."""
+    return f"'{text.translate(ESCAPES)}'"
+
+
 def show(node: tree.Node) -> str:
     """The text of a node."""
     return PRINTERS[type(node)](node)
@@ -27,7 +32,7 @@ def _list(nodes: tuple[tree.Expr, ...]) -> str:
 def _show_literal(node: tree.Literal) -> str:
     value = node.value
     if isinstance(value, str):
-        return f"'{value.translate(ESCAPES)}'"
+        return quoted(value)
     if isinstance(value, float):
         return double_text(value)
     return WORDS[value] if value is None or isinstance(value, bool) else str(value)

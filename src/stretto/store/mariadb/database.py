@@ -56,6 +56,9 @@ class MariadbDatabase:
     async def apart(self, work: Work[T]) -> T:
         return await self._repeated(self._beats, None, work)
 
+    async def examine(self) -> None:
+        """Nothing: the server says what is wrong with it in any transaction."""
+
     async def close(self) -> None:
         self._closed = True
         await self._pool.close()

@@ -1,6 +1,7 @@
 """Opening a MariaDB database: its tables must be there, and be those that the code knows."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Final
 
 from stretto.model.errors import PreconditionFailed
@@ -30,13 +31,19 @@ TRIED: Final = (  # they find nothing to do, but only who has the right to do it
 
 
 async def open_mariadb(
-    url: str, settings: DatabaseSettings = DEFAULTS, *, ahead: Callable[[], int] = lambda: 0
+    url: str,
+    settings: DatabaseSettings = DEFAULTS,
+    *,
+    ahead: Callable[[], int] = lambda: 0,
+    create: bool = False,
 ) -> Store:
     """A store on a database. What stands behind the `?` of the address counts more than the settings."""
     address = address_of(url, settings)
     try:
         connection = await connected(address)
         try:
+            if create and (await standing_at(connection))[0] is Standing.EMPTY:
+                await import_module("stretto.store.mariadb.upkeep").set_up(url)
             await _check(connection, address)
         finally:
             await connection.close()
@@ -45,9 +52,9 @@ async def open_mariadb(
     return SqlStore(MariadbDatabase(address, connection.server, ahead), address.settings)
 
 
-async def open_url(url: str, settings: DatabaseSettings) -> Store:
+async def open_url(url: str, settings: DatabaseSettings, *, create: bool = False) -> Store:
     """The store at an address."""
-    return await open_mariadb(url, settings)
+    return await open_mariadb(url, settings, create=create)
 
 
 async def standing_at(connection: Connection) -> tuple[Standing, str | None]:

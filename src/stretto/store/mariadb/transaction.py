@@ -1,7 +1,8 @@
 """A transaction on a connection of asyncmy."""
 
+import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from asyncmy.errors import IntegrityError
 
@@ -14,6 +15,8 @@ from stretto.store.mariadb.weight import most_of, too_large
 from stretto.store.sql.database import Taken
 from stretto.store.sql.rows.messages import OUTBOX
 from stretto.store.sql.statement import Bulk, Row, Statement, Way, mapped
+
+T = TypeVar("T")
 
 NOW: Final = f"SELECT {CLOCK}"
 POST: Final = Bulk(way=Way.INSERT, table="outbox", key=0, fields=OUTBOX)
@@ -46,6 +49,9 @@ class MariadbTransaction:
     async def now(self) -> int:
         ((clock,),) = (await self._connection.execute(NOW)).rows
         return int(clock) + self._ahead()
+
+    async def aside(self, compute: Callable[[], T]) -> T:
+        return await asyncio.to_thread(compute)
 
     async def all(self, statement: Statement, /, **values: Any) -> Sequence[Row]:
         return (await self._say(statement, values)).rows

@@ -14,6 +14,7 @@ from stretto.ports.rows import AttemptRow, NodeId, Phase, RunRow
 from stretto.store.memory.approvals import put_questions
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.leases import is_current
+from stretto.store.memory.permits import set_rate, take_permits
 from stretto.store.memory.post import consume, post, waiting
 from stretto.store.memory.run_rows import count_outcome, insert_run, mark_of
 
@@ -24,10 +25,11 @@ class MemoryCommits(Part):
     async def commit(self, node: NodeId, parts: Sequence[GroupPart]) -> Committed:  # noqa: ARG002 - no beat
         with self._db.transaction() as now:
             fenced = frozenset(part.lease.group for part in parts if not is_current(self._db, part.lease))
-            for part in parts:
-                if part.lease.group not in fenced:
-                    _Writing(self._db, part, now).write()
-            return Committed(now=now, fenced=fenced)
+            kept = [part for part in parts if part.lease.group not in fenced]
+            left = take_permits(self._db, kept, now)
+            for part in kept:
+                _Writing(self._db, part, now).write()
+            return Committed(now=now, fenced=fenced, left=left)
 
 
 class _Writing:
@@ -141,15 +143,18 @@ class _Writing:
             self._release(attempt)
 
     def _ask(self, ask: PermitAsk) -> None:
+        for tag, rate in ask.rates.items():
+            set_rate(self._db, tag, rate)
         for tag, limit in ask.limits.items():
             row = PermitRow(
                 attempt=ask.attempt,
                 tag=tag,
                 group=self._group,
-                granted=False,
+                granted=ask.taken,
                 since=ask.since,
                 criticality=ask.criticality,
                 limit=limit,
+                granted_at=self._now if ask.taken else None,
             )
             if (ask.attempt, tag) not in self._db.permits:
                 self._db.permits.put((ask.attempt, tag), row)

@@ -1,8 +1,12 @@
 """Records of functions, and results of theirs that are kept for a while."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
 
 from stretto.ports.functions import FunctionRecord
+from stretto.ports.groups import NodeState
+from stretto.ports.rows import NodeId
 from stretto.store.memory.database import Part
 from stretto.store.memory.schema import KeptResult
 
@@ -23,6 +27,21 @@ class MemoryFunctions(Part):
             before = self._db.functions.get(record.name)
             self._db.functions.put(record.name, record)
             return before
+
+    async def advertise(self, node: NodeId, functions: Collection[str]) -> bool:
+        with self._db.transaction():
+            row = self._db.nodes.get(node)
+            if row is None or row.state is NodeState.DEAD:
+                return False
+            self._db.nodes.put(node, msgspec.structs.replace(row, advertised=row.advertised + 1))
+            self._db.advertised.put(node, frozenset(functions))
+            return True
+
+    async def advertised(self, nodes: Collection[NodeId] | None = None) -> Mapping[NodeId, frozenset[str]]:
+        with self._db.transaction():
+            rows = self._db.nodes
+            asked = [each for each in rows if rows[each].state is NodeState.ALIVE] if nodes is None else nodes
+            return {each: known for each in sorted(asked) if (known := self._db.advertised.get(each))}
 
     async def cached(self, key: str, now: int) -> str | None:
         with self._db.transaction():

@@ -1,15 +1,14 @@
 """Nodes, beats and leases."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
 from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict
-from stretto.ports.failures import Fenced
 from stretto.ports.groups import BEAT_LASTS, Burial, GroupRow, Heard, NodeRow, NodeState
 from stretto.ports.rows import Lease, NodeId, Phase
-from stretto.ports.suspicion import NONE, Suspect, Suspicion
+from stretto.ports.suspicion import NONE, REASON, Suspect, Suspicion, after_a_death
 from stretto.store.memory.database import Database, Part
 
 
@@ -21,7 +20,7 @@ def is_current(db: Database, lease: Lease) -> bool:
 class MemoryGroups(Part):
     """See `ports.groups`."""
 
-    async def join(self, node: NodeId, address: str | None = None) -> Heard:
+    async def join(self, node: NodeId, address: str | None = None, functions: Collection[str] = ()) -> Heard:
         with self._db.transaction() as now:
             if node in self._db.nodes:
                 raise Conflict(f"the node id {node} was used before")
@@ -32,8 +31,11 @@ class MemoryGroups(Part):
                 expires_at=now + BEAT_LASTS,
                 joined_at=now,
                 address=address,
+                advertised=1 if functions else 0,
             )
             self._db.nodes.put(node, row)
+            if functions:
+                self._db.advertised.put(node, frozenset(functions))
             return Heard(now=now, nodes=self._nodes())
 
     async def beat(self, node: NodeId) -> Heard | None:
@@ -55,10 +57,11 @@ class MemoryGroups(Part):
             dead = msgspec.structs.replace(row, state=NodeState.DEAD, buried_at=now)
             self._db.nodes.put(node, dead)
             groups = self._owned(node)
-            for group in groups:
-                self._free(group, falls=group.falls + 1, suspicion=group.suspicion.after_a_death())
+            suspicions = after_a_death([group.suspicion for group in groups])
+            for group, suspicion in zip(groups, suspicions, strict=True):
+                self._free(group, falls=group.falls + 1, suspicion=suspicion)
             self._let_go(node, now)
-            guilty = [each.suspicion.guilty for each in groups]
+            guilty = [each for group in groups for each in group.suspicion.guilty]
             return Burial(
                 groups=tuple(each.group for each in groups),
                 quarantined=tuple(self._quarantine(guilty)),
@@ -74,7 +77,7 @@ class MemoryGroups(Part):
     async def leave(self, node: NodeId) -> None:
         with self._db.transaction() as now:
             for group in self._owned(node):
-                self._free(group, falls=group.falls)
+                self._free(group, falls=group.falls, suspicion=group.suspicion.after_a_leave())
             self._let_go(node, now)
             self._db.nodes.pop(node)
 
@@ -105,14 +108,14 @@ class MemoryGroups(Part):
         with self._db.transaction():
             return self._groups()
 
-    async def note_suspect(self, lease: Lease, suspect: Suspect | None) -> None:
+    async def note_suspects(self, notes: Mapping[Lease, Sequence[Suspect]]) -> frozenset[int]:
         with self._db.transaction():
-            if not is_current(self._db, lease):
-                raise Fenced((lease.group,))
-            group = self._db.groups[lease.group]
-            self._db.groups.put(
-                lease.group, msgspec.structs.replace(group, suspicion=group.suspicion.noting(suspect))
-            )
+            for lease, suspects in notes.items():
+                if is_current(self._db, lease):
+                    group = self._db.groups[lease.group]
+                    noted = msgspec.structs.replace(group, suspicion=group.suspicion.noting(suspects))
+                    self._db.groups.put(lease.group, noted)
+            return frozenset(lease.group for lease in notes if not is_current(self._db, lease))
 
     async def calm(self, leases: Sequence[Lease]) -> None:
         with self._db.transaction():
@@ -141,7 +144,7 @@ class MemoryGroups(Part):
         self._db.groups.put(group.group, taken)
         return Lease(taken.group, taken.generation)
 
-    def _free(self, group: GroupRow, falls: int, suspicion: Suspicion = NONE) -> None:
+    def _free(self, group: GroupRow, falls: int, suspicion: Suspicion) -> None:
         freed = msgspec.structs.replace(
             group, owner=None, generation=group.generation + 1, falls=falls, suspicion=suspicion
         )
@@ -155,19 +158,21 @@ class MemoryGroups(Part):
             work = self._db.work[attempt]
             if work.taken_by == node:
                 self._db.work.put(attempt, msgspec.structs.replace(work, taken_by=None, since=now))
+        if node in self._db.advertised:
+            self._db.advertised.pop(node)
 
-    def _quarantine(self, suspects: Iterable[Suspect | None]) -> list[RunKey]:
-        rows = [self._db.runs.get(each) for each in suspects if isinstance(each, RunKey)]
+    def _quarantine(self, guilty: Iterable[RunKey | int]) -> list[RunKey]:
+        rows = [self._db.runs.get(each) for each in guilty if isinstance(each, RunKey)]
         found = [row for row in rows if row is not None and row.phase is not Phase.ENDED]
         for row in found:
-            aside = msgspec.structs.replace(row, quarantined="owners of its group died at it")
+            aside = msgspec.structs.replace(row, quarantined=REASON)
             self._db.runs.put(row.key, aside)
         return [row.key for row in found]
 
-    def _park(self, suspects: Iterable[Suspect | None]) -> list[int]:
-        rows = [self._db.messages.get(each) for each in suspects if isinstance(each, int)]
+    def _park(self, guilty: Iterable[RunKey | int]) -> list[int]:
+        rows = [self._db.messages.get(each) for each in guilty if isinstance(each, int)]
         found = [row for row in rows if row is not None]
         for row in found:
-            aside = msgspec.structs.replace(row, parked="owners of its group died at it")
+            aside = msgspec.structs.replace(row, parked=REASON)
             self._db.messages.put(row.id, aside)
         return [row.id for row in found]

@@ -23,7 +23,7 @@ class HostClock:
         await asyncio.sleep(max(0, due - self.now()) / 1000)
 
 
-async def open_url(url: str, _settings: DatabaseSettings) -> Store:
+async def open_url(url: str, _settings: DatabaseSettings, *, create: bool = False) -> Store:  # noqa: ARG001
     """A new database in memory: nobody else has it, and it is gone with the store."""
     if url not in {"memory:", "memory://"}:
         raise InvalidRequest(f"a database in memory has no name: {url}", hint="write memory://")

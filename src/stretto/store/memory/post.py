@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from stretto.engine.events import ChildEnded
+from stretto.model.status import RunStatus
 from stretto.ports.failures import Stale
 from stretto.ports.messages import ChildEnd, Kind, Letter, Log, Message
 from stretto.ports.rows import RunRow
@@ -38,10 +39,10 @@ def consume(db: Database, message_ids: Iterable[int], group: int | None = None) 
         db.messages.pop(message_id)
 
 
-def post_log(db: Database, row: RunRow, now: int) -> Message:
+def post_log(db: Database, row: RunRow, now: int, old: RunStatus = RunStatus.CREATED) -> Message:
     """Tell the owner of a run's group that the run changed, or is there, outside of a commit."""
     record = row.record
-    body = Log(run=row.key, status=record.status, at=now)
+    body = Log(run=row.key, status=record.status, old=old, at=now)
     return post(db, Letter(ref=f"{row.key}:{record.status}", to_group=row.group, body=body), now)
 
 
@@ -50,9 +51,9 @@ def post_look(db: Database, row: RunRow, now: int) -> None:
     post(db, Letter(ref=f"{row.key}:look", to_group=row.group, body=Log(run=row.key, at=now)), now)
 
 
-def post_end(db: Database, row: RunRow, now: int) -> None:
+def post_end(db: Database, row: RunRow, now: int, old: RunStatus = RunStatus.CREATED) -> None:
     """Tell who wants to know that a run ended outside of a commit."""
-    post_log(db, row, now)
+    post_log(db, row, now, old)
     if row.parent is not None:
         event = ChildEnded(attempt=row.parent.attempt, child=row.key, status=row.record.status)
         post(db, Letter(ref=f"{row.key}", to_group=row.parent.group, body=ChildEnd(event=event)), now)

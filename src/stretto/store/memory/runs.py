@@ -10,6 +10,8 @@ from stretto.engine.records import RunKey
 from stretto.engine.timeline import appended
 from stretto.model.errors import Conflict, NotFound
 from stretto.model.properties import RunStrategy
+from stretto.model.status import RunStatus
+from stretto.model.timeline import TimelineEvent
 from stretto.ports.admission import (
     Counts,
     NewRun,
@@ -39,9 +41,10 @@ RUNNING: Final = (Phase.ADMITTED, Phase.LIVE)
 def counts_of(db: Database, workflow_id: str) -> Counts:
     """The runs of a workflow."""
     return Counts(
-        queued=len(db.runs_by_phase[workflow_id, Phase.QUEUED]),
+        queued=len(db.queues[workflow_id, False]),
         running=sum(len(db.runs_by_phase[workflow_id, phase]) for phase in RUNNING),
         failed=len(db.standing_failures[workflow_id]),
+        paused=len(db.queues[workflow_id, True]),
     )
 
 
@@ -77,7 +80,7 @@ class MemoryRuns(Part):
                 sent=tuple(writing.sent),
                 hints=frozenset(writing.hints),
                 to_launch=verdict.to_launch,
-                queued=len(self._db.runs_by_phase[workflow_id, Phase.QUEUED]),
+                queued=len(self._db.queues[workflow_id, False]),
             )
 
     async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, Counts] | None:
@@ -87,14 +90,14 @@ class MemoryRuns(Part):
 
     async def with_queue(self, workflow_ids: Collection[str]) -> list[str]:
         with self._db.transaction():
-            return sorted(each for each in workflow_ids if self._db.runs_by_phase[each, Phase.QUEUED])
+            return sorted(each for each in workflow_ids if self._db.queues[each, False])
 
     async def queues_at_home(self, groups: Collection[int]) -> list[str]:
         with self._db.transaction():
             return [
                 each
                 for each in self._db.workflow_ids[ALL]
-                if group_of_workflow(each) in groups and self._db.runs_by_phase[each, Phase.QUEUED]
+                if group_of_workflow(each) in groups and self._db.queues[each, False]
             ]
 
     async def run_of_request(self, workflow_id: str, request_id: str) -> RunKey | None:
@@ -113,7 +116,7 @@ def _advance(db: Database, timer: TimerAdvance) -> None:
 def _standing(db: Database, row: WorkflowRow, question: Question, now: int) -> Standing:
     workflow_id = row.workflow_id
     reading = question.reading(row.strategy)
-    queue = db.runs_by_phase[workflow_id, Phase.QUEUED]
+    queue, paused = db.queues[workflow_id, False], db.queues[workflow_id, True]
     ids = [asked.request_id for asked in question.requests]
     latest = {each: db.instances.get((workflow_id, each)) for each in question.instances}
     return Standing(
@@ -131,8 +134,9 @@ def _standing(db: Database, row: WorkflowRow, question: Question, now: int) -> S
         latest={each: _state(db.runs[key]) for each, key in latest.items() if key is not None},
         runs={key: _state(known) for key in question.runs if (known := db.runs.get(key)) is not None},
         queue=tuple(queue if reading.queue is None else queue[: reading.queue]),
-        running=tuple(running_of(db, workflow_id)) if reading.running else (),
-        failed=tuple(db.standing_failures[workflow_id]) if reading.failed else (),
+        paused=tuple(paused if reading.paused is None else paused[: reading.paused]),
+        running=tuple(running_of(db, workflow_id))[: reading.most] if reading.running else (),
+        failed=tuple(db.standing_failures[workflow_id])[: reading.most] if reading.failed else (),
     )
 
 
@@ -147,6 +151,7 @@ def _state(row: RunRow) -> RunState:
         status=record.status,
         failure=row.failure,
         paused=record.paused,
+        held=record.held,
         parent=row.parent,
     )
 
@@ -174,10 +179,13 @@ class _Writing:
         for pause in verdict.paused:
             self._pause(pause)
         for key, mark in verdict.marks.items():
-            self._mark(key, mark)
+            self._mark(key, mark, verdict.mark_event)
         for letter in verdict.sent:
             self.sent.append(post(self._db, letter, self._now).id)
             self.hints |= set() if letter.to_group is None else {letter.to_group}
+        if verdict.timeline:
+            known = self._db.timelines.get(self._row.workflow_id) or ()
+            self._db.timelines.put(self._row.workflow_id, (*known, *verdict.timeline))
         self._spend(verdict.spent)
 
     def _create(self, new: NewRun, *, admitted: bool) -> None:
@@ -209,33 +217,40 @@ class _Writing:
 
     def _end(self, end: QueuedEnd) -> None:
         row = self._queued(end.run)
-        record = copy(row.record)
-        record.status = end.status
+        record, old = copy(row.record), row.record.status
+        record.status, record.paused, record.held = end.status, False, False
         record.end_time = self._now
         record.timeline = appended(record.timeline, (end.event,))
         ended = msgspec.structs.replace(
             row, record=record, phase=Phase.ENDED, failure=mark_of(end.status), modify_time=self._now
         )
         self._db.runs.put(end.run, ended)
-        self._tell_end(ended)
+        self._tell_end(ended, old)
 
-    def _tell_end(self, row: RunRow) -> None:
+    def _tell_end(self, row: RunRow, old: RunStatus = RunStatus.CREATED) -> None:
         self.hints |= {row.group} if row.parent is None else {row.group, row.parent.group}
         count_outcome(self._db, row, self._now)
-        post_end(self._db, row, self._now)
+        post_end(self._db, row, self._now, old)
 
     def _pause(self, pause: QueuedPause) -> None:
         row = self._queued(pause.run)
-        record = copy(row.record)
-        record.paused = pause.paused
+        record, old = copy(row.record), row.record.status
+        record.paused, record.held, record.status = pause.paused, pause.held, pause.status
         record.timeline = appended(record.timeline, (pause.event,))
-        self._db.runs.put(pause.run, msgspec.structs.replace(row, record=record, modify_time=self._now))
+        changed = msgspec.structs.replace(row, record=record, modify_time=self._now)
+        self._db.runs.put(pause.run, changed)
+        if record.status is not old:
+            post_log(self._db, changed, self._now, old)
+            self.hints.add(row.group)
 
-    def _mark(self, key: RunKey, mark: FailureMark) -> None:
+    def _mark(self, key: RunKey, mark: FailureMark, event: TimelineEvent | None) -> None:
         row = self._db.runs.get(key)
         if row is None or row.failure is not FailureMark.STANDING:
             raise Stale(f"the failure of {key} does not stand")
-        self._db.runs.put(key, msgspec.structs.replace(row, failure=mark, modify_time=self._now))
+        record = copy(row.record)
+        record.timeline = appended(record.timeline, () if event is None else (event,))
+        marked = msgspec.structs.replace(row, record=record, failure=mark, modify_time=self._now)
+        self._db.runs.put(key, marked)
 
     def _queued(self, key: RunKey) -> RunRow:
         row = self._db.runs.get(key)

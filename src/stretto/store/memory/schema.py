@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stretto.engine.permits import Pace
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.breakpoint import StepBreakpoint
 from stretto.model.job_template import JobTemplate
@@ -94,6 +95,7 @@ class Schema:
         self.templates_of: Index[tuple[str, str], JobTemplate] = Index(lambda row: row.definition.version)
         self.templates: Table[tuple[str, str], JobTemplate] = self._table(self.templates_of)
         self.functions: Table[str, FunctionRecord] = self._table()
+        self.advertised: Table[NodeId, frozenset[str]] = self._table()
         self.results: Table[str, KeptResult] = self._table()
         self.bulk_jobs: Table[str, BulkJob] = self._table()
         self.bulk_items: Table[str, tuple[BulkItem, ...]] = self._table()  # by number
@@ -102,6 +104,7 @@ class Schema:
     def _make_run_tables(self) -> None:
         self.runs_of: Index[RunKey, RunRow] = Index(lambda row: row.key.workflow_id)
         self.runs_by_phase: Index[RunKey, RunRow] = Index(_by_phase)
+        self.queues: Index[RunKey, RunRow] = Index(_by_queue)
         self.runs_of_group: Index[RunKey, RunRow] = Index(_by_group)
         self.standing_failures: Index[RunKey, RunRow] = Index(_by_failure)
         self.iterations: Index[RunKey, RunRow] = Index(_by_root)
@@ -117,6 +120,7 @@ class Schema:
         self.runs: Table[RunKey, RunRow] = self._table(
             self.runs_of,
             self.runs_by_phase,
+            self.queues,
             self.runs_of_group,
             self.standing_failures,
             self.iterations,
@@ -167,6 +171,7 @@ class Schema:
             self.holders, self.waiters, self.permits_of
         )
         self.tags: Table[str, TagPermit] = self._table()
+        self.paces: Table[str, Pace] = self._table()
 
     def _make_signal_tables(self) -> None:
         self.last_seqs: Table[str, int] = self._table()
@@ -210,6 +215,11 @@ def _by_group(row: RunRow) -> tuple[int, Phase] | None:
 
 def _by_phase(row: RunRow) -> tuple[str, Phase] | None:
     return (row.key.workflow_id, row.phase) if row.root == row.key else None  # iterations are never queued
+
+
+def _by_queue(row: RunRow) -> tuple[str, bool] | None:
+    """The workflow, and whether the run is paused: then it is passed over."""
+    return (row.key.workflow_id, row.record.is_paused) if row.phase is Phase.QUEUED else None
 
 
 def _by_failure(row: RunRow) -> str | None:

@@ -48,5 +48,8 @@ class MemoryStore(
         with self._db.transaction() as now:
             return now
 
+    async def probe(self) -> None:
+        """Memory is always there."""
+
     async def close(self) -> None:
         """There is nothing to let go of: the database lives as long as somebody holds it."""

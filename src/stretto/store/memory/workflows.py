@@ -10,6 +10,7 @@ from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
 from stretto.model.event import ChangeEvent
 from stretto.model.properties import PropertiesSnapshot, RunStrategy, RunStrategyRule
 from stretto.model.status import RunStatus
+from stretto.model.tag import merge_tags
 from stretto.model.timeline import WorkflowChange
 from stretto.model.workflow import Workflow, WorkflowVersion
 from stretto.ports.messages import Letter, Log
@@ -74,10 +75,9 @@ class MemoryWorkflows(Part):
             if row is None:
                 raise NotFound(f"Cannot find workflow [{workflow_id}]")
             counts = counts_of(db, workflow_id)
-            if counts.queued or counts.running:
+            if counts.unended:
                 raise WrongState(
-                    f"Cannot delete workflow [{workflow_id}]: "
-                    f"{counts.queued + counts.running} of its runs have not ended"
+                    f"Cannot delete workflow [{workflow_id}]: {counts.unended} of its runs have not ended"
                 )
             db.workflows.put(workflow_id, WorkflowEntry(row=row, deleted=True))
             replace_signal_triggers(db, workflow_id, ())
@@ -167,8 +167,8 @@ class MemoryWorkflows(Part):
     async def workflow_tags(self, prefix: str, *, most: int = 10) -> list[str]:
         with self._db.transaction():
             rows = (self._db.workflows[each].row for each in self._db.workflow_ids[ALL])
-            tags = {tag.name for row in rows if row is not None for tag in row.properties.tags or ()}
-            return sorted(tag for tag in tags if tag.startswith(prefix))[:most]
+            names = {name for row in rows if row is not None for name in _tag_names(self._db, row)}
+            return sorted(name for name in names if name.startswith(prefix))[:most]
 
     async def totals(self, since: int, until: int, width: int = TOTALS_EVERY) -> list[Total]:
         found: dict[int, Counter[RunStatus]] = {}
@@ -246,6 +246,7 @@ def _head(workflow: Workflow) -> VersionHead:
     return VersionHead(
         name=workflow.name,
         criticality=workflow.criticality,
+        tags=workflow.tags or (),
         time_triggers=len(workflow.time_triggers or ()),
         signal_triggers=len(workflow.signal_triggers or ()),
     )
@@ -257,10 +258,16 @@ def _is_wanted(db: Database, row: WorkflowRow, wanted: WorkflowFilter) -> bool:
         row.workflow_id.startswith(wanted.prefix)
         and all(word.lower() in row.workflow_id.lower() for word in wanted.words)
         and (wanted.owner is None or (properties.owner is not None and properties.owner.name == wanted.owner))
-        and (wanted.tag is None or any(tag.name == wanted.tag for tag in properties.tags or ()))
+        and (wanted.tag is None or wanted.tag in _tag_names(db, row))
         and wanted.active in {None, row.active_version > 0}
         and (wanted.has is None or _has(db, row.workflow_id, wanted.has, wanted.since))
     )
+
+
+def _tag_names(db: Database, row: WorkflowRow) -> set[str]:
+    """The tags under which lists find a workflow: of its properties, and of its default version."""
+    defined = db.versions[row.workflow_id, row.default_version].workflow.tags
+    return {tag.name for tag in merge_tags(defined, row.properties.tags)}
 
 
 def _has(db: Database, workflow_id: str, status: RunStatus, since: int) -> bool:

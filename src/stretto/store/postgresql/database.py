@@ -84,6 +84,9 @@ class PostgresDatabase:
             self._pool.put(connection)
         return Answer(is_written=fine, now=now, held=frozenset(held))
 
+    async def examine(self) -> None:
+        """Nothing: the server says what is wrong with it in any transaction."""
+
     async def close(self) -> None:
         self._closed = True
         self._pool.close()

@@ -1,6 +1,7 @@
 """Opening a PostgreSQL database: its tables must be there, and be those that the code knows."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final
 
 from stretto.model.errors import PreconditionFailed
@@ -24,13 +25,19 @@ NOT_OURS: Final = (
 
 
 async def open_postgresql(
-    url: str, settings: DatabaseSettings = DEFAULTS, *, ahead: Callable[[], int] = lambda: 0
+    url: str,
+    settings: DatabaseSettings = DEFAULTS,
+    *,
+    ahead: Callable[[], int] = lambda: 0,
+    create: bool = False,
 ) -> Store:
     """A store on a database. What stands behind the `?` of the address counts more than the settings."""
     address = address_of(url, settings)
     try:
         connection = await connected(address)
         try:
+            if create and (await standing_at(connection))[0] is Standing.EMPTY:
+                await import_module("stretto.store.postgresql.upkeep").set_up(url)
             await _check(connection, address.place)
         except BaseException:
             connection.terminate()
@@ -40,9 +47,9 @@ async def open_postgresql(
     return SqlStore(PostgresDatabase(address, connection, ahead), address.settings)
 
 
-async def open_url(url: str, settings: DatabaseSettings) -> Store:
+async def open_url(url: str, settings: DatabaseSettings, *, create: bool = False) -> Store:
     """The store at an address."""
-    return await open_postgresql(url, settings)
+    return await open_postgresql(url, settings, create=create)
 
 
 async def standing_at(connection: Any) -> tuple[Standing, str | None]:

@@ -1,7 +1,8 @@
 """A transaction on a connection of asyncpg."""
 
+import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import asyncpg
 
@@ -10,6 +11,8 @@ from stretto.store.postgresql.dialect import CLOCK, spell, spell_all
 from stretto.store.sql.database import Taken
 from stretto.store.sql.rows.messages import OUTBOX
 from stretto.store.sql.statement import Bulk, Row, Statement, Way
+
+T = TypeVar("T")
 
 NOW: Final = f"SELECT {CLOCK}"
 POST: Final = Bulk(way=Way.INSERT, table="outbox", key=0, fields=OUTBOX)
@@ -34,6 +37,9 @@ class PostgresTransaction:
     async def now(self) -> int:
         clock: int = await self._connection.fetchval(NOW)
         return clock + self._ahead()
+
+    async def aside(self, compute: Callable[[], T]) -> T:
+        return await asyncio.to_thread(compute)
 
     async def all(self, statement: Statement, /, **values: Any) -> Sequence[Row]:
         await self.write()

@@ -30,7 +30,12 @@ A_DAY: Final = 86_400_000  # milliseconds
 
 def upgrade(url: str) -> None:
     """Make the tables, or bring them up to date. Of two at once, the second waits and finds nothing to do."""
-    asyncio.run(_with(url, _upgrade))
+    asyncio.run(set_up(url))
+
+
+async def set_up(url: str) -> None:
+    """The same, for whoever has an event loop."""
+    await _with(url, _upgrade)
 
 
 def check(url: str) -> tuple[Standing, str | None]:

@@ -57,8 +57,12 @@ IN_LANE: Final = (
 )
 QUEUE: Final = Statement(IN_LANE.format("= 'QUEUED'"))
 FRONT: Final = Statement(IN_LANE.format("= 'QUEUED'") + " LIMIT :most")
+PAUSED: Final = Statement(IN_LANE.format("= 'PAUSED'"))
+SOME_PAUSED: Final = Statement(IN_LANE.format("= 'PAUSED'") + " LIMIT :most")
 RUNNING: Final = Statement(IN_LANE.format("IN ('ADMITTED', 'LIVE')"))
+SOME_RUNNING: Final = Statement(IN_LANE.format("IN ('ADMITTED', 'LIVE')") + " LIMIT :most")
 FAILED: Final = Statement(IN_LANE.format("= 'FAILED'"))
+SOME_FAILED: Final = Statement(IN_LANE.format("= 'FAILED'") + " LIMIT :most")
 
 
 class Locked(NamedTuple):
@@ -124,9 +128,10 @@ async def _standing(
         fenced=frozenset(asked.request_id for asked in question.requests if asked.lease in late),
         latest={state.key.instance_id: state for state in latest},
         runs={state.key: state for state in await _states(tx, question.runs)},
-        queue=await _queue(tx, workflow_id, reading.queue),
-        running=await _keys(tx, RUNNING, workflow_id) if reading.running else (),
-        failed=await _keys(tx, FAILED, workflow_id) if reading.failed else (),
+        queue=await _some(tx, QUEUE, FRONT, workflow_id, reading.queue),
+        paused=await _some(tx, PAUSED, SOME_PAUSED, workflow_id, reading.paused),
+        running=await _some(tx, RUNNING, SOME_RUNNING, workflow_id, reading.most if reading.running else 0),
+        failed=await _some(tx, FAILED, SOME_FAILED, workflow_id, reading.most if reading.failed else 0),
     )
 
 
@@ -150,12 +155,14 @@ async def _states(tx: Transaction, runs: Sequence[RunKey]) -> list[RunState]:
     return [run_state(row) for row in await tx.all(STATES, runs=sorted(set(runs)))]
 
 
-async def _queue(tx: Transaction, workflow_id: str, most: int | None) -> tuple[RunKey, ...]:
+async def _some(
+    tx: Transaction, all_of_them: Statement, front: Statement, workflow_id: str, most: int | None
+) -> tuple[RunKey, ...]:
     if most == 0:
         return ()
     if most is None:
-        return await _keys(tx, QUEUE, workflow_id)
-    return await _keys(tx, FRONT, workflow_id, most=most)
+        return await _keys(tx, all_of_them, workflow_id)
+    return await _keys(tx, front, workflow_id, most=most)
 
 
 async def _keys(tx: Transaction, statement: Statement, workflow_id: str, **more: Any) -> tuple[RunKey, ...]:

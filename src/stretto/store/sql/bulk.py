@@ -26,8 +26,10 @@ MAKE: Final = Statement(lambda d: d.missing("bulk_job", JOB))
 MAKE_ITEMS: Final = Bulk(way=Way.INSERT, table="bulk_item", key=2, fields=ITEM)
 NOTE_ITEMS: Final = Bulk(way=Way.UPDATE, table="bulk_item", key=2, fields=ITEM)
 FREE: Final = Statement(
-    "SELECT job_id, held_until, doc FROM bulk_job WHERE state = 'RUNNING' AND held_until <= :now "
-    "ORDER BY held_until LIMIT 1"
+    lambda d: (
+        f"SELECT job_id, held_until, doc FROM bulk_job WHERE state = 'RUNNING' AND held_until <= {d.clock} "
+        "ORDER BY held_until LIMIT 1"
+    )
 )
 TAKE: Final = Statement(
     "UPDATE bulk_job SET held_until = :until "
@@ -74,9 +76,9 @@ class SqlBulks(Part):
 
     async def take_bulk(self, hold: int) -> BulkJob | None:
         async def look(tx: Transaction) -> Row | None:
-            return await tx.one(FREE, now=await tx.now())
+            return await tx.one(FREE)
 
-        free = await self._db.read(look)  # most of the time there is none: then nothing is locked
+        free = await self._look(look)  # most of the time there is none: then nothing is locked
         if free is None:
             return None
         job_id, seen, doc = free

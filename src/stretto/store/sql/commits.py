@@ -18,12 +18,13 @@ from stretto.store.sql.database import Database, Taken, Transaction
 from stretto.store.sql.fence import fenced_now
 from stretto.store.sql.large import PUT_LARGE
 from stretto.store.sql.part import DEFAULTS, Part
+from stretto.store.sql.permit_room import take_permits
 from stretto.store.sql.phases import Known, runs_of, settled
-from stretto.store.sql.plan import Plan, by_key
+from stretto.store.sql.plan import Plan, by_key, rates_of
 from stretto.store.sql.rows.attempts import PUT_ATTEMPT, PUT_ATTEMPT_ON, PUT_LOOP
 from stretto.store.sql.rows.keys import run_from
 from stretto.store.sql.rows.messages import sent_at
-from stretto.store.sql.rows.permits import ASK
+from stretto.store.sql.rows.permits import ASK, TAKE
 from stretto.store.sql.rows.runs import PUT_ITERATION, UPDATE_RUN, WAKE_RUN
 from stretto.store.sql.rows.workflows import ADD_OUTCOME, outcome_rows
 from stretto.store.sql.signals import PUT_WAIT
@@ -91,9 +92,12 @@ class SqlCommits(Part):
         async def work(tx: Transaction) -> Committed:
             lost, now = await fenced_now(tx, (part.lease for part in parts))
             kept = [plan for plan in plans if plan.group not in lost]
+            left = await take_permits(
+                tx, [part for part in parts if part.lease.group not in lost], rates_of(kept)
+            )
             await _write(tx, kept, now, shard)
             await self._renew(tx, node, now)
-            return Committed(now=now, fenced=lost)
+            return Committed(now=now, fenced=lost, left=left)
 
         done = await self._at_once(node, parts, plans)
         if done is None:
@@ -201,6 +205,7 @@ async def _write_rows(tx: Transaction, plans: Sequence[Plan], now: int) -> None:
         *((release, released, {}) for release in RELEASES),
         (MATCHED, by_key((plan.matched for plan in plans), 6), {}),
         (ASK, by_key((plan.asks for plan in plans), 6), {}),
+        (TAKE, by_key((plan.takes for plan in plans), 6), {"granted_at": now}),
         (PUT_WAIT, by_key((plan.waits for plan in plans), 7), {}),
         (PUT_WORK, by_key((plan.work for plan in plans), 5), {"since": now}),
     ):

@@ -5,6 +5,7 @@ from typing import Any, Final
 from stretto.ports.admission import Counts
 from stretto.ports.rows import FailureMark, Phase
 from stretto.store.sql.database import Transaction
+from stretto.store.sql.rows.runs import PAUSED_LANE
 from stretto.store.sql.statement import Statement
 
 # One statement: a run that ends is seen as running or as failed, never as neither.
@@ -24,4 +25,5 @@ def counts_from(lanes: dict[Any, Any]) -> Counts:
         queued=lanes.get(Phase.QUEUED, 0),
         running=lanes.get(Phase.ADMITTED, 0) + lanes.get(Phase.LIVE, 0),
         failed=lanes.get(FailureMark.STANDING, 0),
+        paused=lanes.get(PAUSED_LANE, 0),
     )

@@ -23,6 +23,10 @@ class Transaction(Protocol):
         """The database's clock, in milliseconds since 1970: not the begin of the transaction, but now."""
         ...
 
+    async def aside(self, compute: Callable[[], T]) -> T:
+        """What a long computation on rows returns; an event loop goes on meanwhile."""
+        ...
+
     async def all(self, statement: Statement, /, **values: Any) -> Sequence[Row]:
         """The rows that it finds."""
         ...
@@ -90,6 +94,10 @@ class Database(Protocol):
         """For a work (a beat) whose statements need no transaction around them: each is committed for
         itself. It waits for no other of this process, and may be repeated.
         """
+        ...
+
+    async def examine(self) -> None:
+        """Raise `Unavailable` if something is wrong that a small transaction does not show."""
         ...
 
     async def close(self) -> None:

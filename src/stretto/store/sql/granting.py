@@ -3,14 +3,17 @@
 Only as many waiters of a tag are read as could go: behind those, all places are taken by who stands before.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from stretto.engine.events import Granted
-from stretto.engine.permits import Waiter, limit_of
+from stretto.engine.permits import Pace, Waiter, limit_of
 from stretto.engine.records import AttemptKey
+from stretto.model.permit import parse_rate
 from stretto.ports.messages import Grant, Letter
-from stretto.ports.permits import GrantRule, PermitRow
+from stretto.ports.permits import GrantRule, Grants, PermitRow
+from stretto.store.sql.codec import GRANTS
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.posting import post
 from stretto.store.sql.rows.keys import flat
@@ -38,8 +41,12 @@ LOCK_TAGS: Final = Statement(
     )
 )
 OWN_LIMITS: Final = Statement(
-    lambda d: f"SELECT tag, max_allowed FROM tag WHERE {d.among('tag', 'tags', TEXT)}"
+    lambda d: (
+        "SELECT tag.tag, max_allowed, rate, grants FROM tag LEFT JOIN tag_rate ON tag_rate.tag = tag.tag "
+        f"WHERE {d.among('tag.tag', 'tags', TEXT)}"
+    )
 )
+SET_GRANTS: Final = Statement("UPDATE tag_rate SET grants = :grants WHERE tag = :tag")
 HELD: Final = Statement(
     lambda d: (
         f"SELECT tag, COUNT(*) FROM permit WHERE {d.among('tag', 'tags', TEXT)} AND granted = 1 GROUP BY tag"
@@ -73,55 +80,92 @@ LET_GO: Final = Bulk(
 )
 
 
-async def grant(tx: Transaction, tags: Sequence[str], rule: GrantRule) -> list[AttemptKey]:
+class Room(NamedTuple):
+    """How tags stand: how many hold them, their limits, and the rates of those that have one."""
+
+    held: Mapping[str, int]
+    limits: Mapping[str, int | None]
+    paces: Mapping[str, Pace]
+
+
+class Line(NamedTuple):
+    """Those who might go, each with all its permits, by attempt; and for which slots others wait."""
+
+    permits: Mapping[AttemptKey, list[PermitRow]]
+    room: Room
+    next_slots: Mapping[str, int] = {}
+
+
+async def grant(tx: Transaction, tags: Sequence[str], rule: GrantRule) -> Grants:
     """Let those go that wait for these tags, as far as the rule says."""
     first = await _first_in_line(tx, tags)
-    locked = sorted({permit.tag for permits in first.values() for permit in permits})
+    locked = sorted({permit.tag for permits in first.permits.values() for permit in permits})
     if not locked:
-        return []
-    await tx.bulk(MAKE_TAGS, [(tag, 0) for tag in locked])
+        return Grants([], next_slots=first.next_slots)
+    # A tag without a row has no limit. One that an attempt brings along needs a row, to be locked.
+    limited = {each.tag for permits in first.permits.values() for each in permits if each.limit is not None}
+    await tx.bulk(MAKE_TAGS, [(tag, 0) for tag in sorted(limited)])
     await tx.all(LOCK_TAGS, tags=locked)
     line = await _first_in_line(tx, locked)  # read again: now it holds still
-    queue = _waiters(line)
-    held, limits = await held_of(tx, locked), await limits_of(tx, locked)
-    lucky = rule([waiter for waiter, _key in queue], held, limits, frozenset(locked))
+    queue = _waiters(line.permits)
+    now = await tx.now()
+    paces = line.room.paces
+    slots = {tag: pace.slots(now) for tag, pace in paces.items()}
+    waiters = [waiter for waiter, _key in queue]
+    lucky = rule(waiters, line.room.held, line.room.limits, frozenset(locked), slots)
     keys = {waiter.attempt: key for waiter, key in queue}
     going = [keys[waiter.attempt] for waiter in lucky]
-    await _let_go(tx, going, line)
-    return going
+    await _let_go(tx, going, line.permits, now)
+    starts = Counter(tag for waiter in lucky for tag in waiter.tags if tag in paces)
+    for tag, count in sorted(starts.items()):
+        await tx.run(SET_GRANTS, tag=tag, grants=GRANTS.write(paces[tag].started(now, count).grants))
+    groups = frozenset(line.permits[key][0].group for key in going)
+    return Grants(going, groups, {**first.next_slots, **line.next_slots})
 
 
-async def _first_in_line(tx: Transaction, tags: Sequence[str]) -> dict[AttemptKey, list[PermitRow]]:
-    """Those who wait for these tags and might go, each with all its permits, by attempt."""
-    held, limits = await held_of(tx, tags), await limits_of(tx, tags)
+async def _first_in_line(tx: Transaction, tags: Sequence[str]) -> Line:
+    """Those who wait for these tags and might go."""
+    room = await room_of(tx, tags)
+    now = await tx.now() if room.paces else 0
     keys: set[tuple[object, ...]] = set()
+    next_slots: dict[str, int] = {}
     for tag in tags:
-        limit = limits[tag]
-        most = MOST_AT_ONCE if limit is None else max(limit - held.get(tag, 0), 0)
-        keys.update(tuple(row) for row in await tx.all(LINE, tag=tag, most=most))
+        limit, pace = room.limits[tag], room.paces.get(tag)
+        most = MOST_AT_ONCE if limit is None else max(limit - room.held.get(tag, 0), 0)
+        if pace is not None and not pace.slots(now):
+            if await tx.all(LINE, tag=tag, most=1):
+                next_slots[tag] = pace.next_slot(now)
+            continue
+        slots = most if pace is None else min(most, pace.slots(now))
+        keys.update(tuple(row) for row in await tx.all(LINE, tag=tag, most=slots))
     found: dict[AttemptKey, list[PermitRow]] = {}
     for row in await tx.all(PERMITS_OF, attempts=sorted(keys)) if keys else ():
         permit = permit_row(row)
         found.setdefault(permit.attempt, []).append(permit)
-    return found
+    return Line(found, room, next_slots)
 
 
-async def held_of(tx: Transaction, tags: Sequence[str]) -> dict[str, int]:
-    return mapped(await tx.all(HELD, tags=list(tags)))
-
-
-async def limits_of(tx: Transaction, tags: Sequence[str]) -> dict[str, int | None]:
-    """What a user set; else what the first holder brought along; else the first waiter."""
-    own = mapped(await tx.all(OWN_LIMITS, tags=list(tags)))
-    limits: dict[str, int | None] = {}
-    for tag in tags:
-        limit = own.get(tag)
-        if limit is None:
-            holder = await tx.one(FIRST_HOLDERS_LIMIT, tag=tag)
-            waiter = await tx.one(FIRST_WAITERS_LIMIT, tag=tag) if holder is None else None
-            limit = limit_of(None, holder[0] if holder else None, waiter[0] if waiter else None)
+async def room_of(tx: Transaction, tags: Sequence[str]) -> Room:
+    """A limit is what a user set; else what the first holder brought along; else the first waiter."""
+    held = mapped(await tx.all(HELD, tags=list(tags)))
+    limits: dict[str, int | None] = dict.fromkeys(tags)
+    paces: dict[str, Pace] = {}
+    for tag, limit, rate, grants in await tx.all(OWN_LIMITS, tags=list(tags)):
         limits[tag] = limit
-    return limits
+        known = None if rate is None else parse_rate(rate)
+        if known is not None:
+            paces[tag] = Pace(known, () if grants is None else GRANTS.read(grants))
+    for tag in tags:
+        if limits[tag] is None:
+            limits[tag] = await brought_limit(tx, tag)
+    return Room(held, limits, paces)
+
+
+async def brought_limit(tx: Transaction, tag: str) -> int | None:
+    """The limit of a tag without one of its own: that of its first holder that has one, else of a waiter."""
+    holder = await tx.one(FIRST_HOLDERS_LIMIT, tag=tag)
+    waiter = await tx.one(FIRST_WAITERS_LIMIT, tag=tag) if holder is None else None
+    return limit_of(None, holder[0] if holder else None, waiter[0] if waiter else None)
 
 
 def _waiters(line: Mapping[AttemptKey, Sequence[PermitRow]]) -> list[tuple[Waiter, AttemptKey]]:
@@ -143,10 +187,9 @@ def _waiters(line: Mapping[AttemptKey, Sequence[PermitRow]]) -> list[tuple[Waite
 
 
 async def _let_go(
-    tx: Transaction, going: Sequence[AttemptKey], line: Mapping[AttemptKey, Sequence[PermitRow]]
+    tx: Transaction, going: Sequence[AttemptKey], line: Mapping[AttemptKey, Sequence[PermitRow]], now: int
 ) -> None:
     """All their permits are granted, and their owners are told."""
-    now = await tx.now()
     rows = [(*flat(key), permit.tag, 1) for key in sorted(going) for permit in line[key]]
     await tx.bulk(LET_GO, rows, granted_at=now)
     await post(tx, list(_letters(going, line)), now)

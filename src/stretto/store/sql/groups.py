@@ -1,20 +1,21 @@
 """Nodes, beats and leases."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict
 from stretto.ports.groups import Burial, GroupRow, Heard, NodeRow, NodeState
 from stretto.ports.rows import Lease, NodeId
-from stretto.ports.suspicion import NONE, Suspect, Suspicion
+from stretto.ports.suspicion import NONE, REASON, Suspect, Suspicion, after_a_death
 from stretto.store.sql.codec import SUSPICION
 from stretto.store.sql.database import Transaction
-from stretto.store.sql.fence import check, node_state
+from stretto.store.sql.fence import node_state
+from stretto.store.sql.functions import NO_ADVERTISEMENT, put_advertisement
 from stretto.store.sql.lengths import NODE_LENGTH, fitting
 from stretto.store.sql.part import Part
 from stretto.store.sql.rows.keys import of_run
-from stretto.store.sql.statement import INT, RUN_KEY, Row, Statement, given, ints, texts
+from stretto.store.sql.statement import INT, RUN_KEY, Bulk, Row, Statement, Way, given, ints, texts
 
 NEW_NODE: Final = (*texts("node_id", "state"), *ints("joined_at"), *texts("address"))
 JOIN: Final = Statement(lambda d: d.missing("node", NEW_NODE))
@@ -25,8 +26,9 @@ BEAT: Final = Statement(
 NODES: Final = Statement(
     lambda d: (
         f"SELECT {d.clock}, node.node_id, state, COALESCE(n, last_n), COALESCE(expires_at, expired_at), "
-        "joined_at, buried_at, address FROM node LEFT JOIN beat ON beat.node_id = node.node_id "
-        "ORDER BY node.node_id"
+        "joined_at, buried_at, address, COALESCE(version, 0) FROM node "
+        "LEFT JOIN beat ON beat.node_id = node.node_id "
+        "LEFT JOIN advertisement ON advertisement.node_id = node.node_id ORDER BY node.node_id"
     )
 )
 LOCK_NODE: Final = Statement(lambda d: f"SELECT state FROM node WHERE node_id = :node {d.exclusive}")
@@ -66,10 +68,10 @@ CALM: Final = Statement(
     lambda d: f"UPDATE flow_group SET falls = 0, suspect = NULL WHERE {d.among('group_id', 'groups', INT)}"
 )
 LET_GO: Final = Statement(
-    "UPDATE flow_group SET owner = NULL, generation = generation + 1, falls = falls + :fall, suspect = NULL "
+    "UPDATE flow_group SET owner = NULL, generation = generation + 1, falls = falls + :fall "
     "WHERE owner = :node"
 )
-SUSPECT_OF: Final = Statement("UPDATE flow_group SET suspect = :suspect WHERE group_id = :group")
+NOTE: Final = Bulk(way=Way.UPDATE, table="flow_group", key=1, fields=(*ints("group_id"), *texts("suspect")))
 
 NO_MAIL: Final = Statement("DELETE FROM outbox WHERE to_node = :node")
 FREE_WORK: Final = Statement("UPDATE work SET taken_by = NULL, since = :now WHERE taken_by = :node")
@@ -77,13 +79,12 @@ QUARANTINE: Final = Statement(
     f"UPDATE run SET aside = 1, quarantined = :reason WHERE {given(RUN_KEY)} AND phase <> 'ENDED'"
 )
 PARK: Final = Statement("UPDATE outbox SET is_parked = 1, parked = :reason WHERE id = :id")
-REASON: Final = "owners of its group died at it"
 
 
 class SqlGroups(Part):
     """See `ports.groups`."""
 
-    async def join(self, node: NodeId, address: str | None = None) -> Heard:
+    async def join(self, node: NodeId, address: str | None = None, functions: Collection[str] = ()) -> Heard:
         fitting(node, NODE_LENGTH, "a node id")
 
         async def work(tx: Transaction) -> Heard:
@@ -91,6 +92,8 @@ class SqlGroups(Part):
             if not await tx.run(JOIN, node_id=node, state=NodeState.ALIVE, joined_at=now, address=address):
                 raise Conflict(f"the node id {node} was used before")
             await tx.run(FIRST_BEAT, node=node, expires_at=now + self._settings.beat_lasts)
+            if functions:
+                await put_advertisement(tx, node, 1, functions)
             return await _heard(tx)
 
         return await self._db.write(work)
@@ -116,11 +119,9 @@ class SqlGroups(Part):
             await tx.run(DEAD, node=node, now=now, n=beat[0], expires_at=beat[1])
             await tx.run(NO_BEAT, node=node)
             await _let_go(tx, node, now, fall=1)
-            for group in groups:
-                if group.suspicion != NONE:
-                    accused = SUSPICION.write(group.suspicion.after_a_death())
-                    await tx.run(SUSPECT_OF, group=group.group, suspect=accused)
-            guilty = [group.suspicion.guilty for group in groups]
+            accused = after_a_death([group.suspicion for group in groups])
+            await _note(tx, dict(zip(groups, accused, strict=True)))
+            guilty = [each for group in groups for each in group.suspicion.guilty]
             return Burial(
                 groups=tuple(group.group for group in groups),
                 quarantined=tuple([each async for each in _quarantined(tx, guilty)]),
@@ -139,8 +140,9 @@ class SqlGroups(Part):
         async def work(tx: Transaction) -> None:
             await tx.one(LOCK_NODE, node=node)
             await tx.one(LOCK_BEAT, node=node)
-            await tx.all(OWNED, node=node)
+            groups = [_group(row) for row in await tx.all(OWNED, node=node)]
             await _let_go(tx, node, await tx.now(), fall=0)
+            await _note(tx, {group: group.suspicion.after_a_leave() for group in groups})
             await tx.run(NO_BEAT, node=node)
             await tx.run(NO_NODE, node=node)
 
@@ -181,14 +183,15 @@ class SqlGroups(Part):
 
         return await self._db.look(work)
 
-    async def note_suspect(self, lease: Lease, suspect: Suspect | None) -> None:
-        async def work(tx: Transaction) -> None:
-            (row,) = await tx.all(NAMED, groups=[lease.group])
-            await check(tx, [lease])
-            noted = SUSPICION.write(_group(row).suspicion.noting(suspect))
-            await tx.run(SUSPECT_OF, group=lease.group, suspect=noted)
+    async def note_suspects(self, notes: Mapping[Lease, Sequence[Suspect]]) -> frozenset[int]:
+        suspects = {lease.group: noted for lease, noted in notes.items()}
 
-        await self._db.write(work)
+        async def work(tx: Transaction) -> frozenset[int]:
+            groups = [_group(row) for row in await _current(tx, notes)]
+            await _note(tx, {group: group.suspicion.noting(suspects[group.group]) for group in groups})
+            return frozenset(suspects).difference(group.group for group in groups)
+
+        return await self._db.write(work)
 
     async def calm(self, leases: Sequence[Lease]) -> None:
         async def work(tx: Transaction) -> None:
@@ -207,7 +210,7 @@ async def _heard(tx: Transaction) -> Heard:
 
 
 def _node(columns: Row) -> NodeRow:
-    _now, node, state, beats, expires_at, joined_at, buried_at, address = columns
+    _now, node, state, beats, expires_at, joined_at, buried_at, address, advertised = columns
     return NodeRow(
         node=NodeId(node),
         state=NodeState(state),
@@ -216,6 +219,7 @@ def _node(columns: Row) -> NodeRow:
         joined_at=joined_at,
         buried_at=buried_at,
         address=address,
+        advertised=advertised,
     )
 
 
@@ -233,6 +237,16 @@ def _group(columns: Row) -> GroupRow:
 def _suspicion(text: str | None) -> Suspicion:
     """What is no object was written before deaths were counted, and is forgotten."""
     return NONE if text is None or not text.startswith("{") else SUSPICION.read(text)
+
+
+async def _note(tx: Transaction, suspicions: Mapping[GroupRow, Suspicion]) -> None:
+    """What is noted and accused in groups from now on. Groups in which nothing changes are not written."""
+    changed = [
+        (group.group, None if suspicion == NONE else SUSPICION.write(suspicion))
+        for group, suspicion in suspicions.items()
+        if suspicion != group.suspicion
+    ]
+    await tx.bulk(NOTE, sorted(changed, key=lambda row: row[0]))
 
 
 async def _current(tx: Transaction, leases: Iterable[Lease]) -> list[Row]:
@@ -259,15 +273,16 @@ async def _let_go(tx: Transaction, node: NodeId, now: int, fall: int) -> None:
     await tx.run(LET_GO, node=node, fall=fall)
     await tx.run(NO_MAIL, node=node)
     await tx.run(FREE_WORK, node=node, now=now)
+    await tx.run(NO_ADVERTISEMENT, node=node)
 
 
-async def _quarantined(tx: Transaction, suspects: Iterable[Suspect | None]) -> Any:
-    for each in suspects:
+async def _quarantined(tx: Transaction, guilty: Iterable[RunKey | int]) -> Any:
+    for each in guilty:
         if isinstance(each, RunKey) and await tx.run(QUARANTINE, reason=REASON, **of_run(each)):
             yield each
 
 
-async def _parked(tx: Transaction, suspects: Iterable[Suspect | None]) -> Any:
-    for each in suspects:
+async def _parked(tx: Transaction, guilty: Iterable[RunKey | int]) -> Any:
+    for each in guilty:
         if isinstance(each, int) and await tx.run(PARK, reason=REASON, id=each):
             yield each

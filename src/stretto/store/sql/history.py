@@ -1,6 +1,7 @@
 """Runs, attempts and loops for readers."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -13,6 +14,7 @@ from stretto.ports.rows import AttemptRow, RunGlance, RunRow, StepState
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.codec import LOOP
 from stretto.store.sql.database import Database, Transaction
+from stretto.store.sql.decoding import decoded
 from stretto.store.sql.large import filled, filled_runs
 from stretto.store.sql.loading import RUNS, newest_attempts
 from stretto.store.sql.paging import Listing, Page
@@ -115,7 +117,9 @@ class SqlHistory(Part):
         async def work(tx: Transaction) -> list[RunRow | None]:
             rows = await filled_runs(tx, await tx.all(RUNS, runs=sorted(set(keys))))
             found = {run_from(row): row for row in rows}
-            return [run_row(found[key]) if key in found else None for key in keys]
+            there = [found[key] for key in keys if key in found]
+            made = iter(await decoded(tx, there, run_row))
+            return [next(made) if key in found else None for key in keys]
 
         return await (self._read(work) if len(keys) <= FEW else self._db.read(work))
 
@@ -124,7 +128,7 @@ class SqlHistory(Part):
             rows = await filled_runs(
                 tx, await tx.all(NEWEST, workflow_id=workflow_id, instance_id=instance_id)
             )
-            return run_row(rows[0]) if rows else None
+            return next(iter(await decoded(tx, rows, run_row)), None)
 
         return await self._db.read(work)
 
@@ -205,14 +209,14 @@ class SqlHistory(Part):
     async def attempt(self, key: AttemptKey) -> AttemptRow | None:
         async def work(tx: Transaction) -> AttemptRow | None:
             rows = await filled(tx, "attempt", await tx.all(ATTEMPT, **of_attempt(key)))
-            return attempt_row(rows[0]) if rows else None
+            return next(iter(await decoded(tx, rows, attempt_row)), None)
 
         return await self._db.read(work)
 
     async def attempts(self, run: RunKey, step_id: str) -> list[AttemptRow]:
         async def work(tx: Transaction) -> list[AttemptRow]:
             rows = await filled(tx, "attempt", await tx.all(ATTEMPTS, **of_run(run), step_id=step_id))
-            return [attempt_row(row) for row in rows]
+            return await decoded(tx, rows, attempt_row)
 
         return await self._db.read(work)
 
@@ -238,7 +242,7 @@ class SqlHistory(Part):
             rows = sorted(await tx.all(STATES, runs=sorted(set(runs))), key=IN_ORDER)
             for key, states in groupby(rows, key=OF_RUN):
                 run = RunKey(*key)
-                found[run] = [step_state(row, run) for row in states]
+                found[run] = await decoded(tx, states, partial(step_state, run=run))
             return found
 
         return await self._db.look(work)
@@ -246,7 +250,8 @@ class SqlHistory(Part):
     async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
         async def work(tx: Transaction) -> dict[RunKey, AttemptRow]:
             rows = await tx.all(OF_STEP, runs=sorted(set(runs)), step_id=step_id)
-            return {run_from(row): attempt_row(row) for row in await filled(tx, "attempt", rows)}
+            found = await decoded(tx, await filled(tx, "attempt", rows), attempt_row)
+            return {row.key.run: row for row in found}
 
         return await (self._read(work) if len(runs) <= FEW else self._db.read(work))
 
@@ -255,18 +260,24 @@ class SqlHistory(Part):
     ) -> list[AttemptRow]:
         async def work(tx: Transaction) -> list[AttemptRow]:
             found: dict[str, AttemptRow] = {}
-            for (run_id,) in await tx.all(RUN_IDS, workflow_id=workflow_id, instance_id=instance_id):
-                for row in await newest_attempts(tx, [RunKey(workflow_id, instance_id, run_id)]):
-                    if step_id in {None, row.key.step_id}:
-                        found.setdefault(row.key.step_id, row)
+            for run in await _runs_of(tx, workflow_id, instance_id):
+                for row in await newest_attempts(tx, [run]):
+                    found.setdefault(row.key.step_id, row)
             return sorted(found.values(), key=_by_sequence)
 
-        return await self._db.read(work)
+        async def work_on_one(tx: Transaction) -> list[AttemptRow]:
+            for run in await _runs_of(tx, workflow_id, instance_id):
+                rows = await tx.all(OF_STEP, runs=[run], step_id=step_id)
+                if rows:
+                    return await decoded(tx, await filled(tx, "attempt", rows), attempt_row)
+            return []
+
+        return await self._db.read(work if step_id is None else work_on_one)
 
     async def loops(self, run: RunKey) -> list[LoopRecord]:
         async def work(tx: Transaction) -> list[LoopRecord]:
             rows = await filled(tx, "run_loop", await tx.all(LOOPS, **of_run(run)))
-            return [LOOP.read(row[5]) for row in rows]
+            return await decoded(tx, rows, lambda row: LOOP.read(row[5]))
 
         return await self._db.read(work)
 
@@ -278,8 +289,14 @@ class SqlHistory(Part):
         return await self._db.look(work)
 
 
+async def _runs_of(tx: Transaction, workflow_id: str, instance_id: int) -> list[RunKey]:
+    """The runs of an instance, newest first."""
+    rows = await tx.all(RUN_IDS, workflow_id=workflow_id, instance_id=instance_id)
+    return [RunKey(workflow_id, instance_id, run_id) for (run_id,) in rows]
+
+
 async def _slice(tx: Transaction, page: Page) -> Slice[RunRow]:
-    return page._replace(rows=await filled_runs(tx, page.rows)).of(run_row)
+    return await page._replace(rows=await filled_runs(tx, page.rows)).decoded(tx, run_row)
 
 
 def _by_sequence(row: AttemptRow) -> tuple[int, str]:

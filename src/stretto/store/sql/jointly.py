@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from stretto.engine.records import RunKey
+from stretto.model.status import RunStatus
 from stretto.ports.admission import Counts, NewRun, Question, Reading, Standing, Transacted, Verdict
 from stretto.ports.places import group_of_run
 from stretto.store.sql.admitting import found
@@ -107,14 +108,14 @@ class _State:
     def _take(self, verdict: Verdict[Any]) -> None:
         created = [new.record.key for new in verdict.created]
         admitted = set(verdict.admitted)
-        more = verdict.ended or verdict.paused or verdict.marks or verdict.sent
-        ended = any(new.record.status.is_terminal for new in verdict.created)
-        if more or ended or (admitted and not self._whole):
+        more = verdict.ended or verdict.paused or verdict.marks or verdict.sent or verdict.timeline
+        apart = any(new.record.status is not RunStatus.CREATED for new in verdict.created)
+        if more or apart or (admitted and not self._whole):
             raise Apart
         if self._whole:
             self._queue = [run for run in (*self._queue, *created) if run not in admitted]
-        queued, running, failed = self._counts
-        self._counts = Counts(queued + len(created) - len(admitted), running + len(admitted), failed)
+        queued, running, failed, paused = self._counts
+        self._counts = Counts(queued + len(created) - len(admitted), running + len(admitted), failed, paused)
         self._known |= {new.record.uuid: new.record.key for new in verdict.created}
         self._spent += verdict.spent
         self._created += verdict.created

@@ -5,11 +5,13 @@ older, larger document of the same row is not looked at, and goes with the row. 
 share are there, too, under the key of the run around them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from stretto.model.param import Parameter
+from stretto.store.sql.codec import PARAMS
 from stretto.store.sql.database import Transaction
-from stretto.store.sql.params import joined
+from stretto.store.sql.decoding import decoded
 from stretto.store.sql.statement import RUN_KEY, Bulk, Row, Statement, Way, ints, names_of, same, texts
 
 LARGE_KEY: Final = (*RUN_KEY, *texts("part", "step_id"), *ints("attempt_no"))
@@ -76,19 +78,24 @@ async def filled(tx: Transaction, part: str, rows: Iterable[Row]) -> list[Row]:
 
 
 async def filled_runs(tx: Transaction, rows: Iterable[Row]) -> list[Row]:
-    """Runs (the columns of `rows.runs.ROW`) with their documents and with all of their parameters."""
+    """Runs (the columns of `rows.runs.ROW`) with their documents. In place of the digest of shared parameters
+    stand the parameters themselves: they are read once for all iterations that have them.
+    """
     found = list(rows)
     odd = [place for place, row in enumerate(found) if not row[3] or row[4] == "" or row[5] is not None]
     wanted: set[LargeKey] = set()
     for row in (found[place] for place in odd):
         wanted.update(key for key in _missing_in(row) if key is not None)
     docs = await _read(tx, wanted)
+    shared: dict[LargeKey, Mapping[str, Parameter]] = {}
     for place in odd:
         row = found[place]
         doc, params, base = _missing_in(row)
         own = row[4] if params is None else docs[params]
-        whole = joined(own, None if base is None else docs[base])
-        found[place] = (*row[:3], row[3] if doc is None else docs[doc], whole, None, *row[6:])
+        if base is not None and base not in shared:
+            (shared[base],) = await decoded(tx, [(docs[base],)], lambda row: PARAMS.read(row[0]))
+        below = None if base is None else shared[base]
+        found[place] = (*row[:3], row[3] if doc is None else docs[doc], own, below, *row[6:])
     return found
 
 

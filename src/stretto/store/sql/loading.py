@@ -12,6 +12,7 @@ from stretto.ports.rows import AttemptRow, Phase, RunRow
 from stretto.ports.work import Work
 from stretto.store.sql.codec import LOOP
 from stretto.store.sql.database import Transaction
+from stretto.store.sql.decoding import decoded
 from stretto.store.sql.large import filled, filled_runs
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.part import FEW, Part
@@ -184,7 +185,7 @@ def _bare(row: RunRow) -> FlowRows:
 
 async def _runs(tx: Transaction, statement: Statement, runs: Sequence[RunKey]) -> list[RunRow]:
     rows = await filled_runs(tx, await tx.all(statement, runs=list(runs)))
-    return [run_row(row) for row in rows]
+    return await decoded(tx, rows, run_row)
 
 
 async def _flows(tx: Transaction, rows: Sequence[RunRow]) -> list[FlowRows]:
@@ -226,14 +227,14 @@ async def _flows(tx: Transaction, rows: Sequence[RunRow]) -> list[FlowRows]:
 async def newest_attempts(tx: Transaction, runs: Sequence[RunKey]) -> list[AttemptRow]:
     """The newest attempt of each step in some runs, by run and step."""
     rows = await filled(tx, "attempt", await tx.all(NEWEST_ATTEMPTS, runs=list(runs)))
-    return [attempt_row(row) for row in rows]
+    return await decoded(tx, rows, attempt_row)
 
 
 async def _loops(tx: Transaction, attempts: Sequence[AttemptKey]) -> dict[AttemptKey, LoopRecord]:
     if not attempts:
         return {}
     rows = await filled(tx, "run_loop", await tx.all(LOOPS, attempts=[flat(key) for key in attempts]))
-    return {loop.key: loop for row in rows for loop in (LOOP.read(row[5]),)}
+    return {loop.key: loop for loop in await decoded(tx, rows, lambda row: LOOP.read(row[5]))}
 
 
 async def _ended(

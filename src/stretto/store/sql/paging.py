@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from stretto.ports.paging import Cut, Slice
 from stretto.store.sql.database import Transaction
+from stretto.store.sql.decoding import decoded
 from stretto.store.sql.statement import Dialect, Row, Spelling, Statement
 
 T = TypeVar("T")
@@ -23,6 +24,11 @@ class Page(NamedTuple):
     def of(self, make: Callable[[Row], T]) -> Slice[T]:
         """The page itself."""
         return Slice(elements=tuple(make(row) for row in self.rows), before=self.before, after=self.after)
+
+    async def decoded(self, tx: Transaction, make: Callable[[Row], T]) -> Slice[T]:
+        """The same of rows with documents, which take longer."""
+        elements = tuple(await decoded(tx, self.rows, make))
+        return Slice(elements=elements, before=self.before, after=self.after)
 
 
 class Listing:

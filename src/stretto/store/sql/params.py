@@ -102,14 +102,3 @@ def _layers(params: Any) -> tuple[dict[str, Parameter], Mapping[str, Parameter] 
         own = {**params._own, **own}  # noqa: SLF001 - the layers have no other names
         params = params._base  # noqa: SLF001
     return own, params if own else None
-
-
-def joined(own: str | None, base: str | None) -> str | None:
-    """The text of all parameters: of two with the same name, the one that comes last counts. What is own is
-    written whole, so the mark of those in brief is that of the base.
-    """
-    if base is None or base == "{}":
-        return own
-    if own is None or own == "{}":
-        return base
-    return f"{base[:-1]},{own[1:]}"

@@ -7,17 +7,17 @@ from typing import Final
 from stretto.engine.records import AttemptKey
 from stretto.model.permit import TagPermit
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.permits import GrantRule, PermitRow, TagStanding, TagUse
+from stretto.ports.permits import GrantRule, Grants, PermitRow, TagStanding, TagUse
 from stretto.store.sql.codec import TAG
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.granting import LINE as FIRST_IN_LINE
-from stretto.store.sql.granting import MOST_AT_ONCE, PERMITS_OF, grant, held_of, limits_of
+from stretto.store.sql.granting import MOST_AT_ONCE, PERMITS_OF, Room, grant, room_of
 from stretto.store.sql.lengths import TAG_LENGTH, fitting
 from stretto.store.sql.named import named_page
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.part import Part
 from stretto.store.sql.rows.keys import attempt_from, flat
-from stretto.store.sql.rows.permits import ROW, permit_row
+from stretto.store.sql.rows.permits import PUT_RATE, ROW, permit_row
 from stretto.store.sql.statement import ATTEMPT_KEY, INT, TEXT, Row, Statement, ints, texts
 
 MAKE_TAG: Final = Statement(lambda d: d.missing("tag", (*texts("tag"), *ints("is_limited"))))
@@ -25,12 +25,16 @@ LOCK_TAG: Final = Statement(lambda d: f"SELECT doc FROM tag WHERE tag = :tag {d.
 SET_TAG: Final = Statement(
     "UPDATE tag SET doc = :doc, max_allowed = :max_allowed, is_limited = :is_limited WHERE tag = :tag"
 )
+NO_RATE: Final = Statement("DELETE FROM tag_rate WHERE tag = :tag")
 TAG_DOC: Final = Statement("SELECT doc FROM tag WHERE tag = :tag AND is_limited = 1")
 WAITED_FOR: Final = Statement(
     lambda d: (
         f"SELECT DISTINCT tag FROM permit WHERE granted = 0 AND {d.among('home_group', 'groups', INT)} "
         "ORDER BY tag"
     )
+)
+WAITED: Final = Statement(
+    lambda d: f"SELECT DISTINCT tag FROM permit WHERE {d.among('tag', 'tags', TEXT)} AND granted = 0"
 )
 USES: Final = Statement(
     lambda d: (
@@ -53,13 +57,20 @@ USED: Final = Listing("DISTINCT tag", "permit", ["tag"])
 class SqlPermits(Part):
     """See `ports.permits`."""
 
-    async def grant(self, tags: Collection[str], rule: GrantRule) -> list[AttemptKey]:
+    async def grant(self, tags: Collection[str], rule: GrantRule) -> Grants:
         wanted = sorted(set(tags))
 
-        async def work(tx: Transaction) -> list[AttemptKey]:
-            return await grant(tx, wanted, rule)
+        async def look(tx: Transaction) -> frozenset[str]:
+            return frozenset(row[0] for row in await tx.all(WAITED, tags=wanted))
 
-        return await self._db.write(work)
+        waited_for = await self._look(look)
+        if not waited_for:
+            return Grants([])
+
+        async def work(tx: Transaction) -> Grants:
+            return await grant(tx, sorted(waited_for), rule)
+
+        return (await self._db.write(work))._replace(waited_for=waited_for)
 
     async def change_tag(self, tag: str, change: Callable[[TagPermit | None], TagPermit]) -> TagPermit:
         fitting(tag, TAG_LENGTH, "a tag")
@@ -69,6 +80,10 @@ class SqlPermits(Part):
             row = await tx.one(LOCK_TAG, tag=tag)
             after = copy(change(None if row is None or row[0] is None else TAG.read(row[0])))
             await tx.run(SET_TAG, tag=tag, doc=TAG.write(after), max_allowed=after.max_allowed, is_limited=1)
+            if after.rate is not None:
+                await tx.bulk(PUT_RATE, [(tag, after.rate)])
+            else:
+                await _forget_rate(tx, tag, row)
             return after
 
         return await self._db.write(work)
@@ -79,6 +94,7 @@ class SqlPermits(Part):
             if row is None or row[0] is None:
                 return False
             await tx.run(SET_TAG, tag=tag, doc=None, max_allowed=None, is_limited=0)
+            await _forget_rate(tx, tag, row)
             return True
 
         return await self._db.write(work)
@@ -130,8 +146,8 @@ class SqlPermits(Part):
         wanted = sorted(set(tags))
 
         async def work(tx: Transaction) -> dict[str, TagStanding]:
-            held, limits = await held_of(tx, wanted), await limits_of(tx, wanted)
-            return {tag: await _standing(tx, tag, held.get(tag, 0), limits[tag], most) for tag in wanted}
+            room = await room_of(tx, wanted)
+            return {tag: await _standing(tx, tag, room, most) for tag in wanted}
 
         return await self._db.read(work)
 
@@ -142,8 +158,16 @@ class SqlPermits(Part):
         return await self._look(work)
 
 
-async def _standing(tx: Transaction, tag: str, held: int, limit: int | None, most: int) -> TagStanding:
+async def _forget_rate(tx: Transaction, tag: str, before: Row | None) -> None:
+    """Only a tag that had one has something to forget."""
+    if before is not None and before[0] is not None and TAG.read(before[0]).rate is not None:
+        await tx.run(NO_RATE, tag=tag)
+
+
+async def _standing(tx: Transaction, tag: str, found: Room, most: int) -> TagStanding:
+    held, limit, pace = found.held.get(tag, 0), found.limits[tag], found.paces.get(tag)
     room = 0 if limit is None else min(max(limit - held, 0), MOST_AT_ONCE)
+    now = 0 if pace is None else await tx.now()
     holders = (await HOLDERS.page(tx, Cut(most=most), tag=tag)).rows if held else ()
     line = await tx.all(FIRST_IN_LINE, tag=tag, most=room) if room else ()
     return TagStanding(
@@ -151,6 +175,7 @@ async def _standing(tx: Transaction, tag: str, held: int, limit: int | None, mos
         held=held,
         holders=tuple(map(attempt_from, holders)),
         next=tuple(map(attempt_from, line)),
+        next_slot=None if pace is None or pace.slots(now) else pace.next_slot(now),
     )
 
 

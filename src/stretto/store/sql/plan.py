@@ -18,7 +18,7 @@ from stretto.store.sql.params import Base, KnownParams
 from stretto.store.sql.rows.attempts import attempt_values
 from stretto.store.sql.rows.keys import checked_attempt, flat
 from stretto.store.sql.rows.messages import letter_row
-from stretto.store.sql.rows.permits import ask_rows
+from stretto.store.sql.rows.permits import GRANTED, ask_rows
 from stretto.store.sql.rows.runs import iteration_row, state_of
 from stretto.store.sql.signals import wait_values
 from stretto.store.sql.statement import Row
@@ -62,6 +62,9 @@ class Plan:
         self.released: list[FlatKey] = []
         self.matched: list[Row] = []
         self.asks: list[Row] = []
+        self.takes: list[Row] = []  # permits that are held from this commit on
+        self.uses = any(decided.uses for decided in part.decisions)
+        self.rates: list[Row] = []
         self.waits: list[Row] = []
         self.work: list[Row] = []
         self.log: Row | None = None
@@ -88,6 +91,7 @@ class _Planning:
         self._released: set[AttemptKey] = set()
         self._matched: set[tuple[AttemptKey, int]] = set()
         self._asks: dict[tuple[AttemptKey, str], Row] = {}
+        self._rates: dict[str, str] = {}
         self._waits: dict[tuple[AttemptKey, int, str], Row] = {}
         self._work: dict[AttemptKey, Row] = {}
 
@@ -101,7 +105,9 @@ class _Planning:
         plan = self._plan
         plan.released = sorted(flat(key) for key in self._released)
         plan.matched = sorted((*flat(key), index) for key, index in self._matched)
-        plan.asks = list(self._asks.values())
+        plan.asks = [row for row in self._asks.values() if not row[GRANTED]]
+        plan.takes = [row for row in self._asks.values() if row[GRANTED]]
+        plan.rates = list(self._rates.items())
         plan.waits = list(self._waits.values())
         plan.work = list(self._work.values())
         events = tuple(event for decided in part.decisions for event in decided.events)
@@ -142,6 +148,7 @@ class _Planning:
         for ask in decided.permits:
             for row in ask_rows(ask, group):
                 self._asks.setdefault((ask.attempt, row[5]), row)
+            self._rates.update(ask.rates)
         for wait in decided.waits:
             self._waits[wait.attempt, wait.index, wait.name] = wait_values(wait)
         for attempt, index in decided.matched:
@@ -207,6 +214,11 @@ class _Planning:
             place = flat(checked_attempt(key))
             doc = plan.large.kept("run_loop", place, LOOP.write(loop))
             plan.loops.append((*place, doc, COUNTS.write(ended_of(loop))))
+
+
+def rates_of(plans: Iterable[Plan]) -> list[Row]:
+    """The rates that attempts bring along, by tag; of two the last counts."""
+    return sorted({row[0]: row for plan in plans for row in plan.rates}.values())
 
 
 def by_key(rows: Iterable[Iterable[Row]], width: int) -> list[Row]:

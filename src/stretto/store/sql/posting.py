@@ -27,9 +27,11 @@ async def consume(tx: Transaction, ids: Sequence[int]) -> None:
         raise Stale(f"a message of {', '.join(map(str, sorted(ids)))} is gone")
 
 
-def log_letter(run: RunKey, status: RunStatus, group: int, now: int) -> Letter:
+def log_letter(
+    run: RunKey, status: RunStatus, group: int, now: int, old: RunStatus = RunStatus.CREATED
+) -> Letter:
     """Tells the owner of a run's group that the run changed, or is there, outside of a commit."""
-    return Letter(ref=f"{run}:{status}", to_group=group, body=Log(run=run, status=status, at=now))
+    return Letter(ref=f"{run}:{status}", to_group=group, body=Log(run=run, status=status, old=old, at=now))
 
 
 def look_letter(run: RunKey, group: int, now: int) -> Letter:
@@ -37,9 +39,16 @@ def look_letter(run: RunKey, group: int, now: int) -> Letter:
     return Letter(ref=f"{run}:look", to_group=group, body=Log(run=run, at=now))
 
 
-def end_letters(run: RunKey, status: RunStatus, group: int, parent: Parent | None, now: int) -> list[Letter]:
+def end_letters(
+    run: RunKey,
+    status: RunStatus,
+    group: int,
+    parent: Parent | None,
+    now: int,
+    old: RunStatus = RunStatus.CREATED,
+) -> list[Letter]:
     """Tells who wants to know that a run ended outside of a commit."""
-    letters = [log_letter(run, status, group, now)]
+    letters = [log_letter(run, status, group, now, old)]
     if parent is not None:
         event = ChildEnded(attempt=parent.attempt, child=run, status=status)
         letters.append(Letter(ref=f"{run}", to_group=parent.group, body=ChildEnd(event=event)))

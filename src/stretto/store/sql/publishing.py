@@ -8,6 +8,9 @@ import msgspec
 from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
 from stretto.model.event import ChangeEvent
 from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.model.tag import merge_tags
+from stretto.model.timeline import WorkflowChange
+from stretto.model.workflow import WorkflowVersion
 from stretto.ports.messages import Letter, Log
 from stretto.ports.places import group_of_workflow
 from stretto.ports.workflows import Change, Found, WorkflowRow
@@ -16,7 +19,7 @@ from stretto.store.sql.counting import counts_of
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.lengths import ID_LENGTH, NAME_LENGTH, fitting
 from stretto.store.sql.posting import post
-from stretto.store.sql.rows.workflows import ROW, workflow_row, workflow_values
+from stretto.store.sql.rows.workflows import ROW, version_head, workflow_row, workflow_values
 from stretto.store.sql.statement import Bulk, Statement, Way, ints, texts
 from stretto.store.sql.triggers import replace_signal_triggers, replace_time_triggers
 
@@ -52,6 +55,9 @@ LOCK_COUNTER: Final = Statement(lambda d: f"SELECT next_value FROM counter WHERE
 COUNT_UP: Final = Statement("UPDATE counter SET next_value = :next_value WHERE name = :name")
 INSERT_VERSION: Final = Statement(
     "INSERT INTO workflow_version (workflow_id, version_id, doc) VALUES (:workflow_id, :version_id, :doc)"
+)
+VERSION_DOC: Final = Statement(
+    "SELECT doc FROM workflow_version WHERE workflow_id = :workflow_id AND version_id = :version_id"
 )
 INSERT_PROPERTIES: Final = Statement(
     "INSERT INTO properties (workflow_id, create_time, doc) VALUES (:workflow_id, :create_time, :doc)"
@@ -92,10 +98,9 @@ async def delete(
     if found is None or found[-1] != "ALIVE":
         raise NotFound(f"Cannot find workflow [{workflow_id}]")
     counts = await counts_of(tx, workflow_id)
-    if counts.queued or counts.running:
+    if counts.unended:
         raise WrongState(
-            f"Cannot delete workflow [{workflow_id}]: "
-            f"{counts.queued + counts.running} of its runs have not ended"
+            f"Cannot delete workflow [{workflow_id}]: {counts.unended} of its runs have not ended"
         )
     row = workflow_row(found)
     await tx.run(DELETED, workflow_id=workflow_id)
@@ -187,20 +192,41 @@ async def _write(tx: Transaction, row: WorkflowRow, found: Found, wanted: Change
     if wanted.properties is not None:
         doc = PROPERTIES.write(row.properties)
         await tx.run(INSERT_PROPERTIES, workflow_id=workflow_id, create_time=found.now, doc=doc)
-        tags = {fitting(tag.name, NAME_LENGTH, "a tag") for tag in row.properties.tags or ()}
-        await tx.run(NO_TAGS, workflow_id=workflow_id)
-        await tx.bulk(INSERT_TAG, [(tag, workflow_id) for tag in sorted(tags)])
+    if any(each is not None for each in (wanted.version, wanted.properties, wanted.activation)):
+        await _replace_tags(tx, row, wanted.version)
     if wanted.signal_triggers is not None:
         await replace_signal_triggers(tx, workflow_id, wanted.signal_triggers)
     if wanted.time_triggers is not None:
         await replace_time_triggers(tx, workflow_id, wanted.time_triggers)
-    if wanted.timeline:
-        last = await tx.one(LAST_PLACE, workflow_id=workflow_id)
-        first = 1 + ((last[0] if last else None) or 0)
-        docs = [WORKFLOW_CHANGE.write(line) for line in wanted.timeline]
-        await tx.bulk(INSERT_CHANGE, [(workflow_id, first + place, doc) for place, doc in enumerate(docs)])
+    await add_to_timeline(tx, workflow_id, wanted.timeline)
     if wanted.events:
         await _tell(tx, workflow_id, wanted.events, found.now)
+
+
+async def _replace_tags(tx: Transaction, row: WorkflowRow, new: WorkflowVersion | None) -> None:
+    """The tags under which lists find a workflow: of its properties, and of its default version. `new`: the
+    latest version, if this change has made it.
+    """
+    workflow_id, number = row.workflow_id, row.default_version
+    if new is not None and number == row.latest_version:
+        defined = new.workflow.tags or ()
+    else:
+        ((doc,),) = await tx.all(VERSION_DOC, workflow_id=workflow_id, version_id=number)
+        defined = version_head(doc).tags
+    tags = merge_tags(defined, row.properties.tags)
+    names = {fitting(tag.name, NAME_LENGTH, "a tag") for tag in tags}
+    await tx.run(NO_TAGS, workflow_id=workflow_id)
+    await tx.bulk(INSERT_TAG, [(name, workflow_id) for name in sorted(names)])
+
+
+async def add_to_timeline(tx: Transaction, workflow_id: str, lines: Sequence[WorkflowChange]) -> None:
+    """Under the workflow's lock, so that places are not taken twice."""
+    if not lines:
+        return
+    last = await tx.one(LAST_PLACE, workflow_id=workflow_id)
+    first = 1 + ((last[0] if last else None) or 0)
+    docs = [WORKFLOW_CHANGE.write(line) for line in lines]
+    await tx.bulk(INSERT_CHANGE, [(workflow_id, first + place, doc) for place, doc in enumerate(docs)])
 
 
 async def _tell(tx: Transaction, workflow_id: str, events: Sequence[ChangeEvent], now: int) -> None:

@@ -16,6 +16,7 @@ from stretto.store.sql.database import Database, Transaction
 from stretto.store.sql.jointly import Put, may_join, transact_together
 from stretto.store.sql.part import DEFAULTS, Part
 from stretto.store.sql.rows.keys import run_from
+from stretto.store.sql.rows.runs import PAUSED_LANE
 from stretto.store.sql.rows.workflows import strategy_of
 from stretto.store.sql.statement import INT, TEXT, Statement
 from stretto.store.sql.together import Together
@@ -23,7 +24,7 @@ from stretto.store.sql.together import Together
 A = TypeVar("A")
 
 MOST_JOINED: Final = 100  # requests in one transaction, during which their workflow is locked
-_LANES: Final = (Phase.QUEUED, Phase.ADMITTED, Phase.LIVE, FailureMark.STANDING)
+_LANES: Final = (Phase.QUEUED, Phase.ADMITTED, Phase.LIVE, FailureMark.STANDING, PAUSED_LANE)
 LOOK: Final = Statement(
     "SELECT rule, slots, "
     + ", ".join(

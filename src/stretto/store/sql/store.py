@@ -1,6 +1,7 @@
 """All concerns of a store on a database, joined."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.approvals import SqlApprovals
@@ -16,6 +17,7 @@ from stretto.store.sql.loading import SqlLoading
 from stretto.store.sql.outbox import SqlOutbox
 from stretto.store.sql.part import DEFAULTS
 from stretto.store.sql.permits import SqlPermits
+from stretto.store.sql.publishing import COUNT_UP, MAKE_COUNTER
 from stretto.store.sql.retention import SqlRetention
 from stretto.store.sql.runs import SqlRuns
 from stretto.store.sql.signals import SqlSignals
@@ -25,6 +27,8 @@ from stretto.store.sql.triggers import SqlTriggers
 from stretto.store.sql.views import SqlViews
 from stretto.store.sql.work import SqlPools
 from stretto.store.sql.workflows import SqlWorkflows
+
+PROBE: Final = "probe"  # the counter that probes write to
 
 
 class SqlStore(
@@ -62,6 +66,14 @@ class SqlStore(
             return await tx.now()
 
         return [await self._look(work)] * len(asked)
+
+    async def probe(self) -> None:
+        async def work(tx: Transaction) -> None:
+            await tx.run(MAKE_COUNTER, name=PROBE, next_value=0)
+            await tx.run(COUNT_UP, name=PROBE, next_value=await tx.now())
+
+        await self._db.examine()
+        await self._db.write(work)
 
     async def close(self) -> None:
         await self._db.close()

@@ -7,15 +7,17 @@ from stretto.engine.records import RunKey, RunRecord
 from stretto.engine.timeline import appended
 from stretto.model.errors import Conflict
 from stretto.model.status import RunStatus
+from stretto.model.timeline import TimelineEvent
 from stretto.ports.admission import NewRun, QueuedEnd, QueuedPause, Standing, Verdict
 from stretto.ports.failures import Stale
 from stretto.ports.messages import Letter
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import Parent, Phase, RunRow
+from stretto.ports.rows import FailureMark, Parent, Phase, RunRow
 from stretto.store.sql.codec import PARAMS, RUN
 from stretto.store.sql.database import Taken, Transaction
 from stretto.store.sql.large import PUT_LARGE, Large, filled_runs
 from stretto.store.sql.posting import end_letters, log_letter, post
+from stretto.store.sql.publishing import add_to_timeline
 from stretto.store.sql.rows.keys import of_run
 from stretto.store.sql.rows.runs import (
     INSERT_RUN,
@@ -37,6 +39,8 @@ ADMIT: Final = Statement(
 READ_QUEUED: Final = Statement(
     lambda d: f"SELECT {ROW} FROM run WHERE {given(RUN_KEY)} AND phase = 'QUEUED' {d.exclusive}"
 )
+READ_RUN: Final = Statement(lambda d: f"SELECT {ROW} FROM run WHERE {given(RUN_KEY)} {d.exclusive}")
+WRITE_DOC: Final = Statement(f"UPDATE run SET doc = :doc WHERE {given(RUN_KEY)}")
 WRITE_QUEUED: Final = Statement(
     "UPDATE run SET phase = :phase, lane = :lane, status = :status, failure = :failure, paused = :paused, "
     "start_time = :start_time, end_time = :end_time, ended_at = :ended_at, doc = :doc, modify_time = :now "
@@ -63,10 +67,17 @@ class Written:
         self.queued = queued
         self.large = Large(blob_from)
 
-    def ended(self, run: RunKey, status: RunStatus, parent: Parent | None, now: int) -> None:
+    def ended(
+        self,
+        run: RunKey,
+        status: RunStatus,
+        parent: Parent | None,
+        now: int,
+        old: RunStatus = RunStatus.CREATED,
+    ) -> None:
         """A run ended here: who is to be told, and how it counts."""
         group = group_of_run(run)
-        self.letters += end_letters(run, status, group, parent, now)
+        self.letters += end_letters(run, status, group, parent, now, old)
         self.hints |= {group} if parent is None else {group, parent.group}
         self.ends[status] = self.ends.get(status, 0) + 1
 
@@ -86,15 +97,14 @@ async def write(tx: Transaction, standing: Standing, verdict: Verdict[Any], blob
     for pause in verdict.paused:
         await _pause(tx, pause, written, now)
     for key, mark in sorted(verdict.marks.items()):
-        lane = lane_of(Phase.ENDED, mark)
-        if not await tx.run(MARK, mark=mark, lane=lane, now=now, **of_run(key)):
-            raise Stale(f"the failure of {key} does not stand")
+        await _mark(tx, key, mark, verdict.mark_event, written, now)
     await tx.bulk(PUT_LARGE, written.large.sorted_rows())
     await _post(tx, verdict.sent, written, now)
     if written.ends:
         await tx.bulk(ADD_OUTCOME, outcome_rows({standing.workflow_id: written.ends}, now, 0))
     if verdict.spent or written.queued != standing.counts.queued:
         await tx.run(SPEND, workflow_id=standing.workflow_id, spent=verdict.spent, queued=written.queued)
+    await add_to_timeline(tx, standing.workflow_id, verdict.timeline)
     return written
 
 
@@ -137,7 +147,7 @@ def _note(new: NewRun, phase: Phase, written: Written, now: int) -> None:
     if phase is Phase.ENDED:
         written.ended(record.key, record.status, new.parent, now)
     elif phase is Phase.QUEUED:
-        written.queued += 1
+        written.queued += not record.is_paused
         written.letters.append(log_letter(record.key, record.status, group, now))
 
 
@@ -145,19 +155,45 @@ def _note(new: NewRun, phase: Phase, written: Written, now: int) -> None:
 async def _end(tx: Transaction, end: QueuedEnd, written: Written, now: int) -> None:
     row = await _queued(tx, end.run)
     record = row.record
-    record.status = end.status
+    old = record.status
+    written.queued -= not record.is_paused
+    record.status, record.paused, record.held = end.status, False, False
     record.end_time = now
     record.timeline = appended(record.timeline, (end.event,))
     await _rewrite(tx, record, Phase.ENDED, written, now)
-    written.queued -= 1
-    written.ended(end.run, end.status, row.parent, now)
+    written.ended(end.run, end.status, row.parent, now, old)
 
 
 async def _pause(tx: Transaction, pause: QueuedPause, written: Written, now: int) -> None:
-    record = (await _queued(tx, pause.run)).record
-    record.paused = pause.paused
+    row = await _queued(tx, pause.run)
+    record, old = row.record, row.record.status
+    written.queued += record.is_paused
+    record.paused, record.held, record.status = pause.paused, pause.held, pause.status
+    written.queued -= record.is_paused
     record.timeline = appended(record.timeline, (pause.event,))
     await _rewrite(tx, record, Phase.QUEUED, written, now)
+    if record.status is not old:
+        written.letters.append(log_letter(pause.run, record.status, row.group, now, old))
+        written.hints.add(row.group)
+
+
+async def _mark(
+    tx: Transaction,
+    key: RunKey,
+    mark: FailureMark,
+    event: TimelineEvent | None,
+    written: Written,
+    now: int,
+) -> None:
+    lane = lane_of(Phase.ENDED, mark)
+    if not await tx.run(MARK, mark=mark, lane=lane, now=now, **of_run(key)):
+        raise Stale(f"the failure of {key} does not stand")
+    row = None if event is None else await tx.one(READ_RUN, **of_run(key))
+    if row is not None and event is not None:
+        record = run_row((await filled_runs(tx, [row]))[0]).record
+        record.timeline = appended(record.timeline, (event,))
+        doc = written.large.kept("run", key, RUN.write(record))
+        await tx.run(WRITE_DOC, **of_run(key), doc=doc)
 
 
 async def _queued(tx: Transaction, key: RunKey) -> RunRow:

@@ -10,7 +10,7 @@ from typing import Final
 
 from stretto.model.errors import PreconditionFailed, StrettoError
 
-HEAD: Final = "0005"  # the newest migration; their numbers grow
+HEAD: Final = "0006"  # the newest migration; their numbers grow
 TABLE: Final = "stretto_version"  # that holds the number of the last migration
 FLOOR: Final = "SELECT next_value FROM counter WHERE name = 'oldest_schema'"  # no row: the first one
 

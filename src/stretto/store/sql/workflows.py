@@ -26,10 +26,12 @@ from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.codec import PROPERTIES, VERSION, WORKFLOW_CHANGE
 from stretto.store.sql.counting import counts_of
 from stretto.store.sql.database import Database, Transaction
+from stretto.store.sql.decoding import decoded
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.params import Recent
 from stretto.store.sql.part import DEFAULTS, FEW, Part
 from stretto.store.sql.publishing import change, delete
+from stretto.store.sql.rows.runs import PAUSED_LANE
 from stretto.store.sql.rows.workflows import (
     ALL_WORKFLOWS,
     ENDS,
@@ -83,7 +85,7 @@ TIMELINE: Final = Statement(
 )
 STATUSES: Final = Statement(
     "SELECT status, COUNT(*) FROM run WHERE workflow_id = :workflow_id "
-    "AND lane IN ('QUEUED', 'ADMITTED', 'LIVE') GROUP BY status"
+    "AND lane IN ('QUEUED', 'PAUSED', 'ADMITTED', 'LIVE') GROUP BY status"
 )
 NEWEST_INSTANCE: Final = Statement("SELECT MAX(instance_id) FROM run WHERE workflow_id = :workflow_id")
 _NAMED: Final = texts("workflow_id")
@@ -105,7 +107,7 @@ TOTALS: Final = Statement(
 FIRST_TAG: Final = Statement("SELECT MIN(tag) FROM workflow_tag WHERE tag >= :prefix AND tag < :prefix_end")
 NEXT_TAG: Final = Statement("SELECT MIN(tag) FROM workflow_tag WHERE tag > :after AND tag < :prefix_end")
 # Each lane is named: to find several, MariaDB looks at every run of a workflow.
-_LANES: Final = tuple(phase for phase in Phase if phase is not Phase.ENDED)
+_LANES: Final = (*(phase for phase in Phase if phase is not Phase.ENDED), PAUSED_LANE)
 _LANE: Final = texts("workflow_id", "lane")
 UNENDED: Final = Statement(
     lambda d: (
@@ -158,10 +160,14 @@ class SqlWorkflows(Part):
         return await self._versions_wanted.ask((workflow_id, version_id))
 
     async def _versions_of(self, keys: Sequence[tuple[str, int]]) -> list[WorkflowVersion | None]:
-        async def work(tx: Transaction) -> Sequence[Row]:
-            return await tx.all(VERSIONS_NAMED, versions=sorted(set(keys)))
+        async def work(tx: Transaction) -> list[tuple[Row, WorkflowVersion]]:
+            rows = await tx.all(VERSIONS_NAMED, versions=sorted(set(keys)))
+            return await decoded(tx, rows, lambda row: (row, self._version(*row)))
 
-        found = {(row[0], row[1]): self._version(*row) for row in await self._look(work)}
+        found: dict[tuple[str, int], WorkflowVersion] = {}
+        for (workflow_id, version_id, doc), version in await self._look(work):
+            self._read_before.note((workflow_id, version_id), (doc, version))
+            found[workflow_id, version_id] = version
         return [found.get(key) for key in keys]
 
     def _version(self, workflow_id: str, version_id: int, doc: str) -> WorkflowVersion:
@@ -169,15 +175,12 @@ class SqlWorkflows(Part):
         id that was deleted and used again has another text.
         """
         text, version = self._read_before.get((workflow_id, version_id), ("", None))
-        if version is None or text != doc:
-            version = VERSION.read(doc)
-            self._read_before.note((workflow_id, version_id), (doc, version))
-        return version
+        return VERSION.read(doc) if version is None or text != doc else version
 
     async def versions(self, workflow_id: str, cut: Cut) -> Slice[WorkflowVersion]:
         async def work(tx: Transaction) -> Slice[WorkflowVersion]:
             page = await VERSIONS.page(tx, cut, workflow_id=workflow_id)
-            return page.of(lambda row: VERSION.read(row[1]))
+            return await page.decoded(tx, lambda row: VERSION.read(row[1]))
 
         return await self._db.read(work)
 

@@ -14,8 +14,9 @@ from stretto.model.errors import Unavailable
 from stretto.store.settings import DatabaseSettings, Synchronous
 from stretto.store.sql.database import Work
 from stretto.store.sqlite.errors import translated
+from stretto.store.sqlite.files import DatabaseFiles
 from stretto.store.sqlite.lock import FileLock
-from stretto.store.sqlite.transaction import CACHED, SqliteTransaction, driven
+from stretto.store.sqlite.transaction import CACHED, SqliteTransaction, TooLong, driven
 from stretto.store.sqlite.writer import Writer
 
 T = TypeVar("T")
@@ -54,7 +55,8 @@ class SqliteDatabase:
         self._closed = False
         durable = settings.synchronous is Synchronous.DURABLE
         writing = partial(connected, path, durable=durable, cache=WRITER_CACHE)
-        self._writer = Writer(path, writing, lock, clock)
+        self._files = DatabaseFiles(path, connected)
+        self._writer = Writer(self._files, writing, lock, clock)
         self._pool = ThreadPoolExecutor(
             settings.connections, thread_name_prefix=f"stretto-reader {path.name}"
         )
@@ -80,8 +82,11 @@ class SqliteDatabase:
         if self._closed or begun < self._slow_until:
             return await self._in_pool(how, work)
         try:
-            return how(work)
+            return how(work, in_loop=True)
+        except TooLong:
+            return await self._in_pool(how, work)
         except sqlite3.Error as error:
+            self._files.note(error)
             raise translated(error, self._path) from error
         finally:
             self._judge(begun, monotonic())
@@ -122,6 +127,14 @@ class SqliteDatabase:
         answer: T = await self._writer.submit(work, urgent=True)
         return answer
 
+    async def examine(self) -> None:
+        if self._closed:
+            raise Unavailable(f"the store on {self._path} is closed")
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._pool, self._files.examine)
+        except (sqlite3.Error, OSError) as error:
+            raise translated(error, self._path) from error
+
     async def close(self) -> None:
         if self._closed:
             return
@@ -135,16 +148,18 @@ class SqliteDatabase:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, how, work)
         except sqlite3.Error as error:
+            self._files.note(error)
             raise translated(error, self._path) from error
 
-    def _look(self, work: Work[T]) -> T:
-        return driven(work(SqliteTransaction(self._connection(), self._clock)))  # type: ignore[arg-type]
+    def _look(self, work: Work[T], *, in_loop: bool = False) -> T:
+        transaction = SqliteTransaction(self._connection(), self._clock, in_loop=in_loop)
+        return driven(work(transaction))  # type: ignore[arg-type]
 
-    def _read(self, work: Work[T]) -> T:
+    def _read(self, work: Work[T], *, in_loop: bool = False) -> T:
         connection = self._connection()
         connection.execute("BEGIN")
         try:
-            return self._look(work)
+            return self._look(work, in_loop=in_loop)
         finally:
             connection.execute("COMMIT")
 

@@ -26,6 +26,8 @@ def translated(error: Exception, path: Path) -> Exception:
         return Poison(f"the database {path} refuses a value: {error}")
     if isinstance(error, sqlite3.Error):
         return _unavailable(error, path)
+    if isinstance(error, OSError):
+        return Unavailable(f"the database {path} can not be used: {error.strerror or error}")
     return error
 
 

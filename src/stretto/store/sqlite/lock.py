@@ -49,8 +49,8 @@ class FileLock:
     locks. It waits without asking again and again, and each handle has its own, also in one process.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    def __init__(self, path: Path, mode: int = 0o600) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), mode)
 
     def __enter__(self) -> None:
         _acquire(self._file)

@@ -20,6 +20,7 @@ from stretto.store.sqlite.address import path_of
 from stretto.store.sqlite.clock import host_clock
 from stretto.store.sqlite.database import SqliteDatabase, connected
 from stretto.store.sqlite.errors import HINTS
+from stretto.store.sqlite.files import make_private
 from stretto.store.sqlite.lock import FileLock
 from stretto.store.sqlite.network import refuse_network
 
@@ -33,8 +34,8 @@ async def open_sqlite(
     return SqlStore(await asyncio.to_thread(_open, Path(path), settings, clock), settings)
 
 
-async def open_url(url: str, settings: DatabaseSettings) -> Store:
-    """The store at an address."""
+async def open_url(url: str, settings: DatabaseSettings, *, create: bool = False) -> Store:  # noqa: ARG001
+    """The store at an address. A file that is missing is always made."""
     return await open_sqlite(path_of(url), settings)
 
 
@@ -68,8 +69,10 @@ def check_place(path: Path) -> None:
 
 
 def lock_beside(path: Path) -> FileLock:
+    """The lock between processes. The database is made, too: both belong to whoever comes first."""
     try:
-        return FileLock(path.with_name(path.name + "-lock"))
+        make_private(path)
+        return FileLock(path.with_name(path.name + "-lock"), path.stat().st_mode & 0o777)
     except OSError as error:
         raise PreconditionFailed(
             f"the database {path} can not be opened: {error.strerror or error}",

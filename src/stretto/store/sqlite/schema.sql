@@ -1,4 +1,10 @@
 -- Made by scripts/generate.py from stretto.store.sql.schema; change the tables there.
+CREATE TABLE advertisement (
+    node_id VARCHAR(255) NOT NULL,
+    version INTEGER NOT NULL,
+    doc TEXT NOT NULL,
+    PRIMARY KEY (node_id)
+);
 CREATE TABLE approval (
     workflow_id VARCHAR(191) NOT NULL,
     instance_id INTEGER NOT NULL,
@@ -342,6 +348,12 @@ CREATE TABLE tag (
     PRIMARY KEY (tag)
 );
 CREATE INDEX tag_limited ON tag (is_limited, tag);
+CREATE TABLE tag_rate (
+    tag VARCHAR(320) NOT NULL,
+    rate VARCHAR(32) NOT NULL,
+    grants TEXT,
+    PRIMARY KEY (tag)
+);
 CREATE TABLE time_trigger (
     trigger_id VARCHAR(255) NOT NULL,
     workflow_id VARCHAR(191) NOT NULL,
@@ -419,4 +431,4 @@ CREATE TABLE stretto_version (
     version_num VARCHAR(32) NOT NULL,
     CONSTRAINT stretto_version_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO stretto_version (version_num) VALUES ('0005');
+INSERT INTO stretto_version (version_num) VALUES ('0006');

@@ -26,15 +26,30 @@ _texts: Final[dict[Statement, str]] = {}
 _bulks: Final[dict[tuple[Bulk, int], str]] = {}
 
 
+class TooLong(Exception):
+    """A work that was to be brief is not."""
+
+
 class SqliteTransaction:
     """See `sql.database.Transaction`."""
 
-    def __init__(self, connection: sqlite3.Connection, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, clock: Callable[[], int], *, in_loop: bool = False
+    ) -> None:
         self._connection = connection
+        self._in_loop = in_loop
         self._clock = clock
 
     async def now(self) -> int:
         return self._clock()
+
+    async def aside(self, compute: Callable[[], T]) -> T:
+        """Here, if this thread has no event loop; else whoever has begun this begins again in one that has
+        none.
+        """
+        if self._in_loop:
+            raise TooLong
+        return compute()
 
     async def all(self, statement: Statement, /, **values: Any) -> Sequence[Row]:
         return self._execute(statement, values).fetchall()

@@ -13,14 +13,15 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum
-from pathlib import Path
 from threading import Condition, Lock, Thread
 from time import monotonic
 from typing import Any, Final, NamedTuple, TypeVar
 
 from stretto.model.errors import Unavailable
+from stretto.ports.failures import OutcomeUnknown
 from stretto.store.sql.database import Work
 from stretto.store.sqlite.errors import translated, unknown
+from stretto.store.sqlite.files import DatabaseFiles
 from stretto.store.sqlite.lock import FileLock
 from stretto.store.sqlite.transaction import SqliteTransaction, driven
 
@@ -59,8 +60,14 @@ class Writer:
     """Owns the connection that writes."""
 
     def __init__(
-        self, path: Path, connect: Callable[[], sqlite3.Connection], lock: FileLock, clock: Callable[[], int]
+        self,
+        files: DatabaseFiles,
+        connect: Callable[[], sqlite3.Connection],
+        lock: FileLock,
+        clock: Callable[[], int],
     ) -> None:
+        path = files.path
+        self._files = files
         self._path = path
         self._connect = connect
         self._lock = lock
@@ -112,7 +119,7 @@ class Writer:
         self._here += 1
         try:
             self._begin(connection, Mode.HERE)
-        except sqlite3.Error:  # the thread waits, or says what is wrong
+        except (sqlite3.Error, Unavailable):  # the thread waits, or says what is wrong
             return None
         loop = asyncio.get_running_loop()
         jobs = iter((Job(work, loop.create_future(), loop),))
@@ -128,7 +135,10 @@ class Writer:
 
     # --------------------------------------------------------------------------------------- in the thread
     def _run(self) -> None:
-        connection = self._connection = self._connect()
+        connection = self._connect()
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from now on all files are there
+        self._files.opened()
+        self._connection = connection
         try:
             while self._wait():
                 try:
@@ -139,7 +149,10 @@ class Writer:
                 except OSError as error:
                     done = self._none(Unavailable(f"the lock beside {self._path} can not be had: {error}"))
                 except sqlite3.Error as error:  # not even a transaction could be begun
+                    self._files.note(error)
                     done = self._none(unknown(error, self._path))
+                except Unavailable as error:  # the files are gone
+                    done = self._none(error)
                 _tell(done)
         finally:
             with self._using:
@@ -147,6 +160,7 @@ class Writer:
             connection.close()
 
     def _begin(self, connection: sqlite3.Connection, mode: Mode) -> None:
+        self._files.check()
         if self._mode is not mode:
             for statement in mode.value:
                 connection.execute(statement)
@@ -174,10 +188,14 @@ class Writer:
         try:
             self._try_all(connection, take, done)
             connection.execute("COMMIT")
+            self._files.check_stored()
         except sqlite3.Error as error:
+            self._files.note(error)
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
-            return [each if each.error else each._replace(error=unknown(error, self._path)) for each in done]
+            return _failed(done, unknown(error, self._path))
+        except OutcomeUnknown as error:
+            return _failed(done, error)
         return done
 
     def _none(self, error: Exception) -> list[Done]:
@@ -201,12 +219,18 @@ class Writer:
             try:
                 done[-1] = Done(job, driven(job.work(transaction)))  # type: ignore[arg-type]
             except Exception as error:  # noqa: BLE001 - it belongs to who waits for it
+                self._files.note(error)
                 done[-1] = Done(job, error=translated(error, self._path))
                 connection.execute("ROLLBACK TO job" if joins else "ROLLBACK")
                 if not joins:
                     connection.execute("BEGIN IMMEDIATE")
             if joins:
                 connection.execute("RELEASE job")
+
+
+def _failed(done: Sequence[Done], error: Exception) -> list[Done]:
+    """Nothing of it is promised."""
+    return [each if each.error else each._replace(error=error) for each in done]
 
 
 def _tell(done: Sequence[Done]) -> None:

@@ -48,6 +48,8 @@ UNKNOWN: Final = "Titus"  # nobody here can do it
 SIGNALS: Final = ("rain", "snow")  # steps wait for these, and announce them
 TRIGGERS: Final = ("hail", "wind")  # nobody but users announces these: else a run might start itself
 TAGS: Final = (Tag(name="scarce", permit=1), Tag(name="few", permit=2), Tag(name="plain"))
+LIMITS: Final = {tag.name: tag.permit for tag in TAGS if tag.permit is not None}
+RATED: Final = 0.06  # of the steps that work have a rate
 OWNER: Final = User(name="ann")
 Make = Callable[[str, list[AnyStep], int], AnyStep]  # id, the steps before it, depth
 TOO_LONG: Final = computed("x = 0; for (i = 0; i < 9; i += 1) { x = x + i; } return x;")  # for some worlds
@@ -69,6 +71,9 @@ class Author:
         self._dice = dice
         self._director = director
         self._library = library
+        # Dice of their own: the others fall as before. The numbers alone have the same hash in each process.
+        own = hash(dice.getstate()[1])
+        self._undo_dice, self._rate_dice = Random(own), Random(own + 1)  # noqa: S311
         self.used: dict[str, int] = {}
 
     def definition(self, workflow_id: str, prefix: str, most: int, *, triggers: bool = False) -> Definition:
@@ -83,6 +88,7 @@ class Author:
             instance_step_concurrency=dice.randint(1, 2)
             if self._seldom(0.06, "instance step concurrency")
             else None,
+            undo_on_stop=self._undo_dice.random() < 0.3 or None,
             criticality=dice.choice(list(Criticality)) if self._seldom(0.1, "criticality") else None,
             tags=(TAGS[2],) if self._seldom(0.1, "workflow tag") else None,
             params={"w": number(dice.randint(0, 4))} if dice.random() < 0.3 else None,
@@ -144,7 +150,7 @@ class Author:
         made = self._make(kind)(step_id, before, depth)
         fields: dict[str, Any] = {"failure_mode": self._failure_mode(), **self._signals(made)}
         if kind in _LEAVES:
-            fields |= self._tags()
+            fields |= self._tags() | self._rate()
         made = msgspec.structs.replace(made, **fields)
         pairs = [(target, self._condition(made)) for target in after]
         return msgspec.structs.replace(made, transition=edges(*pairs))
@@ -193,6 +199,12 @@ class Author:
         if not self._seldom(0.15, "tag"):
             return {}
         return {"tags": tuple(self._dice.sample(TAGS, self._dice.randint(1, 2)))}
+
+    def _rate(self) -> dict[str, Any]:
+        if self._rate_dice.random() >= RATED:
+            return {}
+        self._note("rate")
+        return {"rate": self._rate_dice.choice(["1/second", "2/second", "2/minute"])}
 
     def _signals(self, made: AnyStep) -> dict[str, Any]:
         fields: dict[str, Any] = {}
@@ -273,7 +285,16 @@ class Author:
             undo = step(f"{step_id}u", type=LOCAL, retry_policy=self._retries())
             self._director.work(undo)
             made = msgspec.structs.replace(made, compensation=undo)
-        return made
+        return self._undone(made, 0.25, "compensation below")
+
+    def _undone(self, made: TypedStep, chance: float, construct: str) -> TypedStep:
+        """Maybe with a step that undoes it."""
+        if made.compensation is not None or self._undo_dice.random() >= chance:
+            return made
+        self._note(construct)
+        undo = step(f"{made.id}u", type=LOCAL, retry_policy=retries(self._undo_dice, conditional=False))
+        self._director.undo(undo, self._undo_dice)
+        return msgspec.structs.replace(made, compensation=undo)
 
     def _added(self, step_id: str) -> tuple[AnyStep, ...]:
         first = step(f"{step_id}x", f"{step_id}y", retry_policy=self._retries())
@@ -281,7 +302,7 @@ class Author:
         third = step(f"{step_id}z", retry_policy=self._retries())
         for each in (first, third):
             self._director.work(each)
-        return first, second, third
+        return self._undone(first, 0.5, "compensation of an added step"), second, third
 
     def _retries(self) -> RetryPolicy:
         conditional = self._seldom(0.06, "retry_if")

@@ -40,6 +40,14 @@ class Director:
             row.append((*plays, self._play(step, last=True, added=added)))
         self._rows[step.id] = tuple(row)
 
+    def undo(self, step: TypedStep, dice: Random) -> None:
+        """The plays of a step that undoes another, with dice of their own."""
+        before, self._dice = self._dice, dice
+        try:
+            self.work(step)
+        finally:
+            self._dice = before
+
     def redirect(self, step_id: str, target: str) -> None:
         """The first time that a step runs, it goes back to an earlier one."""
         back = Play(redirect=target, takes=self._dice.randint(0, 500))

@@ -176,6 +176,9 @@ class Driven(Process):
     def happened(self) -> None:
         """It is told in its loop."""
 
+    def functions_changed(self) -> None:
+        self.into_the_loop(self._driver.functions_changed)
+
     def leave(self, back_after: int = 0) -> None:
         self._world.story.note(f"{self.who} is told to leave")
         self._back_after = back_after

@@ -1,8 +1,9 @@
 """Letters that come again, although they were dealt with: whoever sent them did not hear that they arrived.
 
-An action of a user is another one if it comes again, and a line for the change log is written again: senders
-of these know whether they were stored. What started a run does not come again after that run is forgotten: it
-is told by the run that it was dealt with, and nobody repeats himself for as long as runs are kept.
+An action of a user is another one if it comes again, a line for the change log is written again, and a launch
+that is sent to a node is work done again: senders of these know whether they were stored. What started a run
+does not come again after that run is forgotten: it is told by the run that it was dealt with, and nobody
+repeats himself for as long as runs are kept.
 """
 
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from stretto.ports.messages import Fire, Kind, Letter
 from stretto.testing.simulation.watch import Touched
 
-TWICE: Final = frozenset(Kind) - {Kind.ACT, Kind.LOG}
+TWICE: Final = frozenset(Kind) - {Kind.ACT, Kind.LOG, Kind.START}
 
 
 class Echoes:

@@ -12,6 +12,7 @@ from typing import Final
 
 from stretto.engine import events as happened
 from stretto.engine.decide import COMMANDS, Decision
+from stretto.engine.early_answers import is_early
 from stretto.engine.events import Event
 from stretto.engine.flow import Flow
 from stretto.engine.plan import Kind
@@ -181,6 +182,7 @@ class Ghosts:
             made.append(happened.Launched(run=run.key))
         action = happened.RunAction.PAUSE if run.paused else happened.RunAction.RESUME
         made.append(happened.RunActed(run=run.key, action=action, user="a ghost"))
+        made.append(happened.RunHeld(run=run.key, held=run.held, parent=run.key))
         made.append(happened.RunTimeDue(run=run.key, due=LONG_AGO))
         return made if self._comes(label) or made[0].__class__ in HARSH else []
 
@@ -213,6 +215,14 @@ def _output_told(_dice: Random, asked: Asked) -> Event | None:
 
 def _work_lost(_dice: Random, asked: Asked) -> Event:
     return happened.WorkLost(attempt=asked[0], launch=_old_launch(asked[1]))
+
+
+def _functions_missing(_dice: Random, asked: Asked) -> Event:
+    return happened.FunctionsMissing(attempt=asked[0], launch=_old_launch(asked[1]), functions=("f0",))
+
+
+def _functions_found(_dice: Random, asked: Asked) -> Event:
+    return happened.FunctionsFound(attempt=asked[0], launch=_old_launch(asked[1]))
 
 
 def _woken(dice: Random, asked: Asked) -> Event:
@@ -280,7 +290,9 @@ def _child_counted(_dice: Random, asked: Asked) -> Event:
 
 
 def _called_back(dice: Random, asked: Asked) -> Event | None:
-    if asked[2] is Kind.WAIT and _status(asked) is S.RUNNING:
+    """An answer counts while a Wait step asks, and is kept for one that will."""
+    key, record, kind = asked
+    if kind is Kind.WAIT and (_status(asked) is S.RUNNING or is_early(record, key.number)):
         return None
     return happened.CalledBack(attempt=asked[0], approved=dice.random() < 0.5)
 
@@ -305,6 +317,8 @@ MAKERS: Final[Mapping[type[Event], Make]] = {
     happened.Reported: _reported,
     happened.OutputTold: _output_told,
     happened.WorkLost: _work_lost,
+    happened.FunctionsMissing: _functions_missing,
+    happened.FunctionsFound: _functions_found,
     happened.Woken: _woken,
     happened.StepTimeDue: _step_time_due,
     happened.Granted: _granted,

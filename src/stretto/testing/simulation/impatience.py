@@ -8,7 +8,6 @@ from stretto.node.settings import NodeSettings
 IMPATIENT: Final = NodeSettings(
     engine=EngineSettings(records_per_decision=3, expression_visits=60),
     park_after=300,
-    falls_to_be_careful=1,
     sweep_every=5_000,
     ask_every=7_000,
     rows_per_commit=6,

@@ -90,5 +90,24 @@ def make_inputs(
     return tuple(sorted(made, key=lambda each: each.at))
 
 
+def make_pauses(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Input, ...]:
+    """In an eighth of the worlds, runs are paused and resumed again and again, those with children more often
+    than others, and soon after they were started. The dice are its own: other worlds are as they were.
+    """
+    dice = Random(f"pauses {seed}")  # noqa: S311 - dice, not secrets
+    starts = [each for each in given if each.verb is Verb.START]
+    if dice.random() > 0.125 or not starts:
+        return given
+    made = list(given)
+    for _ in range(dice.randint(2, 6)):
+        start = dice.choice(starts)
+        at = start.at + int(dice.random() ** 2 * horizon / 2)
+        pick = dice.randrange(1 << 30) | 1  # odd: of runs that have children
+        made.append(Input(at=at, verb=Verb.PAUSE, workflow_id=start.workflow_id, pick=pick))
+        after = at + int(dice.random() ** 2 * horizon / 2)
+        made.append(Input(at=after, verb=Verb.RESUME, workflow_id=start.workflow_id, pick=pick))
+    return tuple(sorted(made, key=lambda each: each.at))
+
+
 def _input(dice: Random, verb: Verb, workflow_ids: Sequence[str], at: int) -> Input:
     return Input(at=at, verb=verb, workflow_id=dice.choice(workflow_ids), pick=dice.randrange(1 << 30))

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from stretto.engine.inline_ids import Loop, is_inline
+from stretto.engine.inline_ids import Loop, is_inline, nearest_workflow
 from stretto.engine.records import RunKey
 from stretto.model.initiator import UpstreamFields
+from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, TemplateStep, TypedStep, WhileStep
 from stretto.store.memory.database import Database
@@ -47,6 +48,8 @@ def _poisoned(scenario: Scenario, step_id: str) -> set[str]:
 
 def _allowed(oracle: Oracle, steps: Mapping[str, AnyStep], db: Database, key: RunKey) -> Allowed | None:
     row = db.runs[key]
+    if row.record.policy is RunPolicy.UNDO:
+        return None
     if not is_inline(key.workflow_id):
         return oracle.run(key.workflow_id, has_parent=row.parent is not None)
     if not key.workflow_id.startswith(LOOPS) or not isinstance(row.record.initiator, UpstreamFields):
@@ -54,7 +57,8 @@ def _allowed(oracle: Oracle, steps: Mapping[str, AnyStep], db: Database, key: Ru
     loop = steps.get(row.record.initiator.parent.step_id)
     if not isinstance(loop, ForeachStep | WhileStep):
         return None
-    return oracle.iteration(loop.steps, key.instance_id)
+    around = nearest_workflow(row.record.initiator.ancestors).workflow_id
+    return oracle.iteration(around, loop.steps, key.instance_id)
 
 
 def _compare(db: Database, key: RunKey, allowed: Allowed, complain: Complain) -> None:

@@ -70,17 +70,19 @@ class Oracle:
     def run(self, workflow_id: str, *, has_parent: bool) -> Allowed:
         """A fresh run. One that a step waits for may be stopped with that step."""
         definition = self._definitions[workflow_id]
-        found = self.level(definition.workflow.steps, 1)
+        maestro = definition.workflow.follows_maestro
+        found = self.level(definition.workflow.steps, 1, maestro=maestro)
         cuts: set[StepStatus] = set()
         if definition.workflow.timeout is not None:
             cuts.add(S.TIMED_OUT)
         if has_parent or self._is_replaced(definition):
             cuts.add(S.STOPPED)
-        return cut(found, cuts)
+        return cut(found, cuts, maestro=maestro)
 
-    def iteration(self, steps: Sequence[AnyStep], number: int) -> Allowed:
+    def iteration(self, workflow_id: str, steps: Sequence[AnyStep], number: int) -> Allowed:
         """An iteration of a loop: whatever cuts the run around it short cuts it, too."""
-        return cut(self.level(steps, number), {S.STOPPED, S.TIMED_OUT})
+        maestro = self._definitions[workflow_id].workflow.follows_maestro
+        return cut(self.level(steps, number, maestro=maestro), {S.STOPPED, S.TIMED_OUT}, maestro=maestro)
 
     @staticmethod
     def _is_replaced(definition: Definition) -> bool:
@@ -88,8 +90,11 @@ class Oracle:
         return strategy is not None and strategy.rule in REPLACING
 
     # ----------------------------------------------------------------------------------------------- levels
-    def level(self, steps: Sequence[AnyStep], iteration: int) -> Allowed:
-        """The steps of a level in the order of their edges: definitions list them so."""
+    def level(self, steps: Sequence[AnyStep], iteration: int, *, maestro: bool) -> Allowed:
+        """The steps of a level in the order of their edges: definitions list them so.
+
+        `maestro`: whether the run that the level is part of follows Maestro.
+        """
         ends: dict[str, Ends] = {}
         values: dict[str, Values] = {}
         edges: dict[tuple[str, str], frozenset[bool]] = {}
@@ -103,15 +108,15 @@ class Oracle:
             if all(any(status.is_complete for status in ends[other]) for other in before):
                 into = [edges[other, each.id] for other in before]
                 if not before or any(True in taken for taken in into):
-                    own, values[each.id] = self._ends(each, iteration, values)
+                    own, values[each.id] = self._ends(each, iteration, values, maestro=maestro)
                     found |= own
                 if before and all(False in taken for taken in into):
                     found.add(S.UNSATISFIED)
             ends[each.id] = frozenset(found)
             for target, condition in each.transition.successors.items():
                 edges[each.id, target] = _taken(condition, ends[each.id], values.get(each.id, frozenset()))
-        ends = _stopped_by_others(steps, ends)
-        return Allowed(ends, worst(ends.values()), values)
+        ends = _stopped_by_others(steps, ends, maestro=maestro)
+        return Allowed(ends, worst(ends.values(), maestro=maestro), values)
 
     def _goes_back(self, step: AnyStep, iteration: int) -> bool:
         return any(
@@ -119,38 +124,41 @@ class Oracle:
         )
 
     def _ends(
-        self, step: AnyStep, iteration: int, values: Mapping[str, Values]
+        self, step: AnyStep, iteration: int, values: Mapping[str, Values], *, maestro: bool
     ) -> tuple[set[StepStatus], Values]:
         """How a step may end that has begun, and the values that its `n` may have then."""
         base = _first_values(step, values)
         if BROKEN in (step.params or {}).values():
-            return {S.INTERNALLY_FAILED}, base
+            return {_without_params(step, maestro=maestro)}, base
         if isinstance(step, TypedStep) and step.type in {LOCAL, OUTSIDE}:
-            return self._work(step, iteration, base)
+            return self._work(step, iteration, base, maestro=maestro)
         if isinstance(step, TypedStep):
             return self._plain(step), base
         found: set[StepStatus]
         match step:
             case ForeachStep():
-                found = self._foreach(step)
+                found = self._foreach(step, maestro=maestro)
             case WhileStep():
-                found = self._while(step)
+                found = self._while(step, maestro=maestro)
             case SubworkflowStep():
                 found = self._subworkflow(step)
             case TemplateStep():
                 template = self._definitions[str(step.sub_type)].workflow
-                found = {STEP_OF[status] for status in self.level(template.steps, 1).runs}
+                runs = self.level(template.steps, 1, maestro=maestro).runs
+                found = {STEP_OF[status] for status in runs}
         if step.timeout is not None:
             found.add(S.TIMED_OUT)
-        return {_as_mode_says(step, status) for status in found}, base
+        return {_as_mode_says(step, status, maestro=maestro) for status in found}, base
 
     def _plain(self, step: TypedStep) -> set[StepStatus]:
         refused = step.type == "Wait" and not self._script.approved[step.id]
         failed = refused or step.type == UNKNOWN
-        return {_as_mode_says(step, S.FATALLY_FAILED) if failed else DONE}
+        return {_as_mode_says(step, S.FATALLY_FAILED, maestro=True) if failed else DONE}
 
     # ------------------------------------------------------------------------------------------------ work
-    def _work(self, step: TypedStep, iteration: int, base: Values) -> tuple[set[StepStatus], Values]:
+    def _work(
+        self, step: TypedStep, iteration: int, base: Values, *, maestro: bool
+    ) -> tuple[set[StepStatus], Values]:
         """Every way through the attempts of a step, as far as its budgets go."""
         found: set[StepStatus] = set()
         values: set[int] = set()
@@ -160,7 +168,7 @@ class Oracle:
         while todo:
             number, user, platform, timeout = todo.pop()
             play = self._script.play(step.id, iteration, number)
-            for end in self._answers(step, play, iteration):
+            for end in self._answers(step, play, maestro=maestro):
                 if end is S.USER_FAILED and user < int(policy.error_retry_limit or 0):
                     todo.append((number + 1, user + 1, platform, timeout))
                 elif end is S.PLATFORM_FAILED and platform < int(policy.platform_retry_limit or 0):
@@ -168,22 +176,22 @@ class Oracle:
                 elif end is S.TIMEOUT_FAILED and timeout < int(policy.timeout_retry_limit or 0):
                     todo.append((number + 1, user, platform, timeout + 1))
                 else:
-                    found.add(_as_mode_says(step, _for_good(end)))
+                    found.add(_as_mode_says(step, _for_good(end), maestro=maestro))
                     values |= {play.n} if end is DONE and play.n is not None else base
         return found, frozenset(values)
 
-    def _answers(self, step: TypedStep, play: Play, iteration: int) -> set[StepStatus]:
+    def _answers(self, step: TypedStep, play: Play, *, maestro: bool) -> set[StepStatus]:
         """How one attempt may end, before its retries are looked at."""
         found = set() if play.says is Says.NEVER else {_SAYS[play.says]}
         if play.added and play.says is Says.DONE:
-            found = self._batch(play, iteration)
+            found = self._batch(play, maestro=maestro)
         if step.timeout is not None:
             found.add(S.TIMEOUT_FAILED)
         return found
 
-    def _batch(self, play: Play, _iteration: int) -> set[StepStatus]:
+    def _batch(self, play: Play, *, maestro: bool) -> set[StepStatus]:
         """Steps that the work has added: how many of them may fail is its tolerance."""
-        below = self.level(play.added, 1)
+        below = self.level(play.added, 1, maestro=maestro)
         found = {STEP_OF[status] for status in below.runs & {R.STOPPED, R.TIMED_OUT}}
         for combination in product(*below.steps.values()):
             failed = sum(status not in _GOOD for status in combination)
@@ -192,24 +200,24 @@ class Oracle:
         return found
 
     # --------------------------------------------------------------------------------------------- nesting
-    def _foreach(self, step: ForeachStep) -> set[StepStatus]:
+    def _foreach(self, step: ForeachStep, *, maestro: bool) -> set[StepStatus]:
         loop = (step.params or {})["loop_params"].value
         total = 1
         for each in loop.values():
             total *= len(each.value)
         found = {R.SUCCEEDED}
         for number in range(1, total + 1):
-            one = self.level(step.steps, number).runs
+            one = self.level(step.steps, number, maestro=maestro).runs
             found = {max(pair, key=SEVERITY.index) for pair in product(found, one)}
         return {STEP_OF[status] for status in found}
 
-    def _while(self, step: WhileStep) -> set[StepStatus]:
+    def _while(self, step: WhileStep, *, maestro: bool) -> set[StepStatus]:
         rounds = int(step.condition.rpartition(" ")[2])
         found: set[StepStatus] = set()
         for number in range(1, rounds + 1):
             if step.max_iterations is not None and number > step.max_iterations:
                 return {*found, S.FATALLY_FAILED}
-            runs = self.level(step.steps, number).runs
+            runs = self.level(step.steps, number, maestro=maestro).runs
             found |= {STEP_OF[status] for status in runs - {R.SUCCEEDED}}
             if R.SUCCEEDED not in runs:
                 return found
@@ -235,6 +243,9 @@ _SAYS: Final[Mapping[Says, StepStatus]] = {
     Says.STOPPED: S.STOPPED,
     Says.TIMED_OUT: S.TIMED_OUT,
 }
+_FAILED_IN_MAESTRO: Final = frozenset({S.FATALLY_FAILED})
+_FAILED: Final = frozenset({S.FATALLY_FAILED, S.TIMED_OUT, S.INTERNALLY_FAILED})
+_ON_VALUES: Final = frozenset({"n > 2", "n <= 2"})
 _GOOD: Final = frozenset({S.SUCCEEDED, S.SKIPPED, S.UNSATISFIED, S.DISABLED})
 
 
@@ -245,9 +256,18 @@ def _for_good(end: StepStatus) -> StepStatus:
     return S.FATALLY_FAILED if end in {S.USER_FAILED, S.PLATFORM_FAILED} else end
 
 
-def _as_mode_says(step: AnyStep, end: StepStatus) -> StepStatus:
-    ignored = step.failure_mode is FailureMode.IGNORE_FAILURE and end is S.FATALLY_FAILED
+def _as_mode_says(step: AnyStep, end: StepStatus, *, maestro: bool) -> StepStatus:
+    """In Maestro a failure mode is for steps that fail, elsewhere also for those that time out."""
+    failed = _FAILED_IN_MAESTRO if maestro else _FAILED
+    ignored = step.failure_mode is FailureMode.IGNORE_FAILURE and end in failed
     return S.COMPLETED_WITH_ERROR if ignored else end
+
+
+def _without_params(step: AnyStep, *, maestro: bool) -> StepStatus:
+    """The end of a step whose parameters have no values. A condition that reads one can not be decided."""
+    if any(condition in _ON_VALUES for condition in step.transition.successors.values()):
+        return S.INTERNALLY_FAILED
+    return _as_mode_says(step, S.INTERNALLY_FAILED, maestro=maestro)
 
 
 def _first_values(step: AnyStep, values: Mapping[str, Values]) -> Values:
@@ -275,15 +295,18 @@ def _taken(condition: str, ends: Ends, values: Values) -> frozenset[bool]:
     return frozenset(found)
 
 
-def _stopped_by_others(steps: Sequence[AnyStep], ends: Mapping[str, Ends]) -> dict[str, Ends]:
+def _stopped_by_others(
+    steps: Sequence[AnyStep], ends: Mapping[str, Ends], *, maestro: bool
+) -> dict[str, Ends]:
     """A step that fails at once stops every other that is not before it, however far that one is."""
     widened = dict(ends)
+    failed = _FAILED_IN_MAESTRO if maestro else _FAILED
     for step in steps:
-        if step.failure_mode is FailureMode.FAIL_IMMEDIATELY and S.FATALLY_FAILED in ends[step.id]:
+        if step.failure_mode is FailureMode.FAIL_IMMEDIATELY and not failed.isdisjoint(ends[step.id]):
             spared = {step.id, *_before(steps, step.id)}
             for other in steps:
                 if other.id not in spared:
-                    late = {S.TIMED_OUT} if other.timeout is not None else set()
+                    late = {_as_mode_says(other, S.TIMED_OUT, maestro=maestro)} if other.timeout else set()
                     widened[other.id] = widened[other.id] | {S.STOPPED, S.NOT_CREATED} | late
     return widened
 
@@ -300,19 +323,30 @@ def _before(steps: Sequence[AnyStep], step_id: str) -> set[str]:
     return found
 
 
-def worst(ends: Iterable[Ends]) -> frozenset[RunStatus]:
+def worst(ends: Iterable[Ends], *, maestro: bool) -> frozenset[RunStatus]:
     """How a run may end whose steps may end so: it is as bad as the worst of them."""
     found = {R.SUCCEEDED}
     for each in ends:
-        weights = {WEIGHT.get(status, R.SUCCEEDED) for status in each}
+        weights = {_weight(status, maestro=maestro) for status in each}
         found = {max(pair, key=SEVERITY.index) for pair in product(found, weights)}
     return frozenset(found)
 
 
-def cut(found: Allowed, cuts: set[StepStatus]) -> Allowed:
-    """The same, if the run may be ended from outside in some of these ways at any moment."""
-    if not cuts:
-        return found
-    steps = {name: ends | cuts | {S.NOT_CREATED} for name, ends in found.steps.items()}
-    runs = worst(steps.values()) - {R.SUCCEEDED}  # who was cut short has not succeeded
-    return Allowed(steps, found.runs | runs | {WEIGHT[each] for each in cuts}, found.values)
+def _weight(status: StepStatus, *, maestro: bool) -> RunStatus:
+    """What a step makes of its run. Outside of Maestro one that timed out has failed."""
+    weight = WEIGHT.get(status, R.SUCCEEDED)
+    return R.FAILED if weight is R.TIMED_OUT and not maestro else weight
+
+
+def cut(found: Allowed, cuts: set[StepStatus], *, maestro: bool) -> Allowed:
+    """The same, if the run may be ended from outside in one of these ways at any moment."""
+    runs = set(found.runs)
+    for each in cuts:
+        ends = [own | {each, S.NOT_CREATED} for own in found.steps.values()]
+        # If the run times out, its steps time out with it: that is no failure of theirs.
+        weighed = worst(ends, maestro=maestro or each is S.TIMED_OUT)
+        runs |= {WEIGHT[each], *weighed} - {R.SUCCEEDED}  # who was cut short has not succeeded
+    steps = (
+        {name: ends | cuts | {S.NOT_CREATED} for name, ends in found.steps.items()} if cuts else found.steps
+    )
+    return Allowed(steps, frozenset(runs), found.values)

@@ -21,7 +21,7 @@ from stretto.testing.simulation.authors import LOCAL, OUTSIDE
 from stretto.testing.simulation.handle import OddError, handle_of
 from stretto.testing.simulation.piping import Piped
 from stretto.testing.simulation.retaining import FIRST_GROUP
-from stretto.testing.simulation.runtime import ScriptedRuntime
+from stretto.testing.simulation.runtime import FUNCTIONS, ScriptedRuntime
 from stretto.testing.simulation.troubles import Fault, Trouble
 
 if TYPE_CHECKING:
@@ -46,15 +46,23 @@ class Process(Hosted):
         self._number = number
         performer = self._make_performer()
         observers = (world.observer(self),)
-        node = self.node_class(world.settings, self.steady, self._new_id, performer.outside, observers)
+        node = self.node_class(
+            world.settings, self.steady, self._new_id, performer.outside, observers, performer.lacks
+        )
         self.host(node, performer)
+        if world.scenario.mixed:
+            self.spawn(world.dice.randrange(10_000), self._learn)
         self.forget()
 
     def _make_performer(self) -> Performer:
         world = self._world
+        known = world.rollout.functions(self._coin)
+        self._runtime = ScriptedRuntime(
+            world.ledger, self.who, self._node_id, self.spawn, known, queued=world.scenario.queued
+        )
         runtimes = {
-            LOCAL: ScriptedRuntime(world.ledger, self.who, self._node_id, self.spawn),
-            OUTSIDE: ScriptedRuntime(world.ledger, "", self._node_id, self.spawn),
+            LOCAL: self._runtime,
+            OUTSIDE: ScriptedRuntime(world.ledger, "", self._node_id, self.spawn, ()),
         }
         self.store = handle_of(world.store, self, world.sky, self.scheduler, world.watch.note)
         evaluator = InProcess() if world.scenario.driven else Piped()
@@ -75,6 +83,26 @@ class Process(Hosted):
 
     def _node_id(self) -> str:
         return self.node.id
+
+    # --------------------------------------------------------------------------------------------- functions
+    async def _learn(self) -> None:
+        """It comes to know one more function."""
+        await self.learn(self._world.dice.choice(FUNCTIONS))
+
+    async def learn(self, *functions: str) -> None:
+        """It knows these functions from now on, and says so until it was heard."""
+        self._runtime.functions |= frozenset(functions)
+        self.functions_changed()
+        try:
+            await self.performer.advertise()
+        except Exception as error:  # noqa: BLE001 - the database is away
+            self._world.story.note(f"{self.who} is not heard: {type(error).__name__}: {error}")
+            self.spawn(1_000, lambda: self.learn(*functions))
+
+    def functions_changed(self) -> None:
+        """The node looks at what waits for functions."""
+        self.node.functions_changed()
+        self.happened()
 
     # -------------------------------------------------------------------------------------------- forgetting
     def forget(self) -> None:

@@ -4,8 +4,9 @@ The ledger is what a receiver outside would keep: the highest launch of each att
 and it knows which node does which work, so that it sees when two do the same.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+from zlib import crc32
 
 from stretto.engine.records import AttemptKey
 from stretto.model.param import Parameter
@@ -26,6 +27,15 @@ from stretto.ports.runtime import (
 from stretto.testing.scheduler import Delay, Scheduler
 from stretto.testing.shapes import result
 from stretto.testing.simulation.plays import Play, Says, Script
+
+FUNCTIONS: Final = ("f0", "f1", "f2")  # all that the steps of a world call
+WAITS: Final = (1, 30, 300, 2_000, 6_000)  # milliseconds that a launch waits before its work may begin
+SLOTS: Final = 3  # works of a process at once, where launches wait
+
+
+def function_of(step_id: str) -> str:
+    """The function that a step calls."""
+    return FUNCTIONS[crc32(step_id.encode()) % len(FUNCTIONS)]
 
 
 class Job:
@@ -70,6 +80,8 @@ class Ledger:
         if highest is not None and launch < highest:
             raise Refused(f"{launch} is older than {highest}")
         self._highest[attempt] = launch
+        if place and self.is_fenced(node):
+            self.complain(f"I19: {node} begins {launch}, and was declared dead before")
         if place and not self.is_fenced(node):
             for other in self.running(attempt):
                 if other.node != node and not self.is_fenced(other.node):
@@ -87,6 +99,13 @@ class Ledger:
         """Work on an attempt that has not ended, in the order in which it was started."""
         return [job for (launch, _), job in self._jobs.items() if launch.attempt == attempt and not job.over]
 
+    def busy(self, place: str) -> int:
+        """How many works a process does that end by themselves."""
+        return sum(
+            kept == place and not job.over and job.play.says is not Says.NEVER
+            for (_, kept), job in self._jobs.items()
+        )
+
     def died(self, place: str) -> None:
         """A process is gone, and the work that it did with it."""
         for (_, kept), job in self._jobs.items():
@@ -103,31 +122,80 @@ class ScriptedRuntime:
         place: str,
         node: Callable[[], str],
         spawn: Callable[[int, Callable[[], Any]], None],
+        functions: Collection[str] = FUNCTIONS,
+        *,
+        queued: bool = False,
     ) -> None:
         self.outside = not place
+        self.functions = frozenset(functions)
         self._ledger = ledger
         self._place = place
         self._node = node  # its id, which changes when it was buried
+        self._queued = queued  # launches wait here for their turn, as in the runtimes that ship
+        self._waiting: set[Launch] = set()
         self._spawn = spawn  # carry a coroutine out after a while, unless the process is gone by then
 
     def params(self, step: AnyStep) -> Injected:  # noqa: ARG002 - it brings nothing along
         return Injected()
 
+    def lacks(self, step: AnyStep, params: Mapping[str, Parameter]) -> tuple[str, ...]:  # noqa: ARG002
+        """See `ports.runtime.FunctionRuntime`: the id of a step says which function it calls."""
+        function = function_of(step.id)
+        return () if self.outside or function in self.functions else (function,)
+
     async def start(self, ctx: StepContext) -> StepResult:
+        if self.lacks(ctx.step, ctx.params):
+            self._ledger.complain(f"{self._place} starts {ctx.launch}, and does not know its function")
+        if self._queued and not self.outside:
+            return self._line_up(ctx)
         job = self._ledger.start(ctx.launch, self._place, self._node())
         if job.play.takes:
             await Delay(job.play.takes)
         return self._look(ctx, job)
 
+    def _line_up(self, ctx: StepContext) -> StepResult:
+        """The launch waits for its turn and for a slot; its work begins later, if the fence is open then."""
+        launch, node = ctx.launch, self._node()
+        job = self._ledger.find(launch, self._place)
+        if job is not None:
+            return self._look(ctx, job)
+        if launch in self._waiting:
+            return Continue()
+        self._waiting.add(launch)
+
+        async def begin() -> None:
+            while not ctx.fence.is_open or self._ledger.busy(self._place) >= SLOTS:
+                if ctx.fence.is_revoked or launch not in self._waiting:
+                    break
+                await Delay(100)
+            if launch not in self._waiting:
+                return  # it was told to end
+            self._waiting.discard(launch)
+            if not ctx.fence.is_revoked:
+                await ctx.report(self._begun(ctx, node))
+
+        self._spawn(WAITS[crc32(str(launch).encode()) % len(WAITS)], begin)
+        return Continue()
+
+    def _begun(self, ctx: StepContext, node: str) -> StepResult:
+        try:
+            job = self._ledger.start(ctx.launch, self._place, node)
+            return self._look(ctx, job)
+        except (Refused, ValueError) as error:
+            return PlatformError(message=str(error))
+
     async def execute(self, ctx: StepContext) -> StepResult:
         job = self._ledger.find(ctx.launch, self._place)
         if job is None:
+            if ctx.launch in self._waiting:
+                return Continue()
             if not self.outside:
                 self._ledger.complain(f"I5: {self._place} looks at {ctx.launch}, which is not done here")
             return PlatformError(message="there is no such work")
         return self._look(ctx, job)
 
     async def terminate(self, ctx: StepContext) -> StepResult:
+        self._waiting.discard(ctx.launch)
         job = self._ledger.find(ctx.launch, self._place)
         await Delay(20)
         if job is None or job.over:

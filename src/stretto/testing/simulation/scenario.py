@@ -5,19 +5,29 @@ from typing import Final
 
 import msgspec
 
-from stretto.model.workflow import Definition
+from stretto.model.workflow import Definition, Semantics
 from stretto.node.retention_settings import RetentionSettings
 from stretto.ports.places import GROUPS
 from stretto.testing.simulation.authors import Author, Library, first_output
 from stretto.testing.simulation.cursing import PLAIN, Oddity, make_oddity
 from stretto.testing.simulation.directing import Director
-from stretto.testing.simulation.inputs import Input, make_inputs
+from stretto.testing.simulation.inputs import Input, make_inputs, make_pauses
 from stretto.testing.simulation.plays import Script
 from stretto.testing.simulation.retaining import make_forgetful
-from stretto.testing.simulation.troubles import Fault, Poison, Weather, make_faults, make_poison, make_weather
+from stretto.testing.simulation.troubles import (
+    Fault,
+    Poison,
+    Trouble,
+    Weather,
+    make_faults,
+    make_poison,
+    make_weather,
+)
 
 CHILD: Final = "kid"
 TEMPLATE: Final = "mould"
+MIXED: Final = 0.25  # of the worlds; the dice are its own
+QUEUED: Final = 0.3  # of the worlds; the dice are its own
 DRIVEN_EVERY: Final = 16  # seeds
 ROOTS: Final = "ab"  # prefixes of the workflows that users start
 
@@ -39,6 +49,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     ghosts: bool = False  # events come that are too late, or about something else
     impatient: bool = False  # nodes park runs soon, sweep often, and take little at once
     retention: RetentionSettings | None = None  # None: nothing is ever forgotten
+    mixed: bool = False  # processes know different functions, until the trouble is over
+    queued: bool = False  # launches wait inside of the runtimes of nodes before their work begins
     driven: bool = False  # nodes run in the asyncio loop of the product
     oddity: Oddity = PLAIN
     used: dict[str, int] = {}  # constructs, for the counters
@@ -66,6 +78,8 @@ def make_scenario(seed: int) -> Scenario:
     templates = (write(TEMPLATE, "m", 2, Library()),) if dice.random() < 0.3 else ()
     library = Library(children, templates)
     roots = [write(f"flow_{name}", name, 6, library) for name in ROOTS[: dice.choice([1, 1, 2])]]
+    definitions = [_with_semantics(seed, each) for each in definitions]
+    used["semantics stretto"] = sum(not each.workflow.follows_maestro for each in definitions)
     horizon = dice.choice([3_000, 8_000, 8_000, 20_000])
     slots = dice.choices([1, 2, 3, 4], [4, 5, 3, 1])[0]
     script = director.script()
@@ -86,8 +100,37 @@ def make_scenario(seed: int) -> Scenario:
         impatient=dice.random() < 0.4,
         ghosts=dice.random() < 0.6,
         oddity=make_oddity(seed, horizon),
+        mixed=Random(f"functions {seed}").random() < MIXED,  # noqa: S311 - dice, not secrets
         driven=seed % DRIVEN_EVERY == DRIVEN_EVERY - 1,
         used=used,
     )
+    made = _with_queues(made)
     forgetful = make_forgetful(seed, made.weather, made.faults, slots)
-    return msgspec.structs.replace(made, **msgspec.structs.asdict(forgetful))
+    inputs = make_pauses(seed, made.inputs, horizon)
+    return msgspec.structs.replace(made, inputs=inputs, **msgspec.structs.asdict(forgetful))
+
+
+def _with_queues(made: Scenario) -> Scenario:
+    """In some worlds launches wait inside of runtimes, and nodes stand still meanwhile for longer than their
+    leases last. The dice are its own: other worlds do not change.
+    """
+    dice = Random(f"queues {made.seed}")  # noqa: S311 - dice, not secrets
+    if dice.random() >= QUEUED:
+        return made
+    slots = max(2, made.slots)
+    begin = dice.randrange(200, 3_000)
+    freezes = tuple(
+        Fault(kind=Trouble.FREEZE, slot=dice.randrange(slots), at=at, lasts=dice.choice([15_000, 25_000]))
+        for at in range(begin, made.horizon, 4_000)
+    )
+    return msgspec.structs.replace(made, queued=True, slots=slots, faults=(*made.faults, *freezes))
+
+
+def _with_semantics(seed: int, definition: Definition) -> Definition:
+    """Half of the definitions do not follow Maestro. The dice are its own: nothing else changes."""
+    workflow = definition.workflow
+    ours = Random(f"semantics {seed} {workflow.id}").random() < 0.5  # noqa: S311 - dice, not secrets
+    semantics = Semantics.STRETTO if ours else None
+    return msgspec.structs.replace(
+        definition, workflow=msgspec.structs.replace(workflow, semantics=semantics)
+    )

@@ -1,6 +1,6 @@
 """The story of a world: what was asked, what was committed and what went wrong, in order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stretto.node.asks import Ask, CallRuntime, Carry, Commit, Deal
@@ -96,5 +96,12 @@ def _shown(ask: Ask) -> str:
 
 
 def _short(value: Any) -> str:
-    text = str(value)
+    text = str(_ordered(value))
     return text if len(text) < 120 else f"{text[:120]}..."
+
+
+def _ordered(value: Any) -> Any:
+    """Sets in an order that does not depend on the hashes of a process."""
+    if isinstance(value, Mapping):
+        return {key: _ordered(each) for key, each in value.items()}
+    return sorted(value) if isinstance(value, frozenset) else value

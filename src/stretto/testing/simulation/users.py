@@ -41,7 +41,7 @@ from stretto.model.request import (
 )
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
-from stretto.model.step import AnyStep, ForeachStep, WhileStep
+from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
 from stretto.ports.rows import Phase
 from stretto.testing.scheduler import Task
 from stretto.testing.simulation.authors import OWNER, SIGNALS, TAGS, TRIGGERS
@@ -125,7 +125,23 @@ class Users:
 
     def _on_run(self, given: Input) -> Awaitable[Any] | None:
         run = self._run(given)
+        if given.verb in {Verb.PAUSE, Verb.RESUME} and given.pick % 2:
+            run = self._parent(given) or run
         return None if run is None else _RUN_ACTIONS[given.verb](self._store, CALLER, *run[:2])
+
+    def _parent(self, given: Input) -> RunKey | None:
+        """One of the runs that have a child, or are about to: there a pause must reach further."""
+        found = [
+            row.key
+            for row in self._world.rows("runs")
+            if row.phase is not Phase.ENDED
+            and not is_inline(row.key.workflow_id)
+            and any(
+                isinstance(step, SubworkflowStep)
+                for step in all_steps(self._world.workflow(row.key.workflow_id).steps)
+            )
+        ]
+        return found[given.pick // 2 % len(found)] if found else None
 
     def _on_step(self, given: Input) -> Awaitable[Any] | None:
         run = self._run(given)

@@ -23,7 +23,7 @@ from stretto.ports.rows import NodeId
 from stretto.store.memory import MemoryStore
 from stretto.store.memory.schema import ALL
 from stretto.testing.scheduler import Scheduler
-from stretto.testing.simulation.authors import TAGS
+from stretto.testing.simulation.authors import LIMITS
 from stretto.testing.simulation.clock import DatabaseClock
 from stretto.testing.simulation.counters import Counters
 from stretto.testing.simulation.cursing import Struck
@@ -40,14 +40,18 @@ from stretto.testing.simulation.invariants.leases import leases, writers
 from stretto.testing.simulation.invariants.letters import letters
 from stretto.testing.simulation.invariants.memory import memory
 from stretto.testing.simulation.invariants.order import edges_of, order_of
+from stretto.testing.simulation.invariants.pauses import pauses
 from stretto.testing.simulation.invariants.permits import permits_of
 from stretto.testing.simulation.invariants.queues import queues, requests
+from stretto.testing.simulation.invariants.rates import rates_of
 from stretto.testing.simulation.invariants.rows import attempts, children, runs
 from stretto.testing.simulation.invariants.triggers import triggers
+from stretto.testing.simulation.invariants.undo import undo
 from stretto.testing.simulation.judging import judge
 from stretto.testing.simulation.process import Process
 from stretto.testing.simulation.replacing import homes_of, replaced
 from stretto.testing.simulation.retaining import LATEST
+from stretto.testing.simulation.rollout import Rollout
 from stretto.testing.simulation.runtime import Ledger
 from stretto.testing.simulation.scenario import Scenario
 from stretto.testing.simulation.story import Story
@@ -106,6 +110,7 @@ class World:
         self._calls: dict[tuple[int, str], int] = {}
         self._ghosts: Ghosts | None = None
         self._echoes = Echoes()
+        self.rollout = Rollout(mixed=scenario.mixed)
 
     def complain(self, text: str) -> None:
         """Something does not hold."""
@@ -167,12 +172,11 @@ class World:
             except StopIteration:
                 continue
             raise AssertionError("the memory store never waits")
-        limits = {tag.name: tag.permit for tag in TAGS if tag.permit is not None}
-        edges: dict[str, tuple[str, ...]] = {}
-        for definition in self.scenario.definitions:
-            edges |= edges_of(definition.workflow.steps)
+        workflows = [definition.workflow for definition in self.scenario.definitions]
+        edges = {step: before for each in workflows for step, before in edges_of(each.steps).items()}
         self.watch.rules += [leases, writers, runs, attempts, children, order_of(edges), requests, queues]
-        self.watch.rules += [permits_of(limits), letters, self.history.rule, self.forgotten.rule]
+        self.watch.rules += [permits_of(LIMITS), letters, pauses, self.history.rule, self.forgotten.rule]
+        self.watch.rules.append(rates_of(workflows))
 
     def _plan(self) -> None:
         for slot in range(self.scenario.slots):
@@ -210,6 +214,7 @@ class World:
         """Everything has ended: what is left is looked at, and the nodes leave."""
         self.forgotten.bring_back(self.db)
         ending(self.db, self.complain)
+        undo(self.scenario.definitions, self.db, self.complain)
         triggers(self.db, self.forgotten.signals, self.complain)
         self.history.end(self.db, self.complain)
         if self.is_judged and not self.forgotten.signals:  # what a step waited for may go before it is read
@@ -235,6 +240,7 @@ class World:
         figures["attempts"] += len(list(self.db.attempts))
         figures["ghosts"] += 0 if self._ghosts is None else self._ghosts.count
         figures["worlds with the asyncio loop"] += self.scenario.driven
+        figures.update(self.rollout.figures)
         figures["runs that were forgotten"] += self.forgotten.runs
         figures["rows that were forgotten"] += self.forgotten.count
         figures["starts of work"] += self.ledger.starts
@@ -269,6 +275,7 @@ class World:
     def _seen(self, touched: Touched) -> None:
         self.story.seen(touched)
         self._echoes.seen(touched)
+        self.rollout.seen(touched)
         for key, _, after in touched.of("attempts"):
             if after is None:
                 continue
@@ -388,5 +395,6 @@ class World:
                 self._fill(slot)
             else:
                 process.thaw()
+        self.rollout.deploy(self._slots[0])
         self.users.stop_the_clocks()
         self._look()

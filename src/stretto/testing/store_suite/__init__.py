@@ -31,11 +31,13 @@ from stretto.testing.store_suite import (
     requests,
     retention,
     signals,
+    taken_permits,
     templates,
     together,
     triggers,
     views,
     work,
+    workflow_lists,
     workflows,
 )
 from stretto.testing.store_suite.check import Bench, Check
@@ -44,6 +46,7 @@ CHECKS: tuple[Check, ...] = tuple(
     check
     for module in (
         workflows,
+        workflow_lists,
         requests,
         together,
         queues,
@@ -56,6 +59,7 @@ CHECKS: tuple[Check, ...] = tuple(
         outbox,
         work,
         permits,
+        taken_permits,
         signals,
         triggers,
         breakpoints,

@@ -16,7 +16,7 @@ from stretto.ports.messages import FanOut, Fire, Letter, Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS, group_of_signal, group_of_workflow
 from stretto.ports.rows import NodeId, Phase
-from stretto.ports.signals import NewSignal, SignalWait
+from stretto.ports.signals import NewSignal, SignalWait, instance_id_of
 from stretto.ports.store import Store
 from stretto.ports.work import Work
 from stretto.ports.workflows import Change, Found
@@ -163,7 +163,8 @@ async def permits_are_never_above_the_limit(world: World) -> None:
     stores = await handles(world, 5)
     ended: set[AttemptKey] = set()
     while len(ended) < len(wanted):
-        passes = await asyncio.gather(*(store.grant(["x", "y"], granted) for store in stores))
+        found = await asyncio.gather(*(store.grant(["x", "y"], granted) for store in stores))
+        passes = [each.attempts for each in found]
         lucky = [key for each in passes for key in each]
         assert len(lucky) == len(set(lucky))
         held = {tag: (await world.store.holders(tag, Cut())).elements for tag in "xy"}
@@ -176,6 +177,30 @@ async def permits_are_never_above_the_limit(world: World) -> None:
         first = min(holding)
         await owner.commit(group, Decided(released=(first,)))
         ended.add(first)
+
+
+@SUITE.check
+async def several_who_grant_at_once_keep_to_the_rate(world: World) -> None:
+    await world.publish()
+    owner = await world.owner()
+    run = await world.live(owner)
+    group = await owner.group_of(run)
+    asks = tuple(
+        PermitAsk(
+            attempt=AttemptKey(run, f"s{number:02}", 1),
+            limits={"r": None},
+            since=number,
+            rates={"r": "7/hour"},
+        )
+        for number in range(20)
+    )
+    await owner.commit(group, Decided(permits=asks))
+    stores = await handles(world, 3)
+    lucky: list[AttemptKey] = []
+    for _ in range(3):
+        found = await asyncio.gather(*(store.grant(["r"], granted) for store in stores))
+        lucky += [key for each in found for key in each.attempts]
+    assert lucky == [ask.attempt for ask in asks[:7]]
 
 
 @SUITE.check
@@ -229,9 +254,14 @@ async def an_action_is_decided_before_or_after_admission_never_between(world: Wo
 @SUITE.check
 async def announcements_are_numbered_without_gaps_or_doubles(world: World) -> None:
     stores = await handles(world, 5)
-    signals = [NewSignal(name="a", instance_id=f"i{number % 10}") for number in range(25)]
+    params = [{"day": number % 10} for number in range(25)]
+    signals = [
+        NewSignal(name="a", instance_id=instance_id_of("a", each), params=each, payload={"by": number})
+        for number, each in enumerate(params)
+    ]
     done = await asyncio.gather(*(stores[number % 5].announce(each) for number, each in enumerate(signals)))
     assert sum(not each.duplicate for each in done) == 10
+    assert all(told.signal.params == asked for told, asked in zip(done, params, strict=True))
     page = await world.store.signals("a", Cut())
     assert [each.seq_id for each in page.elements] == list(range(10, 0, -1))
     mail = await world.store.fetch(HERE, [group_of_signal("a")])

@@ -1,10 +1,11 @@
-"""Records of functions, and results of theirs that are kept for a while."""
+"""Records of functions, which nodes advertise them, and results of theirs that are kept for a while."""
 
 import asyncio
 
 import msgspec
 
 from stretto.ports.functions import FunctionRecord
+from stretto.ports.rows import NodeId
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World
 
@@ -102,3 +103,57 @@ async def results_past_their_time_are_deleted(world: World) -> None:
     assert await world.store.prune_cache(1_003) == 1
     assert await world.store.cached("k3", 0) == "1"
     assert await world.store.cached("k2", 0) is None
+
+
+# -------------------------------------------------------------------------------------------- advertisements
+async def _versions(world: World) -> dict[NodeId, int]:
+    return {row.node: row.advertised for row in await world.store.nodes()}
+
+
+@SUITE.check
+async def a_node_advertises_functions_when_it_joins(world: World) -> None:
+    store = world.store
+    heard = await store.join(NodeId("old"), None, ["flows:a"])
+    assert [row.advertised for row in heard.nodes] == [1]
+    await store.join(NodeId("new"), None, ["flows:b", "flows:a"])
+    await store.join(NodeId("none"))
+    assert await _versions(world) == {"new": 1, "none": 0, "old": 1}
+    assert await store.advertised() == {"new": {"flows:a", "flows:b"}, "old": {"flows:a"}}
+    assert await store.advertised([NodeId("new"), NodeId("none"), NodeId("nobody")]) == {
+        "new": {"flows:a", "flows:b"}
+    }
+    assert await store.advertised([]) == {}
+
+
+@SUITE.check
+async def a_change_of_what_a_node_advertises_shows_in_its_row(world: World) -> None:
+    store = world.store
+    await store.join(NodeId("n"))
+    assert await store.advertise(NodeId("n"), ["a", "é" * 200])
+    assert await _versions(world) == {"n": 1}
+    assert await store.advertise(NodeId("n"), ["b"])
+    assert await _versions(world) == {"n": 2}
+    assert await store.advertised() == {"n": {"b"}}
+    heard = await store.beat(NodeId("n"))
+    assert heard is not None
+    assert [row.advertised for row in heard.nodes] == [2]
+    assert await store.advertise(NodeId("n"), [])
+    assert await _versions(world) == {"n": 3}
+    assert await store.advertised() == {}
+
+
+@SUITE.check
+async def a_node_that_is_gone_advertises_nothing(world: World) -> None:
+    store = world.store
+    for name in ("left", "leaving", "dead"):
+        await store.join(NodeId(name), None, ["f"])
+    await store.leave(NodeId("left"))
+    await store.start_leaving(NodeId("leaving"))
+    assert await store.bury(NodeId("dead"), 1, expired=False) is not None
+    assert await store.advertised() == {}
+    assert await store.advertised([NodeId("left"), NodeId("leaving"), NodeId("dead")]) == {"leaving": {"f"}}
+    assert await store.advertise(NodeId("leaving"), ["g"])
+    assert not await store.advertise(NodeId("dead"), ["g"])
+    assert not await store.advertise(NodeId("left"), ["g"])
+    assert not await store.advertise(NodeId("unknown"), ["g"])
+    assert await store.advertised([NodeId("leaving"), NodeId("dead")]) == {"leaving": {"g"}}

@@ -3,19 +3,22 @@
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Conflict
 from stretto.ports.commit import Decided
-from stretto.ports.failures import Fenced
 from stretto.ports.groups import BEAT_LASTS, NodeState
 from stretto.ports.messages import Ask, Letter, Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import Lease, NodeId
-from stretto.ports.suspicion import DEATHS_TO_BE_GUILTY, NONE
+from stretto.ports.suspicion import DEATHS_TO_BE_GUILTY, NONE, Suspect
 from stretto.ports.work import Work
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, near, refusal
 
 SUITE = Suite("groups")
 A, B = NodeId("node-a"), NodeId("node-b")
+
+
+def suspect(what: RunKey | int, at: str = "load") -> Suspect:
+    return Suspect(what=what, at=at)
 
 
 @SUITE.check
@@ -93,7 +96,7 @@ async def a_burial_deletes_mail_and_frees_work(world: World) -> None:
 
 
 @SUITE.check
-async def a_suspect_is_set_aside_by_the_third_burial(world: World) -> None:
+async def what_three_owners_in_a_row_died_of_is_set_aside(world: World) -> None:
     await world.publish()
     owner = await world.owner("node-1")
     run = await world.start()
@@ -102,12 +105,16 @@ async def a_suspect_is_set_aside_by_the_third_burial(world: World) -> None:
     message = await world.store.send(Letter(ref="x", to_group=other, body=Log(at=1)))
     third, fourth = (group + 2) % GROUPS, (group + 3) % GROUPS
     for death in (1, 2, 3):
-        await world.store.note_suspect(owner.leases[group], RunKey("innocent", death, 1))
-        await world.store.note_suspect(owner.leases[group], run)
-        await world.store.note_suspect(owner.leases[other], message)
-        await world.store.note_suspect(owner.leases[third], RunKey("unknown", 1, 1))
-        await world.store.note_suspect(owner.leases[fourth], 999_999)
-        assert (await world.store.groups())[group].suspicion.suspect == run
+        await world.store.note_suspects({owner.leases[group]: [suspect(RunKey("innocent", death, 1))]})
+        notes = {
+            owner.leases[group]: [suspect(run), suspect(RunKey("innocent", death, 1))],
+            owner.leases[other]: [suspect(message)],
+            owner.leases[third]: [suspect(RunKey("unknown", 1, 1))],
+            owner.leases[fourth]: [suspect(999_999)],
+        }
+        for _ in range(2):  # whoever does not know whether it was heard says it again
+            assert await world.store.note_suspects(notes) == frozenset()
+        assert (await world.store.groups())[group].suspicion.noted[0] == suspect(run)
         burial = await world.store.bury(owner.node, 1, expired=False)
         assert burial is not None
         assert (burial.quarantined, burial.parked) == (((run,), (message,)) if death == 3 else ((), ()))
@@ -115,20 +122,22 @@ async def a_suspect_is_set_aside_by_the_third_burial(world: World) -> None:
     assert (await world.row(run)).quarantined
     assert (await world.store.fetch(B, range(GROUPS))).admitted == ()
     assert (await world.store.fetch(B, [other])).messages == ()
-    assert {each.suspicion for each in await world.store.groups()} == {NONE}
+    left = {each.what for row in await world.store.groups() for each in row.suspicion.accused}
+    assert left == {RunKey("innocent", death, 1) for death in (1, 2, 3)}
+    assert not any(row.suspicion.noted for row in await world.store.groups())
 
 
 @SUITE.check
-async def a_suspect_that_did_no_harm_is_not_accused_any_more(world: World) -> None:
+async def an_operation_that_has_returned_is_not_accused_any_more(world: World) -> None:
     await world.publish()
     run = await world.start()
     for death in range(1, 5):
         owner = await world.owner(f"node-{death}")
         lease = owner.leases[await owner.group_of(run)]
         if death == 3:
-            await world.store.note_suspect(lease, run)
-            await world.store.note_suspect(lease, None)
-        await world.store.note_suspect(lease, run)
+            await world.store.note_suspects({lease: [suspect(run)]})
+            await world.store.note_suspects({lease: []})
+        await world.store.note_suspects({lease: [suspect(run)]})
         burial = await world.store.bury(owner.node, 1, expired=False)
         assert burial is not None
         assert burial.quarantined == ()
@@ -143,7 +152,7 @@ async def a_suspect_that_has_ended_is_left_alone(world: World) -> None:
     await owner.end(run)
     for death in range(DEATHS_TO_BE_GUILTY):
         owner = owner if not death else await world.owner(f"node-{death}")
-        await world.store.note_suspect(owner.leases[await owner.group_of(run)], run)
+        await world.store.note_suspects({owner.leases[await owner.group_of(run)]: [suspect(run)]})
         burial = await world.store.bury(owner.node, 1, expired=False)
         assert burial is not None
         assert burial.quarantined == ()
@@ -151,15 +160,40 @@ async def a_suspect_that_has_ended_is_left_alone(world: World) -> None:
 
 
 @SUITE.check
+async def deaths_at_different_operations_do_not_add_up(world: World) -> None:
+    """Nor is anything forgotten because a node leaves in order; but what that one was doing is innocent."""
+    await world.publish()
+    run = await world.start()
+    for death in range(1, 7):
+        owner = await world.owner(f"node-{death}")
+        lease = owner.leases[await owner.group_of(run)]
+        await world.store.note_suspects({lease: [suspect(run, at=f"event {death % 3}")]})
+        burial = await world.store.bury(owner.node, 1, expired=False)
+        assert burial is not None
+        assert burial.quarantined == ()
+    owner = await world.owner("node-7")
+    lease = owner.leases[await owner.group_of(run)]
+    await world.store.note_suspects({lease: [suspect(run, at="event 1")]})
+    await world.store.leave(owner.node)
+    left = (await world.store.groups())[lease.group].suspicion
+    assert (left.noted, {(each.at, each.deaths) for each in left.accused}) == (
+        (),
+        {("event 0", 2), ("event 2", 2)},
+    )
+
+
+@SUITE.check
 async def only_an_owner_names_a_suspect_or_calms(world: World) -> None:
     owner = await world.owner("node-a", most=1)
     (lease,) = owner.leases.values()
     late = Lease(lease.group, lease.generation - 1)
-    await refusal(Fenced, world.store.note_suspect(late, None))
+    assert await world.store.note_suspects({late: [suspect(5)]}) == {lease.group}
+    assert (await world.store.groups())[lease.group].suspicion == NONE
+    assert await world.store.note_suspects({}) == frozenset()
     assert await world.store.bury(A, 1, expired=False) is not None
     again = await world.owner("node-b", most=1)
     (mine,) = again.leases.values()
-    await world.store.note_suspect(mine, 5)
+    await world.store.note_suspects({mine: [suspect(5)]})
     await world.store.calm([lease])
     assert (await world.store.groups())[0].falls == 1
     await world.store.calm([mine])

@@ -8,7 +8,7 @@ from stretto.ports.messages import Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId, Phase
-from stretto.ports.suspicion import DEATHS_TO_BE_GUILTY
+from stretto.ports.suspicion import DEATHS_TO_BE_GUILTY, Suspect
 from stretto.ports.work import Work
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import event
@@ -97,7 +97,7 @@ async def a_flow_knows_which_attempts_hold_their_permits(world: World) -> None:
         PermitAsk(attempt=second.key, limits={"x": 1, "y": 5}, since=2),
     )
     await owner.decide(run, records=(first, second, third), permits=asks)
-    assert await world.store.grant(["x"], granted) == [first.key]
+    assert (await world.store.grant(["x"], granted)).attempts == [first.key]
     (flow,) = await world.store.load_flows([run])
     assert flow.granted == {first.key}
 
@@ -110,7 +110,7 @@ async def a_run_in_quarantine_is_left_alone_until_released(world: World) -> None
     group = await owner.group_of(run)
     for death in range(DEATHS_TO_BE_GUILTY):
         owner = owner if not death else await world.owner(f"node-{death}")
-        await world.store.note_suspect(owner.leases[group], run)
+        await world.store.note_suspects({owner.leases[group]: [Suspect(what=run)]})
         await world.store.bury(owner.node, 1, expired=False)
     page = await world.store.quarantined(Cut())
     assert [each.key for each in page.elements] == [run]

@@ -9,7 +9,7 @@ from stretto.model.workflow import Criticality
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.messages import Grant
 from stretto.ports.paging import Cut
-from stretto.ports.permits import TagStanding, TagUse
+from stretto.ports.permits import Grants, TagStanding, TagUse
 from stretto.ports.places import group_of_tag
 from stretto.ports.rows import NodeId
 from stretto.testing.store_suite.check import Suite
@@ -18,6 +18,7 @@ from stretto.testing.store_suite.world import World, near
 
 SUITE = Suite("permits")
 HERE = NodeId("reader")
+HOUR = 3_600_000
 
 
 class Line:
@@ -43,9 +44,12 @@ class Line:
         limits: Mapping[str, int | None],
         since: int = 0,
         criticality: Criticality | None = None,
+        rates: Mapping[str, str] | None = None,
     ) -> AttemptKey:
         key = self.keys[place]
-        ask = PermitAsk(attempt=key, limits=limits, since=since or place, criticality=criticality)
+        ask = PermitAsk(
+            attempt=key, limits=limits, since=since or place, criticality=criticality, rates=rates or {}
+        )
         await self._owner.commit(self._group, Decided(permits=(ask,)))
         return key
 
@@ -54,7 +58,7 @@ class Line:
 
     async def grant(self, *tags: str) -> list[int]:
         """The places of those who go."""
-        lucky = await self._world.store.grant(tags, granted)
+        lucky = (await self._world.store.grant(tags, granted)).attempts
         return [self.keys.index(key) for key in lucky]
 
     async def told(self) -> list[AttemptKey]:
@@ -199,12 +203,64 @@ async def a_limit_is_the_users_else_the_first_holders_else_what_is_asked(world: 
 
 
 @SUITE.check
+async def no_more_start_than_the_rate_of_a_tag_says(world: World) -> None:
+    """Starts count from their grant on, whether they have ended or not."""
+    line, store = await Line.of(world, 6), world.store
+    for place in range(6):
+        await line.ask(place, {"r": None}, rates={"r": "2/hour"})
+    now = await store.now()
+    assert await line.grant("r") == [0, 1]
+    found = await store.grant(["r"], granted)
+    assert found.attempts == []
+    assert near(found.next_slots["r"], now + HOUR)
+    for place in (0, 1):
+        await line.end(place)
+    assert await line.grant("r") == []
+    (standing,) = (await store.standings(["r"], most=5)).values()
+    assert standing.next_slot == found.next_slots["r"]
+    assert standing.blocks(line.keys[2])
+    await line.ask(2, {"r": None}, rates={"r": "3/hour"})  # the newest rate counts, and what was granted
+    assert await line.grant("r") == [2]
+    assert await line.grant("r") == []
+    for place in range(2, 6):
+        await line.end(place)
+    assert await store.grant(["r"], granted) == Grants([])  # nobody waits: there is no slot to wait for
+
+
+@SUITE.check
+async def a_user_sets_a_rate_and_takes_it_away(world: World) -> None:
+    line, store = await Line.of(world, 6), world.store
+
+    async def set_rate(rate: str | None, most: int | None = None) -> None:
+        await store.change_tag("t", lambda _before: TagPermit(tag="t", max_allowed=most, rate=rate))
+
+    await set_rate("1/day")
+    assert await store.tag("t") == TagPermit(tag="t", rate="1/day")
+    for place in range(6):
+        await line.ask(place, {"t": None, "other": None})
+    assert await line.grant("other") == [0]
+    assert await line.grant("t") == []
+    await set_rate("4/day", 3)  # a rate beside a limit: both hold
+    assert await line.grant("t") == [1, 2]
+    await line.end(0)
+    assert await line.grant("t") == [3]
+    await line.end(1)
+    assert await line.grant("t") == []  # the limit has room, the rate has none
+    await set_rate(None, 3)
+    assert await line.grant("t") == [4]
+    await set_rate("1/day")
+    assert await line.grant("t") == [5]  # what was granted without a rate does not count
+    assert await store.delete_tag("t")
+    assert (await store.standings(["t"], most=1))["t"].next_slot is None
+
+
+@SUITE.check
 async def a_tag_is_changed_from_what_it_was(world: World) -> None:
     seen: list[TagPermit | None] = []
 
     def raise_by_one(before: TagPermit | None) -> TagPermit:
         seen.append(before)
-        return TagPermit(tag="x", max_allowed=1 if before is None else before.max_allowed + 1)
+        return TagPermit(tag="x", max_allowed=1 if before is None else (before.max_allowed or 0) + 1)
 
     assert await world.store.tag("x") is None
     for _ in range(2):

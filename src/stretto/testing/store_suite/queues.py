@@ -4,9 +4,9 @@ from stretto.engine.events import RunActed, RunAction
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.status import RunStatus
 from stretto.model.trigger import CronTrigger
-from stretto.ports.admission import Question, QueuedEnd, QueuedPause, TimerAdvance, Verdict
+from stretto.ports.admission import Counts, Question, QueuedEnd, QueuedPause, Reading, TimerAdvance, Verdict
 from stretto.ports.failures import Stale
-from stretto.ports.messages import ChildEnd, Letter, Stop
+from stretto.ports.messages import ChildEnd, Letter, Log, Stop
 from stretto.ports.places import group_of_run, group_of_workflow
 from stretto.ports.rows import FailureMark, NodeId, Parent, Phase
 from stretto.ports.triggers import TimeTriggerRow
@@ -66,19 +66,97 @@ async def a_queued_run_ends_with_its_reason(world: World) -> None:
     await refusal(Stale, write(world, ended=(end,)))
 
 
+def pause(run: RunKey, text: str, *, paused: bool = False, held: bool = False) -> QueuedPause:
+    return QueuedPause(run=run, paused=paused, held=held, event=line(text))
+
+
+async def places(world: World) -> tuple[tuple[RunKey, ...], tuple[RunKey, ...]]:
+    """The queue, and who is paused in it."""
+    question = Question(reading=lambda _strategy: Reading(queue=None, paused=None))
+    done = await world.store.transact("wf", question, lambda standing: Verdict(answer=standing))
+    look = await world.store.look_at_queue("wf")
+    found = done.answer
+    assert look is not None
+    assert look[1] == found.counts == Counts(len(found.queue), 0, 0, len(found.paused))
+    return found.queue, found.paused
+
+
 @SUITE.check
-async def a_queued_run_is_paused_in_its_place(world: World) -> None:
+async def a_run_that_is_paused_in_its_queue_is_apart_from_it(world: World) -> None:
+    await world.publish()
+    first, second = [await world.start(admit=False) for _ in range(2)]
+    await write(world, paused=(pause(first, "paused", paused=True),))
+    row = await world.row(first)
+    assert (row.phase, row.record.status, row.record.paused) == (Phase.QUEUED, RunStatus.PAUSED, True)
+    assert row.record.timeline == (line("paused"),)
+    assert await places(world) == ((second,), (first,))
+    assert (await world.store.unended(["wf"]))["wf"] == {RunStatus.PAUSED: 1, RunStatus.CREATED: 1}
+    await write(world, paused=(pause(first, "resumed"),))
+    row = await world.row(first)
+    assert (row.record.status, row.record.paused) == (RunStatus.CREATED, False)
+    assert await places(world) == ((first, second), ())  # in its place again
+    await write(world, admitted=(first,))
+    await refusal(Stale, write(world, paused=(pause(first, "late", paused=True),)))
+
+
+@SUITE.check
+async def who_pauses_a_queued_run_is_told_apart(world: World) -> None:
     await world.publish()
     run = await world.start(admit=False)
-    await write(world, paused=(QueuedPause(run=run, paused=True, event=line("paused")),))
-    row = await world.row(run)
-    assert row.record.paused
-    assert (row.phase, row.record.status) == (Phase.QUEUED, RunStatus.CREATED)
-    assert row.record.timeline == (line("paused"),)
-    await write(world, paused=(QueuedPause(run=run, paused=False, event=line("resumed")),))
-    assert not (await world.row(run)).record.paused
-    await write(world, admitted=(run,))
-    await refusal(Stale, write(world, paused=(QueuedPause(run=run, paused=True, event=line("late")),)))
+
+    async def state() -> tuple[bool, bool, RunStatus]:
+        question = Question(runs=(run,))
+        done = await world.store.transact("wf", question, lambda standing: Verdict(answer=standing))
+        found = done.answer.runs[run]
+        record = (await world.row(run)).record
+        assert (found.paused, found.held, found.status) == (record.paused, record.held, record.status)
+        return found.paused, found.held, found.status
+
+    for paused, held in ((False, True), (True, True), (True, False), (False, False)):
+        await write(world, paused=(pause(run, "changed", paused=paused, held=held),))
+        status = RunStatus.PAUSED if paused or held else RunStatus.CREATED
+        assert await state() == (paused, held, status)
+
+
+@SUITE.check
+async def the_change_log_is_told_of_a_pause_in_the_queue(world: World) -> None:
+    await world.publish()
+    run = await world.start(admit=False)
+    group = group_of_run(run)
+    changes = [pause(run, "paused", paused=True), pause(run, "held, too", paused=True, held=True)]
+    changes += [pause(run, "resumed"), pause(run, "again", held=True)]
+    for each in changes:
+        await write(world, paused=(each,))
+    end = QueuedEnd(run=run, status=RunStatus.STOPPED, event=line("stopped"))
+    await write(world, ended=(end,))
+    bodies = [each.body for each in (await world.store.fetch(HERE, [group])).messages]
+    told = [(each.old, each.status) for each in bodies if isinstance(each, Log) and each.run == run]
+    created, held, stopped = RunStatus.CREATED, RunStatus.PAUSED, RunStatus.STOPPED
+    moves = [(created, held), (held, created), (created, held), (held, stopped)]
+    assert told == [(created, created), *moves]
+
+
+@SUITE.check
+async def a_paused_run_that_ends_in_its_queue_leaves_nothing_behind(world: World) -> None:
+    await world.publish()
+    first, second = [await world.start(admit=False) for _ in range(2)]
+    await write(world, paused=(pause(first, "paused", paused=True, held=True),))
+    end = QueuedEnd(run=first, status=RunStatus.STOPPED, event=line("stopped"))
+    assert await write(world, ended=(end,)) == 1  # the other one is still queued
+    record = (await world.row(first)).record
+    assert (record.status, record.paused, record.held) == (RunStatus.STOPPED, False, False)
+    assert await places(world) == ((second,), ())
+
+
+@SUITE.check
+async def a_run_may_be_paused_from_birth(world: World) -> None:
+    await world.publish()
+    run = await world.start(admit=False, status=RunStatus.PAUSED, held=True)
+    assert await places(world) == ((), (run,))
+    assert await world.store.with_queue(["wf"]) == []
+    assert await write(world, paused=(pause(run, "goes on"),)) == 1
+    assert await world.store.with_queue(["wf"]) == ["wf"]
+    assert await places(world) == ((run,), ())
 
 
 @SUITE.check
@@ -93,6 +171,20 @@ async def a_failure_is_marked_while_it_stands(world: World) -> None:
     assert look[1].failed == 0
     await refusal(Stale, write(world, marks={run: FailureMark.SUPERSEDED}))
     await refusal(Stale, write(world, marks={RunKey("wf", 9, 1): FailureMark.SUPERSEDED}))
+
+
+@SUITE.check
+async def who_marks_a_failure_stands_on_its_timeline(world: World) -> None:
+    await world.publish()
+    first, second = [await world.start(status=RunStatus.FAILED) for _ in range(2)]
+    before = (await world.row(second)).record.timeline
+    await write(world, marks={first: FailureMark.UNBLOCKED}, mark_event=line("unblocked"))
+    await write(world, marks={second: FailureMark.SUPERSEDED})
+    row = await world.row(first)
+    assert row.record.timeline == (*before, line("unblocked"))
+    assert (row.phase, row.failure) == (Phase.ENDED, FailureMark.UNBLOCKED)
+    assert row.record.params == (await world.row(second)).record.params
+    assert (await world.row(second)).record.timeline == before
 
 
 @SUITE.check

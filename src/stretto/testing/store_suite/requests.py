@@ -4,7 +4,7 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Conflict, NotFound, WrongState
 from stretto.model.properties import RunStrategyRule
 from stretto.model.status import RunStatus
-from stretto.ports.admission import Asked, NewRun, Question, Reading, Standing, Verdict
+from stretto.ports.admission import Asked, Counts, NewRun, Question, Reading, Standing, Verdict
 from stretto.ports.messages import ChildEnd, Log
 from stretto.ports.places import group_of_run
 from stretto.ports.rows import FailureMark, Lease, NodeId, Parent, Phase
@@ -93,7 +93,7 @@ async def counts_and_lists_are_of_one_moment(world: World) -> None:
     failed = await world.start(status=RunStatus.FAILED)
     await world.start(status=RunStatus.STOPPED)
     plain = await standing(world, Question())
-    assert plain.counts == (3, 2, 1)
+    assert plain.counts == Counts(3, 2, 1)
     assert (plain.queue, plain.running, plain.failed) == ((), (), ())
     assert plain.strategy.rule is RunStrategyRule.LAST_ONLY
     assert near(plain.now, await world.store.now())
@@ -103,6 +103,9 @@ async def counts_and_lists_are_of_one_moment(world: World) -> None:
     assert full.failed == (failed,)
     front = await standing(world, Question(reading=lambda _s: Reading(queue=2)))
     assert front.queue == tuple(queued[:2])
+    some = Reading(queue=1, running=True, failed=True, most=1)
+    oldest = await standing(world, Question(reading=lambda _s: some))
+    assert (oldest.queue, oldest.running, oldest.failed) == ((queued[0],), (min(live, admitted),), (failed,))
     look = await world.store.look_at_queue("wf")
     assert look == (plain.strategy, plain.counts)
     assert await world.store.look_at_queue("unknown") is None

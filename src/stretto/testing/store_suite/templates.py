@@ -1,4 +1,4 @@
-"""Job templates."""
+"""Job templates, and that a store can tell whether it stores."""
 
 from stretto.model.job_template import JobTemplate, JobTemplateDefinition, JobTemplateMetadata
 from stretto.ports.paging import Cut
@@ -46,3 +46,11 @@ async def one_version_or_all_are_deleted(world: World) -> None:
     assert await world.store.delete_templates("a", "v1") == 0
     assert await world.store.delete_templates("a") == 2
     assert await world.store.template("b", "v1") is not None
+
+
+@SUITE.check
+async def a_probe_leaves_what_is_kept_alone(world: World) -> None:
+    await world.store.put_template(template("a"))
+    await world.store.probe()
+    await world.store.probe()
+    assert await world.store.template("a", "default") == template("a")

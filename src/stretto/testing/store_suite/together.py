@@ -8,7 +8,7 @@ from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict, NotFound, WrongState
 from stretto.model.properties import RunStrategyRule
 from stretto.model.status import RunStatus
-from stretto.ports.admission import Asked, NewRun, Question, Reading, Standing, Transacted, Verdict
+from stretto.ports.admission import Asked, Counts, NewRun, Question, Reading, Standing, Transacted, Verdict
 from stretto.ports.failures import Fenced
 from stretto.ports.places import group_of_run
 from stretto.ports.rows import FailureMark, Lease, Phase
@@ -82,14 +82,14 @@ async def each_finds_what_those_before_it_left(world: World) -> None:
     assert runs == [RunKey("wf", number, 1) for number in (1, 2, 3, 4)]
     assert await phases(world, runs) == [Phase.ADMITTED, Phase.ADMITTED, Phase.QUEUED, Phase.QUEUED]
     found = [each.found for each in requests if each.found is not None]
-    assert [each.counts for each in found] == [(0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 2, 0)]
+    assert [each.counts for each in found] == [Counts(*each, 0) for each in ((0, 0), (0, 1), (0, 2), (1, 2))]
     assert [each.queue for each in found] == [(), (), (), (runs[2],)]
     for answer, run in zip(answers, runs, strict=True):
         assert isinstance(answer, Transacted)
         assert group_of_run(run) in answer.hints
     look = await world.store.look_at_queue("wf")
     assert look is not None
-    assert look[1] == (2, 2, 0)
+    assert look[1] == Counts(2, 2, 0)
     assert await world.start() == RunKey("wf", 5, 1)
 
 

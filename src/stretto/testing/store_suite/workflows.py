@@ -2,17 +2,15 @@
 
 from collections import Counter
 from functools import partial
-from typing import Any
 
 from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
 from stretto.model.event import ChangeEvent
 from stretto.model.properties import PropertiesSnapshot, RunStrategyRule
 from stretto.model.status import RunStatus
-from stretto.model.tag import Tag
 from stretto.model.timeline import WorkflowChange
-from stretto.model.trigger import CronTrigger
 from stretto.model.user import User
-from stretto.model.workflow import Criticality, Workflow, WorkflowVersion
+from stretto.model.workflow import Workflow, WorkflowVersion
+from stretto.ports.admission import Counts, Question, Verdict
 from stretto.ports.messages import Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
@@ -22,8 +20,6 @@ from stretto.ports.workflows import (
     Activation,
     Change,
     Found,
-    VersionHead,
-    VersionKey,
     WorkflowFilter,
     WorkflowRow,
 )
@@ -127,7 +123,7 @@ async def what_a_change_finds_is_what_stands(world: World) -> None:
     assert new.row is None
     assert known.row is not None
     assert known.internal_id == known.row.internal_id
-    assert known.counts == (1, 1, 1)
+    assert known.counts == Counts(1, 1, 1)
     assert known.row.next_instance_id == 4
 
 
@@ -174,6 +170,9 @@ async def the_timeline_is_newest_first_and_bounded(world: World) -> None:
     lines = await world.store.workflow_timeline("wf", most=3)
     assert [each.log for each in lines] == ["change 3", "change 2", "change 1"]
     assert await world.store.workflow_timeline("unknown") == []
+    told = WorkflowChange(author=ALICE, log="told by a transaction", timestamp=9)
+    await world.store.transact("wf", Question(), lambda _found: Verdict(answer=None, timeline=(told,)))
+    assert (await world.store.workflow_timeline("wf"))[0] == told
 
 
 @SUITE.check
@@ -204,35 +203,6 @@ async def the_overview_counts_what_has_not_ended(world: World) -> None:
     assert overview is not None
     assert dict(overview.statuses) == {RunStatus.CREATED: 2, RunStatus.IN_PROGRESS: 1}
     assert (overview.failed, overview.latest_instance_id) == (1, 5)
-
-
-@SUITE.check
-async def workflows_are_listed_by_id_and_filtered(world: World) -> None:
-    for name in ("b.two", "a.one", "b.one"):
-        owner = User(name="bob" if name == "b.one" else "alice")
-        tags = (Tag(name="hot"),) if name.startswith("b") else None
-        await world.publish(name, properties=PropertiesSnapshot(owner=owner, tags=tags))
-    await world.publish("c.none", properties=PropertiesSnapshot())
-
-    async def ids(cut: Cut, wanted: WorkflowFilter) -> list[str]:
-        return [each.workflow_id for each in (await world.store.workflows(cut, wanted)).elements]
-
-    assert await ids(Cut(), WorkflowFilter()) == ["a.one", "b.one", "b.two", "c.none"]
-    assert await ids(Cut(most=2, above="a.one"), WorkflowFilter()) == ["b.one", "b.two"]
-    assert await ids(Cut(most=1, below="b.two"), WorkflowFilter()) == ["b.one"]
-    assert await ids(Cut(), WorkflowFilter(prefix="b.")) == ["b.one", "b.two"]
-    assert await ids(Cut(), WorkflowFilter(owner="alice")) == ["a.one", "b.two"]
-    assert await ids(Cut(), WorkflowFilter(tag="hot", owner="bob")) == ["b.one"]
-    more = PropertiesSnapshot(tags=(Tag(name="hotter"), Tag(name="cold"), Tag(name="hot")))
-    await world.publish("c.none", properties=more)
-    assert await world.store.workflow_tags("ho") == ["hot", "hotter"]
-    assert await world.store.workflow_tags("", most=2) == ["cold", "hot"]
-    assert await world.store.workflow_tags("hott") == ["hotter"]
-    assert await world.store.workflow_tags("z") == []
-    page = await world.store.workflows(Cut(most=1), WorkflowFilter(prefix="b."))
-    assert (page.before, page.after) == (False, True)
-    rows = await world.store.workflow_rows(["b.one", "a.one", "unknown"])
-    assert rows == {each: await world.store.workflow(each) for each in ("a.one", "b.one")}
 
 
 @SUITE.check
@@ -283,62 +253,6 @@ async def a_purged_id_can_be_used_again(world: World) -> None:
     assert again.latest_version == 1
     assert again.next_instance_id == 2  # instance ids go on
     assert again.internal_id != first.internal_id
-
-
-@SUITE.check
-async def workflows_are_found_by_words_and_by_how_they_stand(world: World) -> None:
-    for workflow_id in ("Load_eu", "load-us", "report"):
-        await world.publish(workflow_id)
-    await world.publish("report", activation=Activation(version_id=0))
-    owner = await world.owner()
-    hour = await world.store.now()
-    hour -= hour % 3_600_000
-    await owner.end(await world.live(owner, "report"), RunStatus.FAILED)
-    await world.start("load-us")
-
-    async def ids(**fields: Any) -> list[str]:
-        return [
-            row.workflow_id for row in (await world.store.workflows(Cut(), WorkflowFilter(**fields))).elements
-        ]
-
-    assert await ids(words=("LOAD",)) == ["Load_eu", "load-us"]
-    assert await ids(words=("load", "u", "eu")) == ["Load_eu"]
-    assert await ids(words=("_",)) == ["Load_eu"]  # no more than it says
-    assert await ids(words=("%",)) == []
-    assert await ids(words=("o",), prefix="l") == ["load-us"]
-    assert await ids(active=True) == ["Load_eu", "load-us"]
-    assert await ids(active=False) == ["report"]
-    assert await ids(has=RunStatus.FAILED) == ["report"]
-    assert await ids(has=RunStatus.FAILED, since=hour + 7_200_000) == []
-    assert await ids(has=RunStatus.SUCCEEDED) == []
-    assert await ids(has=RunStatus.CREATED) == ["load-us"]
-    assert await ids(has=RunStatus.IN_PROGRESS) == []
-    unended = await world.store.unended(["load-us", "report", "unknown"])
-    assert unended == {"load-us": {RunStatus.CREATED: 1}}
-
-
-@SUITE.check
-async def heads_of_versions_come_without_their_steps(world: World) -> None:
-    await world.publish()
-    await world.publish("other")
-    workflow = Workflow(
-        id="other",
-        name="Other",
-        criticality=Criticality.HIGH,
-        time_triggers=(CronTrigger(cron="0 0 * * *", timezone="UTC"),),
-    )
-    await world.publish("other", version=WorkflowVersion(workflow=workflow))
-    rows = await world.store.workflow_rows(["wf", "other"])
-    first = VersionKey("wf", rows["wf"].internal_id, 1)
-    second = VersionKey("other", rows["other"].internal_id, 2)
-    for _ in range(2):  # whether or not they are remembered
-        heads = await world.store.version_heads([first, second, first._replace(version_id=9)])
-        assert heads == {
-            first: VersionHead(name="v1"),
-            second: VersionHead(name="Other", criticality=Criticality.HIGH, time_triggers=1),
-        }
-    assert await world.store.version_heads([VersionKey("unknown", 1, 1)]) == {}
-    assert await world.store.version_heads([]) == {}
 
 
 @SUITE.check

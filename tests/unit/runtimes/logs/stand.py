@@ -53,8 +53,25 @@ async def some_of(lines: AsyncIterator[LogLine], count: int) -> list[str]:
 
 
 def file_of(folder: Path, name: str = "1.5.0.log") -> Path:
+    """A file of the launch alone, as releases before packs have written them."""
     return folder / "etl" / "12" / "1" / "load" / name
 
 
+def packs_in(folder: Path) -> list[Path]:
+    """All packs, the oldest first."""
+    return sorted(folder.rglob("*.pack"), key=lambda path: path.stat().st_mtime_ns)
+
+
+def pack_of(folder: Path) -> Path:
+    """The only pack."""
+    (path,) = packs_in(folder)
+    return path
+
+
 def size_of(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*.log"))
+    """Bytes of all files, without the headers of sections."""
+    found = [path for path in folder.rglob("*") if path.is_file()]
+    headers = [
+        each for path in found for each in path.read_bytes().splitlines(True) if each.startswith(b"# ")
+    ]
+    return sum(path.stat().st_size for path in found) - sum(map(len, headers))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stretto.runtimes.logs.folder import folder_of
+from stretto.runtimes.logs.folder import fingerprint_of, folder_of
 from stretto.runtimes.settings import RuntimeSettings
 
 DATA = Path("/home/ann/.local/share/stretto")
@@ -51,3 +51,10 @@ def test_of_a_server_by_its_address_without_who_asks() -> None:
         )
     }
     assert len(others | {one}) == 7
+
+
+def test_a_fingerprint_is_that_of_the_database() -> None:
+    same = {fingerprint_of(url) for url in ("sqlite:///work.db", f"sqlite:///{Path('work.db').absolute()}")}
+    assert len(same) == 1
+    assert fingerprint_of("sqlite:///other.db") not in same
+    assert fingerprint_of("postgresql://ann:x@host/db") == fingerprint_of("postgresql+psycopg://bob@host/db")

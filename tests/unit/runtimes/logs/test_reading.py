@@ -14,6 +14,7 @@ from tests.unit.runtimes.logs.stand import (
     file_of,
     files_in,
     lines_of,
+    pack_of,
     some_of,
     texts_of,
 )
@@ -56,7 +57,7 @@ def test_all_launches_of_an_attempt_in_order(tmp_path: Path) -> None:
 def test_lines_that_nobody_wrote_are_shown_as_they_are(tmp_path: Path) -> None:
     files = files_in(tmp_path)
     files.write(LAUNCH, "stdout", b"one\n")
-    with file_of(tmp_path).open("ab") as file:
+    with pack_of(tmp_path).open("ab") as file:
         file.write(b"a note \xff\n")
     files.write(LAUNCH, "stdout", b"two\n")
     assert lines_of(files) == [
@@ -79,6 +80,8 @@ def test_a_very_long_line_comes_in_parts(tmp_path: Path, monkeypatch: pytest.Mon
         files.write(LAUNCH, "stdout", b"x" * 30)
     files.write(LAUNCH, "stdout", b"\n")
     assert texts_of(files) == ["x" * 120, "x" * 120, ""]
+    pack_of(tmp_path).unlink()
+    file_of(tmp_path).parent.mkdir(parents=True)
     file_of(tmp_path).write_bytes(b"y" * 250)
     reading = files.reading(ATTEMPT, 90)
     assert [line.text for line in reading.more()] == ["y" * 180]

@@ -3,6 +3,7 @@
 import errno
 import logging
 import os
+import shutil
 import stat
 from io import FileIO
 from pathlib import Path
@@ -17,14 +18,14 @@ from tests.unit.runtimes.logs.stand import (
     LAUNCH,
     RUN,
     Clock,
-    file_of,
     files_in,
     lines_of,
+    pack_of,
     size_of,
     texts_of,
 )
 
-from stretto.engine.records import AttemptKey
+from stretto.engine.records import AttemptKey, RunKey
 from stretto.ports.logs import LogLine, LogReader, LogSink
 from stretto.ports.runtime import Launch
 from stretto.runtimes.logs import writing
@@ -44,7 +45,10 @@ def test_a_person_can_read_it(tmp_path: Path) -> None:
     sink.write(LAUNCH, "stdout", b"one\ntw")
     sink.write(LAUNCH, "stderr", b"why\n")
     sink.write(LAUNCH, "stdout", b"o\n")
-    assert file_of(tmp_path).read_text().splitlines() == [
+    assert pack_of(tmp_path).parent == tmp_path / "etl" / "0k"
+    assert pack_of(tmp_path).name.startswith("12.1.w")
+    assert pack_of(tmp_path).read_text().splitlines() == [
+        "# etl/12/1:load/1 5.0 0 1794800000123",
         f"{NOON_TEXT} stdout F one",
         f"{NOON_TEXT} stdout P tw",
         f"{NOON_TEXT} stderr F why",
@@ -74,11 +78,12 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "logs"
     old = os.umask(0)
     try:
-        files_in(folder).write(LAUNCH, "stdout", b"x")
+        files = files_in(folder)
+        files.write(LAUNCH, "stdout", b"x")
     finally:
         os.umask(old)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").rglob("*")}
-    assert modes.pop("1.5.0.log") == 0o600
+    assert modes.pop(pack_of(tmp_path).name) == 0o600
     assert set(modes.values()) == {0o700}
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
 
@@ -161,48 +166,54 @@ def test_nothing_else_is_left_out(
 
 
 # ------------------------------------------------------------------------------------------ going on, trouble
-def test_a_launch_goes_on_where_it_was(tmp_path: Path) -> None:
-    """As one does whose work is elsewhere, after another node has taken it over."""
+def test_a_launch_goes_on_in_another_process(tmp_path: Path) -> None:
+    """As one does whose work is elsewhere, after another node has taken it over. Each process keeps what it
+    may of it, in files of its own.
+    """
     first = files_in(tmp_path, 16 * KB)
     first.write(LAUNCH, "stdout", b"a" * 49 + b"\n")
     first.end(LAUNCH)
     first.write(LAUNCH, "stdout", b"b" * 49 + b"\n")
-    second = files_in(tmp_path, 16 * KB)
+    clock = Clock()
+    clock.at += 1
+    second = LogFiles(tmp_path, 16 * KB, clock.now)
     for _ in range(1000):
         second.write(LAUNCH, "stdout", b"c" * 49 + b"\n")
-    third = files_in(tmp_path, 16 * KB)
+    second.close()
+    clock.at += 1
+    third = LogFiles(tmp_path, 16 * KB, clock.now)
     third.write(LAUNCH, "stdout", b"d" * 49 + b"\n")
-    assert size_of(tmp_path) <= 16 * KB
+    third.close()
+    assert size_of(tmp_path) <= 17 * KB
     texts = texts_of(third)
-    assert texts[:2] == ["a" * 49, "b" * 49]
+    assert texts[:3] == ["a" * 49, "b" * 49, "c" * 49]
     assert texts[-2:] == ["c" * 49, "d" * 49]
     (gap,) = [text for text in texts if "left out" in text]
     assert gap == f"({50 * (1003 - len(texts) + 1):,} bytes were left out here)"
 
 
-def test_a_record_that_was_cut_off_ends_there(tmp_path: Path) -> None:
+def test_a_record_that_was_cut_off_is_the_last_of_its_file(tmp_path: Path) -> None:
     files_in(tmp_path).write(LAUNCH, "stdout", b"whole\nhalf of it\n")
-    path = file_of(tmp_path)
+    path = pack_of(tmp_path)
     os.truncate(path, path.stat().st_size - 7)
     files = files_in(tmp_path)
     assert texts_of(files) == ["whole", "half"]
-    files.write(LAUNCH, "stdout", b"next\n")
+    files.write(LAUNCH._replace(generation=6), "stdout", b"next\n")
     assert texts_of(files) == ["whole", "half", "next"]
     path.write_bytes(b"")
     files_in(tmp_path).write(LAUNCH, "stdout", b"again\n")
-    assert texts_of(files) == ["again"]
+    assert texts_of(files) == ["again", "next"]
 
 
 def test_a_folder_that_is_removed_in_the_middle(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     files = files_in(tmp_path / "logs", most_open=1)
     files.write(LAUNCH, "stdout", b"one\n")
-    (file_of(tmp_path / "logs")).unlink()
-    for folder in ("etl/12/1/load", "etl/12/1", "etl/12", "etl", "."):
-        (tmp_path / "logs" / folder).rmdir()
+    shutil.rmtree(tmp_path / "logs")
     files.write(LAUNCH, "stdout", b"two\n")  # into a file that nobody can find
-    files.write(launch(1), "stdout", b"other\n")  # so that the first is closed
+    other = Launch(AttemptKey(RunKey("etl", 13, 1), "load", 1), 5)
+    files.write(other, "stdout", b"other\n")  # so that the first is closed
     files.write(LAUNCH, "stdout", b"three\n")
-    assert texts_of(files) == ["three"]
+    assert texts_of(files) == ["(8 bytes were left out here)", "three"]
     assert not caplog.records
 
 
@@ -229,6 +240,14 @@ def test_a_drive_that_is_not_there(caplog: pytest.LogCaptureFixture, monkeypatch
     monkeypatch.setattr(Path, "mkdir", refuse)
     files_in(Path("/nowhere/logs")).write(LAUNCH, "stdout", b"one\n")
     assert "no such drive" in caplog.records[0].message
+
+
+def test_a_folder_that_is_deleted_again_and_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "_make", lambda _folder: None)
+    files_in(tmp_path / "logs").write(LAUNCH, "stdout", b"one\n")
+    assert "No such file or directory" in caplog.records[0].message
 
 
 class Full(FileIO):
@@ -275,8 +294,8 @@ def test_what_was_lost_is_counted_and_what_comes_later_is_kept(
     for trouble in (False, True, False, True, True, False):
         clock.at += 1_000
         monkeypatch.setattr(writing, "FileIO", Full if trouble else FileIO)
-        for writer in files._writers.values():
-            writer.close()
+        for each in files._open:
+            each.close()
         for _ in range(2):
             files.write(LAUNCH, "stdout", b"lost\n" if trouble else b"kept\n")
     files.close()
@@ -289,6 +308,25 @@ def test_what_was_lost_is_counted_and_what_comes_later_is_kept(
         *kept,
     ]
     assert len(caplog.records) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has such a disk")
+def test_of_large_output_what_was_lost_is_counted_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    files = LogFiles(tmp_path, 64 * KB, clock.now, most_open=1)
+    other = launch(1)._replace(attempt=AttemptKey(RunKey("etl", 13, 1), "load", 1))
+    for _ in range(400):
+        files.write(LAUNCH, "stdout", b"x" * 49 + b"\n")
+        files.write(other, "stdout", b"y")  # so that the file of the first is closed, and opened again
+    monkeypatch.setattr(writing, "FileIO", Full)
+    files.write(LAUNCH, "stdout", b"lost\n")
+    monkeypatch.setattr(writing, "FileIO", FileIO)
+    clock.at += 1_000
+    files.write(LAUNCH, "stdout", b"kept\n")
+    files.close()
+    assert texts_of(files)[-3:] == ["x" * 49, "(5 bytes were left out here)", "kept"]
 
 
 def test_from_the_start_nothing_could_be_kept(tmp_path: Path) -> None:

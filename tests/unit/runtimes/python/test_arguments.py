@@ -11,6 +11,7 @@ from tests.unit.runtimes.python.stand import RUN, Stand, Told, playing, said, te
 from stretto.engine.records import AttemptKey, AttemptRecord
 from stretto.model.artifact import Artifacts, DefaultArtifact
 from stretto.model.param import Parameter, ParamType
+from stretto.model.status import StepStatus
 from stretto.ports.rows import AttemptRow
 from stretto.runtimes.python import StepContext, function_of
 from stretto.store.memory import Database, MemoryStore
@@ -107,7 +108,13 @@ def store_with(*rows: tuple[str, Sequence[tuple[str, Parameter]], Artifacts], ru
     database = Database(VirtualClock())
     for number, (step_id, params, artifacts) in enumerate(rows):
         key = AttemptKey(run, step_id, 1)
-        record = AttemptRecord(key=key, sequence=number, params=dict(params) or None, artifacts=artifacts)
+        record = AttemptRecord(
+            key=key,
+            sequence=number,
+            status=StepStatus.SUCCEEDED,
+            params=dict(params) or None,
+            artifacts=artifacts,
+        )
         database.attempts.put(key, AttemptRow(record=record))
     return MemoryStore(database)
 

@@ -108,7 +108,11 @@ def test_without_a_store_nothing_is_kept() -> None:
     ("key", "kind", "why"),
     [
         ("day.nothing()", "FatalError", "the cache key `day.nothing()`"),
-        (lambda: {1: 2}, "FatalError", "the cache key of `rows` can not be made: `cache_key` has the key 1"),
+        (
+            lambda: {(1, 2): 2},
+            "FatalError",
+            "the cache key of `rows` can not be made: `cache_key` has the key (1, 2)",
+        ),
         (lambda: 1 / 0, "UserError", "ZeroDivisionError"),
     ],
 )

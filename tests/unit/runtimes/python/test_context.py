@@ -374,7 +374,7 @@ def taken(function: str) -> None:
         (clean, {"tabel": "a"}, {}, "has no argument `tabel`: did you mean `table`"),
         (clean, {}, {}, "needs `table`"),
         (clean, {"table": "a", "x": 1}, {}, "has no argument `x`: it takes: table, limit"),
-        (clean, {"table": 5}, {}, "`table` is a `int`, not `str`"),
+        (clean, {"table": 5}, {}, "`table` is an `int`, not a `str`"),
         (clean, {"table": "a"}, {"id": "first"}, "`first` is added already"),
         (clean, {"table": "a"}, {"after": "zero"}, "can not run after `zero`"),
         (taken, {"function": "x"}, {}, "`function` of"),

@@ -193,7 +193,7 @@ def plain(x: int) -> None:
 @pytest.mark.parametrize(
     ("call", "options", "why"),
     [
-        (5, {}, "a `int` can not be called"),
+        (5, {}, "an `int` can not be called"),
         (lambda: 1, {}, "a lambda has no name"),
         (wrapped, {}, None),
         (wrapped(lambda: 1), {}, "a lambda has no name"),

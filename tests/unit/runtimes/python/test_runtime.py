@@ -30,6 +30,7 @@ from stretto.model.timeline import LogEvent
 from stretto.ports.runtime import Continue, Done, Launch, StepResult, Stopped, UserError
 from stretto.runtimes.python import Fatal, NotRetryable, PlatformTrouble, Pools, StepContext, function_of
 from stretto.runtimes.python import runtime as module
+from stretto.runtimes.python.failures import BY_ITSELF
 from stretto.runtimes.python.performing import Performance
 from stretto.runtimes.python.registry import as_function
 
@@ -209,13 +210,27 @@ class Unshowable(ValueError):
         raise RuntimeError
 
 
+class Odd(BaseException):
+    """An error that no `except Exception` catches."""
+
+
+class Rude(ValueError):
+    def __str__(self) -> str:
+        raise KeyboardInterrupt
+
+
 ERRORS: list[tuple[BaseException, str, str]] = [
     (ValueError("no rows"), "UserError", "ValueError: no rows"),
     (Fatal("gone"), "FatalError", "Fatal: gone"),
     (NotRetryable("gone"), "FatalError", "Fatal: gone"),
     (PlatformTrouble("full"), "PlatformError", "PlatformTrouble: full"),
-    (asyncio.CancelledError(), "UserError", "CancelledError"),
+    (asyncio.CancelledError(), "UserError", f"CancelledError: {BY_ITSELF}"),
+    (asyncio.CancelledError("mine"), "UserError", "CancelledError: mine"),
     (SystemExit(3), "UserError", "SystemExit: 3"),
+    (KeyboardInterrupt(), "UserError", f"KeyboardInterrupt: {BY_ITSELF}"),
+    (GeneratorExit("over"), "UserError", "GeneratorExit: over"),
+    (Odd("odd"), "UserError", "Odd: odd"),
+    (Rude("x"), "UserError", "Rude: its text can not be shown"),
     (TimeoutError(), "UserError", "TimeoutError"),
     (Mean(), "UserError", "Mean: its text can not be shown"),
     (Unshowable("x"), "UserError", "Unshowable: x"),
@@ -239,7 +254,7 @@ def test_what_an_exception_means(error: BaseException, kind: str, message: str, 
         artifact = result.artifacts["python"]
         assert isinstance(artifact, DefaultArtifact)
         assert artifact.data["error"] == type(error).__qualname__
-        if not isinstance(error, Unshowable | Mean):
+        if not isinstance(error, Unshowable | Mean | Rude):
             assert "in fail" in artifact.data["traceback"]
         assert "runtimes/python/performing" not in artifact.data["traceback"]
         assert "\0" not in artifact.data["traceback"]
@@ -299,7 +314,7 @@ def test_a_result_that_can_not_be_stored() -> None:
         kind, message = said(await stand.run(locked))
         assert kind == "UserError"
         assert 'what `lock` returned can not be stored: `result["lock"]` is a `lock`' in str(message)
-        assert "`result` is a `str`, not `int`" in str(said(await stand.run(wrongly))[1])
+        assert "`result` is a `str`, not an `int`" in str(said(await stand.run(wrongly))[1])
 
     playing(body)
 
@@ -324,10 +339,11 @@ def test_a_result_that_is_too_large() -> None:
         assert kind == "UserError"
         assert str(found).startswith(message)
         assert str(found).endswith(
-            "over the limit of [100000]: write it to a file or a table, and return where it is"
+            "over the limit of [100000] (setting `params.size`): "
+            "write it to a file or a table, and return where it is"
         )
-        assert isinstance(await stand.run(made[0], {"size": 70_000}), UserError)  # it is kept twice
-        assert isinstance(await stand.run(made[0], {"size": 40_000}), Done)
+        assert isinstance(await stand.run(made[0], {"size": 99_950}), UserError)  # with all that is around it
+        assert isinstance(await stand.run(made[0], {"size": 90_000}), Done)  # it counts once
         assert "the result of `many` is too large, with 200,600 bytes" in str(
             said(await stand.run(made[1]))[1]
         )

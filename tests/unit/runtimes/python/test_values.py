@@ -2,7 +2,9 @@
 
 import enum
 import math
+import re
 import socket
+import threading
 import types
 import uuid
 from collections import OrderedDict
@@ -10,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple, NewType, Optional, TypedDict, TypeVar
 
@@ -18,7 +21,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stretto.model.errors import InvalidRequest
 from stretto.model.param import ParamDefinition, Parameter, ParamType
+from stretto.model.wire.scalars import NAN
+from stretto.runtimes.python.codecs import UnknownCodec, codec
 from stretto.runtimes.python.kinds import (
     JSON_TEXT,
     JSON_TEXTS,
@@ -29,7 +35,17 @@ from stretto.runtimes.python.kinds import (
     kind_of_param,
 )
 from stretto.runtimes.python.plain import Unserialisable, json_text
-from stretto.runtimes.python.values import Unreadable, decode, empty, encode, literal, reader
+from stretto.runtimes.python.step_error import StepError
+from stretto.runtimes.python.values import (
+    Unreadable,
+    decode,
+    decode_returned,
+    empty,
+    encode,
+    literal,
+    reader,
+    unstorable,
+)
 from stretto.sel import compile_template
 
 P = ParamType
@@ -318,27 +334,21 @@ def numbers() -> Iterator[int]:
 @pytest.mark.parametrize(
     ("value", "place", "why"),
     [
-        (math.nan, "result", "is nan"),
-        ({"a": [1, -math.inf]}, 'result["a"][1]', "is -inf"),
         ({"rows": [1, 2, {"s": socket.socket}]}, 'result["rows"][2]["s"]', "is a `type`"),
-        (b"x", "result", "`bytes`: use a text"),
-        (Row("x", [bytearray(b"y")]), "result.cells[0]", "`bytearray`"),
         (looped(), 'result[1]["again"]', "contains itself"),
-        ({1: 2}, "result", "the key 1, a `int`"),
+        ({(1, 2): 2}, "result", "the key (1, 2), a `tuple`: keys are texts, numbers, flags or None"),
+        ({'q"': [socket.socket]}, 'result["q\\""][0]', "is a `type`"),
+        ({"x", object}, "result{...}", "is a `type`"),
         ({"a": {"b": "x\0"}}, 'result["a"]["b"]', "NUL"),
         ({"a\0": 1}, "result", "a key that holds a NUL"),
-        ({'q"': [b""]}, 'result["q\\""][0]', "`bytes`"),
         ("\ud800", "result", "half of a character at position 0"),
-        (2**63, "result", "more than 64 bits"),
         (Point("x\0"), "result.grid_x", "NUL"),  # type: ignore[arg-type]
-        ({"x", b"y"}, "result{...}", "`bytes`"),
         (numbers(), "result", "is a `generator`"),
         (lambda: 1, "result", "is a `function`"),
-        (object(), "result", "is a `object`"),
+        (object(), "result", "is an `object`"),
         (Nasty(), "result", "is a `Nasty`"),
         (ValueError("x"), "result", "is a `ValueError`"),
         ((1j,), "result[0]", "is a `complex`"),
-        ([Strange.BYTES], "result[0]", "`bytes`"),
     ],
 )
 def test_what_can_not_be_stored_is_refused_with_its_place(value: Any, place: str, why: str) -> None:
@@ -349,8 +359,6 @@ def test_what_can_not_be_stored_is_refused_with_its_place(value: Any, place: str
 
 
 def test_what_is_refused_without_a_place_inside() -> None:
-    with pytest.raises(Unserialisable, match="`result` can not be written as JSON"):
-        json_text(Model(math.nan), "result")  # type: ignore[arg-type]
     with pytest.raises(Unserialisable, match="`result` can not be written as JSON: RuntimeError: json"):
         json_text(Moody(), "result")
     with pytest.raises(Unserialisable, match="is nested too deeply"):
@@ -367,19 +375,19 @@ def deep(levels: int) -> Any:
 @pytest.mark.parametrize(
     ("value", "kind", "why"),
     [
-        (True, P.LONG, "`x` is a `bool`, not `int`"),
-        (None, P.LONG, "`x` is a `None`, not `int`: annotate `int | None`"),
-        ("1", P.DOUBLE, "`x` is a `str`, not `float`"),
-        (math.nan, P.DOUBLE, "`x` is nan"),
-        (2**64, P.LONG, "more than 64 bits"),
+        (True, P.LONG, "`x` is a `bool`, not an `int`"),
+        (None, P.LONG, "`x` is None, not an `int`: annotate `int | None`"),
+        ("1", P.DOUBLE, "`x` is a `str`, not a `float`"),
+        (10**4_000, P.LONG, "`x` is an integer of more than 4,000 digits: return it as text"),
+        ([-(10**4_000)], P.LONG_ARRAY, "`x[0]` is an integer of more than 4,000 digits"),
         ("\0", P.STRING, "NUL"),
-        ([1, "a"], P.LONG_ARRAY, "`x[1]` is a `str`, not `int`"),
+        ([1, "a"], P.LONG_ARRAY, "`x[1]` is a `str`, not an `int`"),
         ("abc", P.LONG_ARRAY, "`x` is a `str`, not a list"),
-        (5, P.LONG_ARRAY, "`x` is a `int`, not a list"),
+        (5, P.LONG_ARRAY, "`x` is an `int`, not a list"),
         ([], P.MAP, "`x` is a `list`, not a map"),
         ({"a": None}, P.MAP, '`x["a"]` has no place in a MAP'),
         ({"a": {"b": [1, "c"]}}, P.MAP, '`x["a"]["b"]` has no place in a MAP'),
-        ({"a": 1}, P.STRING_MAP, '`x["a"]` is a `int`, not `str`'),
+        ({"a": 1}, P.STRING_MAP, '`x["a"]` is an `int`, not a `str`'),
     ],
 )
 def test_a_value_must_be_what_is_declared(value: Any, kind: ParamType, why: str) -> None:
@@ -449,3 +457,185 @@ def test_what_is_not_what_a_function_asks_for(value: Any, kind: Kind, annotation
 def test_a_generic_class_that_nobody_can_make() -> None:
     with pytest.raises(Unreadable, match=r"OrderedDict|dict"):
         decode("[1]", JSON_TEXT, dict[str, int], "x")
+
+
+# ---------------------------------------------------------------------------- what JSON has no word for
+@dataclass
+class Box:
+    lock: threading.Event
+    inner: "Box | None" = None
+
+
+class Money:
+    def __init__(self, amount: Decimal, currency: str) -> None:
+        self.parts = amount, currency
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Money) and self.parts == other.parts
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Coin(Money):
+    pass
+
+
+codec(Money, encode=lambda money: list(money.parts), decode=lambda parts: Money(Decimal(parts[0]), parts[1]))
+EUR = Money(Decimal("1.50"), "EUR")
+
+
+@pytest.mark.parametrize(
+    ("value", "annotation"),
+    [
+        (EUR, Money | int),
+        (7, Money | int),
+        (None, Money | int | None),
+        (b"\x00", bytes | Money),
+        ([1, 2], Annotated[list[int] | Money, "either"]),
+        (EUR, Money | StepError),
+    ],
+)
+def test_a_class_with_a_codec_may_be_one_of_several(value: Any, annotation: Any) -> None:
+    assert decode(json_text(value, "x"), JSON_TEXT, annotation, "x") == value
+
+
+def test_the_error_of_a_step_is_a_value() -> None:
+    error = StepError("ValueError", "no", "Traceback", "etl/1:load")
+    found = decode(json_text(error, "x"), JSON_TEXT, Money | StepError, "x")
+    assert (type(found), found.args) == (StepError, error.args)
+    for wrong in ("x", EUR):
+        with pytest.raises(Unreadable):
+            decode(json_text(wrong, "x"), JSON_TEXT, int | StepError, "x")
+    with pytest.raises(Unreadable):
+        decode('"x"', JSON_TEXT, Money | StepError, "x")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"\x00\xff",
+        {"a": [b"", 1]},
+        math.inf,
+        [1.5, -math.inf],
+        2**63,
+        {"big": [-(2**100)]},
+        {1: "one", None: b"x", False: [2.5]},
+        {"deep": {7: {8: 9}}},
+        EUR,
+        [EUR, {"price": EUR}],
+    ],
+)
+def test_what_json_has_no_word_for_comes_back_as_it_was(value: Any) -> None:
+    text = json_text(value, "x")
+    assert decode(text, JSON_TEXT, Any, "x") == value
+    assert decode(msgspec.Raw(text.encode()), JSON_TEXT, Any, "x") == value
+
+
+def test_not_a_number_comes_back() -> None:
+    found = decode(json_text({"a": [math.nan, 1.0]}, "x"), JSON_TEXT, dict[str, list[float]], "x")
+    assert math.isnan(found["a"][0])
+    assert found["a"][1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("value", "annotation", "wanted"),
+    [
+        (bytearray(b"ab"), bytes, b"ab"),
+        (memoryview(b"ab"), bytearray, bytearray(b"ab")),
+        (Row("x", [bytearray(b"y")]), dict[str, Any], {"name": "x", "cells": [b"y"]}),
+        ({1: "a"}, dict[int, str], {1: "a"}),
+        ({1: {"a", "b"}}, dict[int, set[str]], {1: {"a", "b"}}),
+        ({1: date(2026, 1, 2)}, dict[int, date], {1: date(2026, 1, 2)}),
+        ([b"x", 1], tuple[bytes, int], (b"x", 1)),
+        (frozenset({b"x"}), frozenset[bytes], frozenset({b"x"})),
+        (EUR, Money, EUR),
+        (Coin(Decimal(2), "GBP"), Money | None, Money(Decimal(2), "GBP")),
+        ({"a": EUR}, dict[str, Money], {"a": EUR}),
+        ([Strange.BYTES], list[bytes], [b"x"]),
+    ],
+)
+def test_annotations_see_what_was_tagged(value: Any, annotation: Any, wanted: Any) -> None:
+    assert decode(json_text(value, "x"), JSON_TEXT, annotation, "x") == wanted
+
+
+def test_a_value_of_another_annotation_is_refused() -> None:
+    with pytest.raises(Unreadable, match="`x` can not be read as `int`"):
+        decode(json_text(b"x", "x"), JSON_TEXT, int, "x")
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ({"a": b"x"}, "is `bytes`: use a text"),
+        ({"a": [math.nan, b"x"]}, "is `bytes`: use a text"),
+        ({"a": [10**4_000]}, "is an integer of more than 4,000 digits"),
+        ({1: "a"}, "has the key 1, an `int`: keys are texts"),
+    ],
+)
+def test_maps_hold_what_their_type_says(value: Any, why: str) -> None:
+    with pytest.raises(Unserialisable, match=re.escape(why)):
+        encode(value, Kind(P.MAP), "x")
+
+
+def test_maps_hold_numbers_that_json_has_no_word_for() -> None:
+    value = {"a": math.inf, "b": [1.5, -math.inf], "c": {"d": 2**70}}
+    made = encode(value, Kind(P.MAP), "x")
+    assert made == {"a": Decimal("Infinity"), "b": (Decimal("1.5"), Decimal("-Infinity")), "c": {"d": 2**70}}
+    assert decode(made, Kind(P.MAP), Any, "x") == value
+    assert encode({"a": math.nan}, Kind(P.MAP), "x")["a"] is NAN
+
+
+def test_a_codec_that_nobody_has_registered() -> None:
+    text = json_text(EUR, "x").replace("Money", "Gone")
+    with pytest.raises(UnknownCodec, match="no codec of that name is registered here"):
+        decode(text, JSON_TEXT, Any, "x")
+
+
+def test_a_codec_that_fails_says_so() -> None:
+    class Broken:
+        pass
+
+    codec(Broken, name="broken", encode=lambda _value: 1 / 0, decode=lambda _parts: None)
+    with pytest.raises(
+        Unserialisable, match=r"`x\[0\]` is a `.*Broken`, and its codec failed: ZeroDivisionError"
+    ):
+        json_text([Broken()], "x")
+
+
+def test_names_of_codecs() -> None:
+    codec(Money, name="broken-too", encode=str, decode=str)
+    with pytest.raises(InvalidRequest, match=r"the codec `broken-too` is that of `.*:Money` already"):
+        codec(Row, name="broken-too", encode=str, decode=str)
+    with pytest.raises(InvalidRequest, match="`3` is no class"):
+        codec(3, encode=str, decode=str)  # type: ignore[arg-type]
+    codec(Money, encode=lambda each: list(each.parts), decode=lambda each: Money(Decimal(each[0]), each[1]))
+
+
+# ------------------------------------------------------------------------------------------------ annotations
+@pytest.mark.parametrize(
+    ("annotation", "returned", "wrong"),
+    [
+        (int, True, None),
+        (Any, True, None),
+        (dict[int, list[bytes]], True, None),
+        (Row, True, None),
+        (Money, False, None),
+        (Path, False, None),
+        (Fraction, True, None),
+        (Fraction, False, "Fraction"),
+        (threading.Event, True, "Event"),
+        (list[threading.Event | None], False, "Event"),
+        (dict[str, tuple[int, Box]], True, "Event"),
+        (Iterator[int], True, None),
+        ("not there", True, None),
+    ],
+)
+def test_annotations_say_what_can_not_be_stored(annotation: Any, returned: bool, wrong: str | None) -> None:
+    assert unstorable(annotation, returned=returned) == wrong
+
+
+def test_what_a_workflow_returned_may_lack_values() -> None:
+    assert decode_returned((1, None), Kind(P.LONG_ARRAY), list[int], "it") == [1, None]
+    assert decode_returned('{"a":null}', JSON_TEXT, dict[str, int], "it") == {"a": None}
+    with pytest.raises(Unreadable):
+        decode_returned('{"a":"x"}', JSON_TEXT, dict[str, int], "it")

@@ -99,6 +99,26 @@ def exits() -> None:
     sys.exit(3)
 
 
+def interrupts() -> None:
+    raise KeyboardInterrupt
+
+
+async def interrupts_later() -> None:
+    await asyncio.sleep(0)
+    raise KeyboardInterrupt
+
+
+async def exits_in_a_task() -> None:
+    async def leave() -> None:
+        sys.exit(3)
+
+    await asyncio.create_task(leave())
+
+
+async def cancels_itself() -> None:
+    raise asyncio.CancelledError
+
+
 def exits_at_once(code: int) -> None:
     os._exit(code)
 

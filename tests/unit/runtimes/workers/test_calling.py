@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from datetime import date
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,13 @@ from stretto.model.errors import InvalidRequest, NotFound
 from stretto.runtimes.python.context import LOGGER, StepContext
 from stretto.runtimes.python.errors import Cancelled, Refused
 from stretto.runtimes.python.function import function_of
+from stretto.runtimes.python.source import MAIN_OF_WORKER as MAIN
 from stretto.runtimes.workers import calling
 from stretto.runtimes.workers import worker as module
 from stretto.runtimes.workers.calling import Caller, raised
 from stretto.runtimes.workers.context import MOST_IN_A_SECOND, FarBackstage, FarTelling
 from stretto.runtimes.workers.framing import Frames
-from stretto.runtimes.workers.loading import MAIN, WorkerServices, load
+from stretto.runtimes.workers.loading import WorkerServices, load
 from stretto.runtimes.workers.messages import (
     MOST_ANSWER,
     Beat,
@@ -65,7 +67,7 @@ class Stage:
 
     def __init__(self, **options: Any) -> None:
         self.said: list[Message] = []
-        self.caller = Caller(self.said.append, **options)
+        self.caller = Caller(self.said.append, lambda: inf, **options)
 
     def ask(self, name: str, *, scene: bool = False, **args: Any) -> Any:
         call = Call(target(name), json.dumps(args).encode(), SCENE if scene else None)
@@ -176,7 +178,7 @@ def test_a_coroutine_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_message_is_not_interrupted() -> None:
-    caller = Caller(lambda _: None)
+    caller = Caller(lambda _: None, lambda: inf)
     done = []
 
     def send() -> None:
@@ -314,7 +316,7 @@ def test_values_that_can_not_travel() -> None:
         to_wire({"a": {1, 2}, "b": date(2026, 1, 2), "c": Path("x")}, "it")
         == b'{"a":[1,2],"b":"2026-01-02","c":"x"}'
     )
-    with pytest.raises(Refused, match=r'an argument can not be handed .*: `a\["b"\]` is a `object`'):
+    with pytest.raises(Refused, match=r'an argument can not be handed .*: `a\["b"\]` is an `object`'):
         to_wire({"ok": 1, "a": {"b": object()}}, "an argument")
 
     class Odd(dict):  # type: ignore[type-arg]

@@ -15,7 +15,9 @@ from stretto.store.sql.codec.forms import Form, form_of, lean_form
 T = TypeVar("T")
 
 BLOB_FROM: Final = 256 * 1024  # characters from which on a document leaves its row for the blob table
-MOST_CHARACTERS: Final = 8 * 1024 * 1024  # of one document: every database takes it in one statement
+# Of one document: room for parameters of the highest `params.size`. A database may take less in one
+# statement, and says so itself.
+MOST_CHARACTERS: Final = 64 * 1024 * 1024
 
 _MARKED: Final = f'"{MARK}'
 _NUL: Final = "\\u0000"

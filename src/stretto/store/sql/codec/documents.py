@@ -41,6 +41,7 @@ TEMPLATE: Final[Document[JobTemplate]] = Document("job template", JobTemplate)
 BULK_JOB: Final[Document[BulkJob]] = Document("bulk job", BulkJob)
 BULK_ITEM: Final[Document[BulkItem]] = Document("item of a bulk job", BulkItem)
 FUNCTION: Final[Document[FunctionRecord]] = Document("function", FunctionRecord)
+FUNCTION_NAMES: Final[Document[tuple[str, ...]]] = Document("names of functions", tuple[str, ...])
 
 SIGNAL: Final[Document[SignalInstance]] = Document("signal", SignalInstance)
 MATCH_PARAMS: Final[Document[Mapping[str, SignalParamValue]]] = Document(
@@ -51,6 +52,7 @@ TIME_TRIGGER: Final[Document[TimeTrigger]] = Document("time trigger", TimeTrigge
 SEQS: Final[Document[Mapping[str, int]]] = Document("numbers of signals", Mapping[str, int])
 
 TAG: Final[Document[TagPermit]] = Document("tag permit", TagPermit)
+GRANTS: Final[Document[tuple[int, ...]]] = Document("grants of a tag", tuple[int, ...])
 EVENTS: Final[Document[tuple[ChangeEvent, ...]]] = Document("change log", tuple[ChangeEvent, ...])
 SUSPICION: Final[Document[Suspicion]] = Document("suspicion", Suspicion)
 OUTCOME: Final[Document[Outcome]] = Document("outcome of an action", Outcome)
@@ -58,9 +60,11 @@ OUTCOME: Final[Document[Outcome]] = Document("outcome of an action", Outcome)
 _BODIES: Final[Mapping[type[messages.Body], str]] = {
     messages.Act: "action",
     messages.Stop: "stop",
+    messages.Hold: "hold",
     messages.ChildEnd: "end of a child",
     messages.Rollup: "rollup",
     messages.Result: "result",
+    messages.Start: "start of work",
     messages.Cancel: "cancel",
     messages.Ask: "ask",
     messages.Callback: "callback",

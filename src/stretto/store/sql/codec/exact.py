@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.param import ParamDefinition, Parameter
 from stretto.model.tag import Tag
+from stretto.model.wire.scalars import decimal_of
 from stretto.ports.failures import Poison
 
 P = TypeVar("P", bound=ParamDefinition)
@@ -24,6 +25,11 @@ MARK: Final = "~"
 _OPEN_FIELDS: Final = ("value", "evaluated_result", "meta")  # of a parameter
 _SAME: Final = (str, int, bool, type(None))  # written as they are
 _PLAIN: Final = (*_SAME, float)  # read as they were written
+_AS_VALUE: Final = {"~value": True}  # in the place of a result that equals the value of its parameter
+# Characters from which on a result is not written beside an equal value. Releases that can not read this form
+# refused such values by default: the two together were over their `params.size`.
+_LONG: Final = 2 * 1024 * 1024
+_NUMBER: Final = 8  # characters of one, about
 
 
 def pack_any(value: Any) -> Any:
@@ -52,15 +58,17 @@ def _same(value: Any) -> Any:
 
 
 def pack_float(value: float) -> float:
-    """JSON has no word for what is not a number, and msgspec would write null."""
+    """A float of a record. JSON has no word for what is not a number, and msgspec would write null."""
     if not isfinite(value):
         raise Poison(f"the number {value} can not be stored")
     return value
 
 
+def _pack_open_float(value: float) -> Any:
+    return value if isfinite(value) else {"~float": repr(value)}
+
+
 def _pack_decimal(value: Decimal) -> Any:
-    if not value.is_finite():
-        raise Poison(f"the number {value} can not be stored")
     return {"~decimal": str(value)}
 
 
@@ -111,7 +119,9 @@ def pack_param(param: ParamDefinition) -> LeanParameter:
     """A parameter with its open parts packed; the type says nothing that is needed to read them again."""
     if isinstance(param, Parameter):
         lean = LeanParameter(*_FIELDS[Parameter](param))
-        if type(lean.evaluated_result) not in _SAME:
+        if _is_long(lean.value) and _is_equal(lean.value, lean.evaluated_result):
+            lean.evaluated_result = _AS_VALUE
+        elif type(lean.evaluated_result) not in _SAME:
             lean.evaluated_result = pack_any(lean.evaluated_result)
     else:
         kind, value, *others = _FIELDS[ParamDefinition](param)
@@ -123,6 +133,20 @@ def pack_param(param: ParamDefinition) -> LeanParameter:
     if lean.tags:
         lean.tags = [pack_tag(tag) for tag in lean.tags]
     return lean
+
+
+def _is_long(value: Any) -> bool:
+    if type(value) is tuple:
+        return sum(len(each) if type(each) is str else _NUMBER for each in value) >= _LONG
+    return type(value) is str and len(value) >= _LONG
+
+
+def _is_equal(value: Any, result: Any) -> bool:
+    """Whether the two are read as the same: 1 and true are equal, and are not."""
+    return type(value) is type(result) and (
+        value is result
+        or (value == result and (type(value) is str or [*map(type, value)] == [*map(type, result)]))
+    )
 
 
 def pack_tag(tag: Tag) -> Tag:
@@ -154,7 +178,7 @@ _PACKERS: Final[Mapping[type, Callable[[Any], Any]]] = {
     bool: _same,
     type(None): _same,
     int: _same,
-    float: pack_float,
+    float: _pack_open_float,
     Decimal: _pack_decimal,
     list: _pack_list,
     tuple: _pack_tuple,
@@ -173,6 +197,8 @@ def unpack_param(param: P) -> P:
         return param
     changes: dict[str, Any] = {name: unpack_any(getattr(param, name, None)) for name in _OPEN_FIELDS}
     changes = {name: value for name, value in changes.items() if name in param.__struct_fields__}
+    if getattr(param, "evaluated_result", None) == _AS_VALUE:
+        changes["evaluated_result"] = changes["value"]
     tags = None if param.tags is None else tuple(unpack_tag(tag) for tag in param.tags)
     return replace(param, tags=tags, **changes)
 
@@ -191,7 +217,8 @@ def _unpack_in_the_open(kind: type[P]) -> Callable[[Any], P]:
 
 
 _UNPACKERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "~decimal": Decimal,
+    "~decimal": decimal_of,
+    "~float": float,
     "~tuple": lambda inner: tuple(unpack_any(each) for each in inner),
     "~map": lambda inner: {unpack_any(key): unpack_any(each) for key, each in inner},
     "~set": lambda inner: frozenset(unpack_any(each) for each in inner),

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+import msgspec
+
 from stretto.engine.permits import rank_of
 from stretto.model.workflow import Criticality
 from stretto.ports.commit import PermitAsk
@@ -23,6 +25,11 @@ ASK: Final = Bulk(
         *ints("since", "max_allowed"),
     ),
 )
+TAKE: Final = msgspec.structs.replace(ASK, common=ints("granted_at"))
+GRANTED: Final = 8  # the place of `granted` in a row of these
+PUT_RATE: Final = Bulk(
+    way=Way.PUT, table="tag_rate", fields=(*texts("tag", "rate"),), changes=frozenset({"rate"})
+)
 ROW: Final = (
     "workflow_id, instance_id, run_id, step_id, attempt_no, tag, group_id, granted, since, criticality, "
     "max_allowed, granted_at"
@@ -31,7 +38,7 @@ ROW: Final = (
 
 
 def ask_rows(ask: PermitAsk, group: int) -> list[Row]:
-    """Rows of `ASK`."""
+    """Rows of `ASK`, or of `TAKE`."""
     key = checked_attempt(ask.attempt)
     place = rank_of(ask.criticality)
     return [
@@ -42,7 +49,7 @@ def ask_rows(ask: PermitAsk, group: int) -> list[Row]:
             fitting(tag, TAG_LENGTH, "a tag"),
             group,
             group_of_tag(tag),
-            0,
+            int(ask.taken),
             place,
             ask.criticality,
             ask.since,

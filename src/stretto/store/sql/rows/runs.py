@@ -16,10 +16,13 @@ from stretto.ports.rows import (
     RunState,
     RunSummary,
 )
-from stretto.store.sql.codec import PARAMS, RUN, SUMMARY
+from stretto.store.sql.codec import OWN_PARAMS, PARAMS, RUN, SUMMARY
 from stretto.store.sql.lengths import NAME_LENGTH, TEXT_LENGTH, fitting
 from stretto.store.sql.rows.keys import checked_run
 from stretto.store.sql.statement import RUN_KEY, Bulk, Row, Way, ints, texts
+
+PAUSED_LANE: Final = "PAUSED"
+BY_USER, BY_PARENT = 1, 2  # the bits of the column `paused`
 
 _PARENT: Final = (
     *ints("parent_group"),
@@ -139,8 +142,10 @@ def mark_of(status: RunStatus) -> FailureMark | None:
     return FailureMark.STANDING if status is RunStatus.FAILED else None
 
 
-def lane_of(phase: Phase, failure: FailureMark | None) -> str | None:
-    """What a run that is not an iteration is counted as."""
+def lane_of(phase: Phase, failure: FailureMark | None, *, paused: bool = False) -> str | None:
+    """What a run that is not an iteration is counted as. One that is paused in its queue is apart from it."""
+    if phase is Phase.QUEUED and paused:
+        return PAUSED_LANE
     if phase is not Phase.ENDED:
         return phase
     return failure if failure is FailureMark.STANDING else None
@@ -151,10 +156,10 @@ def state_of(record: RunRecord, phase: Phase, *, iteration: bool = False) -> Lan
     failure = mark_of(record.status)
     return Lane(
         phase,
-        None if iteration else lane_of(phase, failure),
+        None if iteration else lane_of(phase, failure, paused=record.is_paused),
         record.status,
         failure,
-        int(record.paused),
+        record.paused * BY_USER + record.held * BY_PARENT,
         record.start_time,
         record.end_time,
         (record.end_time or 0) if phase is Phase.ENDED else None,
@@ -217,10 +222,14 @@ def _parent_columns(parent: Parent | None) -> tuple[Any, ...]:
 
 # -------------------------------------------------------------------------------------------------- reading
 def run_row(columns: Row) -> RunRow:
-    """A run as it is stored, from the columns of `ROW`, with its parameters whole."""
-    record = RUN.read(columns[3])
-    if columns[4] is not None:
-        record.params = PARAMS.read(columns[4])
+    """A run as it is stored, from the columns of `ROW`, as `filled_runs` has filled them. An iteration's own
+    parameters are written whole, and come last; those that it shares with others are not copied.
+    """
+    record, own, shared = RUN.read(columns[3]), columns[4], columns[5]
+    if shared is not None:
+        record.params = {**shared, **({} if own is None else OWN_PARAMS.read(own))}
+    elif own is not None:
+        record.params = PARAMS.read(own)
     return RunRow(
         record=record,
         group=columns[6],
@@ -245,7 +254,8 @@ def run_state(columns: Row) -> RunState:
         phase=Phase(columns[6]),
         status=RunStatus(columns[7]),
         failure=None if columns[8] is None else FailureMark(columns[8]),
-        paused=bool(columns[9]),
+        paused=bool(columns[9] & BY_USER),
+        held=bool(columns[9] & BY_PARENT),
         parent=_parent_from(columns[10:16]),
     )
 

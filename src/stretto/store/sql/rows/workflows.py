@@ -8,9 +8,11 @@ import msgspec
 
 from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.status import RunStatus
+from stretto.model.tag import Tag
 from stretto.model.workflow import Criticality
 from stretto.ports.workflows import TOTALS_EVERY, Outcomes, Total, VersionHead, WorkflowRow
 from stretto.store.sql.codec import PROPERTIES, USER
+from stretto.store.sql.codec.exact import unpack_tag
 from stretto.store.sql.lengths import TEXT_LENGTH, fitting
 from stretto.store.sql.statement import Bulk, Row, Way, ints, texts
 
@@ -46,6 +48,7 @@ class _Head(msgspec.Struct):
 
     name: str | None = None
     criticality: Criticality | None = None
+    tags: list[Tag] | None = None
     time_triggers: list[msgspec.Raw] | None = None
     signal_triggers: list[msgspec.Raw] | None = None
 
@@ -63,6 +66,7 @@ def version_head(doc: str) -> VersionHead:
     return VersionHead(
         name=head.name,
         criticality=head.criticality,
+        tags=tuple(map(unpack_tag, head.tags or ())),
         time_triggers=len(head.time_triggers or ()),
         signal_triggers=len(head.signal_triggers or ()),
     )

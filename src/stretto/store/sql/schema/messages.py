@@ -85,6 +85,15 @@ TAG: Final[Table] = table(
     index("tag_limited", "is_limited", "tag"),
 )
 
+# Of tags that have a rate. Grants: when starts were granted that still count.
+TAG_RATE: Final[Table] = table(
+    "tag_rate",
+    key("tag", text(TAG_LENGTH)),
+    some("rate", text(WORD_LENGTH)),
+    maybe("grants", DOCUMENT),
+    since="0006",
+)
+
 PERMIT: Final[Table] = table(
     "permit",
     *attempt_key(),

@@ -29,6 +29,15 @@ BEAT: Final[Table] = table(
     small=True,
 )
 
+# Apart from `node`, so that a beat reads the version alone, and not the names.
+ADVERTISEMENT: Final[Table] = table(
+    "advertisement",
+    key("node_id", text()),
+    some("version", INT),
+    some("doc", DOCUMENT),
+    since="0006",
+)
+
 FLOW_GROUP: Final[Table] = table(
     "flow_group",
     key("group_id", INT),

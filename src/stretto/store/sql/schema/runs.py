@@ -1,9 +1,10 @@
 """Runs, step attempts, loops.
 
-`lane` is what a run is counted and looked for by: its phase while it is not over, FAILED while its failure
-stands; null for everything else, and for iterations. `listed_at` is its creation; null for iterations, which
-appear in no list but that of their loop, and for an instance that is being forgotten. `held` is the step of
-an attempt that is PAUSED.
+`lane` is what a run is counted and looked for by: its phase while it is not over, PAUSED while it is paused
+in its queue, FAILED while its failure stands; null for everything else, and for iterations. `paused` says who
+holds a run: 1 a user, 2 the run whose step waits for it, 3 both. `listed_at` is its creation; null for
+iterations, which appear in no list but that of their loop, and for an instance that is being forgotten.
+`held` is the step of an attempt that is PAUSED.
 """
 
 from typing import Final

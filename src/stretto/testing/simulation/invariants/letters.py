@@ -29,14 +29,16 @@ def letters(touched: Touched, complain: Complain) -> None:
             complain(f"I9: {key} has ended, and its parent {after.parent.attempt} is not told")
     for (attempt, _), before, after in touched.of("permits"):
         granted = after is not None and after.granted and not (before is not None and before.granted)
-        if granted and not touched.db.messages_about[Kind.GRANTED, str(attempt)]:
+        row = touched.db.attempts.get(attempt)
+        knows = row is not None and row.record.granted  # the owner took them, and stored that it did
+        if granted and not knows and not touched.db.messages_about[Kind.GRANTED, str(attempt)]:
             complain(f"I10: {attempt} was granted its permits, and its owner is not told")
 
 
 def _went(touched: Touched, message: Message, complain: Complain) -> None:
     kind, name = message.body.kind, touched.call.name
     if message.to_node is not None:
-        if name not in WITH_NODES | {"report"}:
+        if name not in WITH_NODES | {"withdraw" if kind is Kind.START else "report", "report"}:
             complain(f"I13: {name} deleted a message to the node {message.to_node}: {message.ref}")
     elif kind is Kind.ACT:
         if name not in BY_CALLERS:
@@ -79,7 +81,7 @@ def _result(db: Database, body: Any) -> str | None:
     record = _newest(db, body.event.attempt)
     if record is not None and record.ending is S.INTERNALLY_FAILED:
         return None  # what it said can not be stored: the work is asked to end, and its answer counts
-    over = body.event.state.is_terminal
+    over = body.here and body.event.state.is_terminal  # work that is not there is launched anew
     waits = record is not None and over and record.launch == body.event.launch
     return f"{body.event.attempt} still waits for that launch" if waits else None
 

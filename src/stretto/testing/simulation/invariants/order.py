@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from stretto.engine.inline_ids import Loop
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey
 from stretto.model.initiator import UpstreamFields
+from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep, ForeachStep, WhileStep
 from stretto.store.memory.database import Database
@@ -35,7 +35,7 @@ def order_of(known: Before) -> Rule:
 
 
 def _check(db: Database, key: AttemptKey, record: AttemptRecord, known: Before, complain: Complain) -> None:
-    if key.run.workflow_id.startswith(Loop.COMPENSATION.tag):
+    if db.runs[key.run].record.policy is RunPolicy.UNDO:
         return  # what undoes a run goes its own way
     earlier = [_newest(db, key.run, step_id) for step_id in _in_front(db, key, known)]
     if any(each is not None and each.superseded for each in (*earlier, _newest(db, key.run, key.step_id))):

@@ -49,8 +49,9 @@ def _limit(touched: Touched, row: PermitRow, said: int | None, complain: Complai
         complain(f"I10: {row.attempt} was granted {row.tag} past {before[0][0]}")
 
 
-def _rank(row: PermitRow) -> tuple[int, int, AttemptKey]:
-    return ORDER[row.criticality or Criticality.MEDIUM], row.since, row.attempt
+def _rank(row: PermitRow) -> tuple[int, int]:
+    """Its place in line. Of those who came in the same decision the decision itself says who is first."""
+    return ORDER[row.criticality or Criticality.MEDIUM], row.since
 
 
 def _held(touched: Touched, key: AttemptKey, after: object, complain: Complain) -> None:

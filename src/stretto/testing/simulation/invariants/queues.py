@@ -2,6 +2,7 @@
 
 from stretto.engine.records import RunKey
 from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.model.run_config import RunPolicy
 from stretto.ports.messages import Stop
 from stretto.ports.rows import Phase
 from stretto.testing.simulation.watch import Change, Complain, Touched
@@ -20,7 +21,7 @@ def queues(touched: Touched, complain: Complain) -> None:
     """Every workflow whose runs a transaction made, or admitted."""
     changes: dict[str, list[Change]] = {}
     for change in touched.of("runs"):
-        if change.after is not None and change.after.root == change.key:
+        if change.after is not None and change.after.root == change.key and not _is_undo(touched, change.key):
             changes.setdefault(change.key.workflow_id, []).append(change)
     for workflow_id, mine in changes.items():
         entry = touched.db.workflows.get(workflow_id)
@@ -29,6 +30,7 @@ def queues(touched: Touched, complain: Complain) -> None:
             continue
         if any(_is_admitted(change) for change in mine):
             _admitted(touched, workflow_id, entry.row.strategy, complain)
+            _passed(touched, workflow_id, entry.row.strategy, mine, complain)
         new = [change for change in mine if change.before is None]
         if new:
             _came(touched, workflow_id, entry.row.strategy, mine, complain)
@@ -58,6 +60,19 @@ def _admitted(touched: Touched, workflow_id: str, strategy: RunStrategy, complai
         complain(f"I7: a run of {workflow_id} was admitted, and the failure of another one stands")
 
 
+def _passed(
+    touched: Touched, workflow_id: str, strategy: RunStrategy, mine: list[Change], complain: Complain
+) -> None:
+    """Who is paused in the queue is not admitted, and is passed only if the rule does not keep the order."""
+    admitted = [change.key for change in mine if _is_admitted(change)]
+    complaints = [key for key in admitted if touched.db.runs[key].record.is_paused]
+    if complaints:
+        complain(f"I7: {complaints} of {workflow_id} were admitted, and are paused")
+    paused = touched.db.queues[workflow_id, True]
+    if strategy.rule is RunStrategyRule.STRICT_SEQUENTIAL and paused and max(admitted) > paused[0]:
+        complain(f"I7: {admitted} of {workflow_id} were admitted before {paused[0]}, which is paused")
+
+
 def _came(
     touched: Touched, workflow_id: str, strategy: RunStrategy, mine: list[Change], complain: Complain
 ) -> None:
@@ -67,7 +82,7 @@ def _came(
     others = [
         key for phase in (Phase.QUEUED, *_RUNNING) for key in touched.db.runs_by_phase[workflow_id, phase]
     ]
-    before = [key for key in others if key not in new]
+    before = [key for key in others if key not in new and not _is_undo(touched, key)]
     before += [change.key for change in mine if _ends_here(change)]
     if strategy.rule is RunStrategyRule.FIRST_ONLY and open_ones and (before or len(open_ones) > 1):
         complain(f"I7: {open_ones} of {workflow_id} came under FIRST_ONLY beside {before}")
@@ -79,11 +94,18 @@ def _came(
                 complain(f"I7: {key} goes on beside {open_ones} under LAST_ONLY")
 
 
+def _is_undo(touched: Touched, key: RunKey) -> bool:
+    """Whether a run undoes an instance: no strategy is asked whether it may begin."""
+    return touched.db.runs[key].record.policy is RunPolicy.UNDO
+
+
 _RUNNING = (Phase.ADMITTED, Phase.LIVE)
 
 
 def _running(touched: Touched, workflow_id: str) -> list[RunKey]:
-    return [key for phase in _RUNNING for key in touched.db.runs_by_phase[workflow_id, phase]]
+    """Those that the strategy has let run: an undo does not ask it."""
+    runs = [key for phase in _RUNNING for key in touched.db.runs_by_phase[workflow_id, phase]]
+    return [key for key in runs if not _is_undo(touched, key)]
 
 
 def _is_told_to_stop(touched: Touched, key: RunKey) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
+
 from stretto.engine.records import AttemptKey
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.rows import AttemptRow, FailureMark, Phase, RunRow
@@ -55,12 +57,22 @@ def _phase(touched: Touched, change: Change, complain: Complain) -> None:
                 complain(f"the {name} of {key} changed")
 
 
+def _is_kept(before: RunRow, after: RunRow) -> bool:
+    """Whether the record of an ended run stays as it is. Only an unblock adds a line to its timeline."""
+    if before.record == after.record:
+        return True
+    is_unblocked = before.failure is FailureMark.STANDING and after.failure is FailureMark.UNBLOCKED
+    lines = len(before.record.timeline)
+    kept = msgspec.structs.replace(after.record, timeline=after.record.timeline[:lines])
+    return is_unblocked and kept == before.record
+
+
 def _status(change: Change, complain: Complain) -> None:
     key, before, after = change
     start = before.record.status if before is not None else RunStatus.CREATED
     end = after.record.status
     if before is not None and before.phase is Phase.ENDED:
-        if before.record != after.record:
+        if not _is_kept(before, after):
             complain(f"I4: {key} has ended, and its record changed")
         if before.failure is not after.failure and (
             before.failure is not FailureMark.STANDING or after.failure not in MARKS

@@ -1,12 +1,16 @@
-"""I12: each set of joined signals has started one run, and so has each moment of a schedule."""
+"""I12: each set of joined signals has started one run, and so has each moment of a schedule.
+I17: steps announce a name with its parameters once, and each attempt knows which of its signals are its own.
+"""
 
 from collections import Counter
 from collections.abc import Set
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 from stretto.actions.parts.trigger_rows import EPOCH, schedule_of
 from stretto.engine.inline_ids import is_inline
+from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.initiator import SignalInitiator, TimeInitiator
 from stretto.model.trigger import TimeTrigger
 from stretto.ports.triggers import SignalTriggerRow
@@ -38,6 +42,34 @@ def triggers(db: Database, forgotten: Set[str], complain: Complain) -> None:
         version = db.versions[workflow_id, 1]
         for trigger in version.workflow.time_triggers or ():
             _schedule(trigger, sorted(found), complain)
+    _announcements(db, forgotten, complain)
+
+
+def _announcements(db: Database, forgotten: Set[str], complain: Complain) -> None:
+    sources: dict[tuple[str, str], list[object]] = {}
+    for name, seq in db.signals:
+        signal = db.signals[name, seq]
+        source = (signal.payload or {}).get("signal_source")
+        if source is not None and name not in forgotten:  # what is forgotten may be announced again
+            sources.setdefault((name, str(signal.params)), []).append(source)
+    for at, found in sources.items():
+        if len(found) > 1:
+            complain(f"I17: steps have announced {at} {len(found)} times")
+    for key in db.attempts:
+        outputs = db.attempts[key].record.signal_outputs
+        for output in () if outputs is None else outputs.outputs:
+            (*_, source) = sources.get((output.name, str(output.params)), [None])
+            if output.name in forgotten:
+                continue
+            if source is None:
+                complain(f"I17: nobody has announced {output} of {key}")
+            elif (output.announce_time is not None) is not _is_of(source, key):
+                complain(f"I17: {key} says {output}, and the signal is from {source}")
+
+
+def _is_of(source: Any, key: AttemptKey) -> bool:
+    run = (source["workflow_id"], source["workflow_instance_id"], source["workflow_run_id"])
+    return key == AttemptKey(RunKey(*run), source["step_id"], source["step_attempt_id"])
 
 
 def _sets(db: Database, row: SignalTriggerRow) -> int:

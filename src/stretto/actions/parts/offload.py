@@ -1,0 +1,46 @@
+"""Computation that is too long for the event loop: worker threads do it, a few at a time.
+
+Python code in a thread gives way to the event loop every few milliseconds. One long call into C does not:
+what encodes or decodes megabytes must do it in slices.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+from stretto.model.wire import weight
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+INLINE: Final = 200  # steps, rows or the like: so many take no longer here than the way to a thread
+MANY: Final = INLINE + 1  # for what always takes long
+VALUES: Final = 20  # of a record that count as one of them
+CHARACTERS: Final = 100  # of a text that count as one of them
+AT_ONCE: Final = 2  # threads: the loop waits for each of them a few milliseconds when it wants to go on
+_places: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]] = WeakKeyDictionary()
+
+
+async def offload(size: int, compute: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """What a function without I/O returns. `size` is how many elements it goes through: few are computed at
+    once, many in a thread.
+    """
+    loop = _loop() if size > INLINE else None
+    if loop is None:
+        return compute(*args, **named)
+    async with _places.setdefault(loop, asyncio.Semaphore(AT_ONCE)):
+        return await asyncio.to_thread(compute, *args, **named)
+
+
+def _loop() -> asyncio.AbstractEventLoop | None:
+    """None: whoever drives this has none, so that nobody waits for it."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def size_of(record: Any) -> int:
+    """The size of a record or a JSON value."""
+    return weight(record, MANY * VALUES) // VALUES

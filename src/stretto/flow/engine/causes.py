@@ -1,0 +1,97 @@
+"""The exception because of which a run failed, made again of what is stored of it."""
+
+import builtins
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+from stretto.engine.records import AttemptRecord, RunKey
+from stretto.model.artifact import DefaultArtifact
+from stretto.model.error_text import error_type, message_in
+from stretto.model.errors import StrettoError
+from stretto.model.status import RunStatus, StepStatus
+from stretto.ports.paging import Cut
+from stretto.ports.rows import RunRow
+from stretto.ports.store import Store
+from stretto.runtimes.python.failures import ARTIFACT
+from stretto.runtimes.python.source import MAIN, importable
+from stretto.runtimes.python.step_error import StepError
+from stretto.runtimes.python.values import JSON_TEXT, decode
+
+DEEPEST: Final = 10  # loops and subworkflows inside each other that are looked into
+ENDED_BADLY: Final = frozenset({RunStatus.FAILED})
+BAD: Final = frozenset({StepStatus.FATALLY_FAILED, StepStatus.INTERNALLY_FAILED})
+
+
+async def cause_of(store: Store, row: RunRow) -> BaseException | None:
+    """What the step raised because of which a run failed, also inside of loops and subworkflows; None if no
+    function raised anything.
+    """
+    for _ in range(DEEPEST):
+        found = await _failed_attempt(store, row)
+        if found is None:
+            return None
+        artifact = found.artifacts.get(ARTIFACT)
+        if isinstance(artifact, DefaultArtifact) and artifact.data.get("error"):
+            return exception_in(artifact.data, found.reason or "")
+        inner = await _failed_inside(store, row.key, found)
+        if inner is None:
+            return None
+        row = inner
+    return None
+
+
+async def _failed_attempt(store: Store, row: RunRow) -> AttemptRecord | None:
+    """The first step of a run that failed. Its summary may name one inside of a loop, or none."""
+    first = row.summary.first_error
+    if first is not None:
+        named = (await store.newest_of_step([row.key], first.step_id)).get(row.key)
+        if named is not None:
+            return named.record
+    failed = [each.record for each in await store.newest_attempts(row.key) if each.record.status in BAD]
+    return min(failed, key=lambda each: each.end_time or 0, default=None)
+
+
+async def _failed_inside(store: Store, run: RunKey, record: AttemptRecord) -> RunRow | None:
+    """A failed run inside of a step: an iteration, or the run of a subworkflow."""
+    if record.child is not None:
+        return await store.run(record.child)
+    for loop in await store.loops(run):
+        if loop.key == record.key:
+            page = await store.instances(loop.inline_id, Cut(most=1), ENDED_BADLY)
+            return page.elements[0] if page.elements else None
+    return None
+
+
+def exception_in(data: Mapping[str, Any], reason: str) -> BaseException:
+    """The exception of a step, of its own class if this process knows that one. No module is imported."""
+    name, module, trace = str(data["error"]), str(data.get("module", "")), str(data.get("traceback", ""))
+    made = _made(_class_of(module, name), data.get("args"))
+    if made is None:
+        made = StepError(error_type(module, name), message_in(reason, name), trace)
+    if trace:
+        made.add_note(f"in the step:\n{trace.rstrip()}")
+    return made
+
+
+def _class_of(module: str, name: str) -> type[BaseException] | None:
+    home = MAIN if module == importable(MAIN) else module
+    found: Any = sys.modules.get(home, builtins if not home else None)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, type) and issubclass(found, BaseException) else None
+
+
+def _made(cls: type[BaseException] | None, stored: Any) -> BaseException | None:
+    if cls is None or not isinstance(stored, str):
+        return None
+    try:
+        args = decode(stored, JSON_TEXT, tuple, "args")
+        made = cls.__new__(cls, *args)
+        made.args = args
+        cls.__init__(made, *args)
+    except StrettoError:
+        return None
+    except Exception:  # noqa: BLE001 - a class with other arguments than `args` says
+        return None
+    return made

@@ -1,0 +1,238 @@
+"""A value that is missing is None, never a default that somebody made up."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from stretto.definition import parse
+from stretto.flow import Flow, collect, either, foreach, on_failure, sleep, step, wait, when, workflow
+from stretto.testing.harness import Harness
+
+
+@step(failure_mode="IGNORE_FAILURE", retries=0)
+def optional(n: int) -> int:
+    return doubled(n)
+
+
+@step(retries=0)
+def needed(n: int) -> int:
+    return doubled(n)
+
+
+@step(failure_mode="IGNORE_FAILURE", retries=0)
+def flagged(n: int) -> bool:
+    return doubled(n) > 0
+
+
+@step(failure_mode="IGNORE_FAILURE", retries=0)
+def halved(n: int) -> float:
+    return doubled(n) / 4
+
+
+@step(failure_mode="IGNORE_FAILURE", retries=0)
+def named(n: int) -> str:
+    return str(doubled(n))
+
+
+@step(failure_mode="IGNORE_FAILURE", retries=0)
+def described(n: int) -> dict[str, int]:
+    return {"n": doubled(n)}
+
+
+def doubled(n: int) -> int:
+    if n == 3:
+        message = "three"
+        raise ValueError(message)
+    return 2 * n
+
+
+@step
+def shown(value: int | None) -> str:
+    return repr(value)
+
+
+@step
+def all_shown(values: Sequence[int | None]) -> str:
+    return repr(values)
+
+
+@step
+def total(values: list[int]) -> int:
+    return sum(values)
+
+
+@workflow
+def ignored_items() -> list[int]:
+    return optional.map([1, 2, 3, 4])
+
+
+@workflow
+def handled_items() -> list[int]:
+    with foreach([1, 2, 3, 4]) as n:
+        found = needed(n)
+        with on_failure(found):
+            sleep(0)
+    return collect(found)
+
+
+@workflow
+def flags() -> list[bool]:
+    return flagged.map([1, 3])
+
+
+@workflow
+def halves() -> list[float]:
+    return halved.map([1, 3])
+
+
+@workflow
+def names() -> list[str]:
+    return named.map([1, 3])
+
+
+@workflow
+def objects() -> list[dict[str, int]]:
+    return described.map([1, 3])
+
+
+@workflow
+def all_fail() -> list[int]:
+    return optional.map([3, 3])
+
+
+@workflow
+def none_is_evaluated() -> list[int]:
+    with foreach([1, 2]) as n:
+        found = optional(n // (n - n))
+    return collect(found)
+
+
+@workflow
+def handed_on() -> str:
+    return all_shown(optional.map([1, 2, 3, 4]))
+
+
+@workflow
+def mapped_again() -> list[int]:
+    return optional.map(optional.map([1, 3, 4]))
+
+
+@workflow
+def one() -> int:
+    return optional(3)
+
+
+@workflow
+def one_handed_on() -> str:
+    return shown(optional(3))
+
+
+@workflow
+def in_an_object() -> dict[str, int]:
+    return {"a": optional(3), "b": optional(4)}
+
+
+@workflow
+def not_evaluated(n: int) -> str:
+    return shown(optional(1 // n))
+
+
+RESULTS: list[tuple[Flow[..., Any], dict[str, Any], Any]] = [
+    (ignored_items, {}, [2, 4, None, 8]),
+    (handled_items, {}, [2, 4, None, 8]),
+    (flags, {}, [True, None]),
+    (halves, {}, [0.5, None]),
+    (names, {}, ["2", None]),
+    (objects, {}, [{"n": 2}, None]),
+    (all_fail, {}, [None, None]),
+    (none_is_evaluated, {}, [None, None]),
+    (handed_on, {}, "[2, 4, None, 8]"),
+    (mapped_again, {}, [4, None, 16]),
+    (one, {}, None),
+    (one_handed_on, {}, "None"),
+    (in_an_object, {}, {"a": None, "b": 8}),
+    (not_evaluated, {"n": 0}, "None"),
+]
+
+
+@pytest.mark.parametrize(("flow", "params", "value"), RESULTS, ids=[each[0].id for each in RESULTS])
+def test_what_failed_is_none(flow: Flow[..., Any], params: dict[str, Any], value: Any) -> None:
+    assert parse(flow.to_yaml()) == flow.definition
+    with Harness() as harness:
+        run = harness.start(flow, **params)
+        assert harness.finish(run) == "SUCCEEDED", [run.step(each).reason for each in run.steps]
+        assert run.result == value
+
+
+@workflow
+def too_strict() -> int:
+    return total(optional.map([1, 3]))
+
+
+def test_a_step_that_does_not_expect_none_fails_and_says_so() -> None:
+    with Harness() as harness:
+        run = harness.start(too_strict)
+        assert harness.finish(run) == "FAILED"
+        assert "no value" in str(run.step("total").reason)
+        assert "Sequence[int | None]" in str(run.step("total").reason)
+
+
+@workflow
+def skipped() -> str:
+    gate = sleep(60)
+    return shown(needed.after(gate)(1))
+
+
+def test_the_result_of_a_step_that_a_user_skips_is_none() -> None:
+    with Harness() as harness:
+        harness.holds("needed")
+        run = harness.start(skipped)
+        harness.advance(seconds=61)
+        run.step("needed").skip()
+        assert harness.finish(run) == "SUCCEEDED"
+        assert run.result == "None"
+
+
+@workflow
+def skipped_choice() -> int:
+    return either(needed(1), default=-1)
+
+
+def test_a_step_that_is_skipped_is_not_chosen() -> None:
+    with Harness() as harness:
+        harness.holds("needed")
+        run = harness.start(skipped_choice)
+        run.step("needed").skip()
+        assert harness.finish(run) == "SUCCEEDED"
+        assert run.result == -1
+
+
+@workflow
+def not_taken(n: int) -> list[Any]:
+    with when(n > 5):
+        found = needed(n)
+    with foreach([1, 2]) as m, when(m > 1):
+        inner = needed(m)
+    return [either(found, default=0), collect(inner)]
+
+
+def test_a_branch_that_is_not_taken_leaves_none() -> None:
+    with Harness() as harness:
+        run = harness.start(not_taken, n=1)
+        assert harness.finish(run) == "SUCCEEDED"
+        assert run.result == [0, [None, 4]]
+
+
+@workflow
+def answered() -> str:
+    return shown(wait(id="question", returns=int))
+
+
+@pytest.mark.parametrize(("outputs", "value"), [({"result": 7}, "7"), ({}, "None")])
+def test_an_answer_that_brings_nothing_is_none(outputs: dict[str, Any], value: str) -> None:
+    with Harness() as harness:
+        run = harness.start(answered)
+        run.step("question").answer(**outputs)
+        assert harness.finish(run) == "SUCCEEDED"
+        assert run.result == value

@@ -1,0 +1,84 @@
+"""Runs by their request id, and what their steps ask people."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.flow_engine.flows import finish, say
+
+from stretto.flow.engine import Engine
+from stretto.flow.loops import foreach
+from stretto.flow.waits import wait
+from stretto.flow.workflow import workflow
+from stretto.model.errors import InvalidRequest, NotFound
+
+
+@workflow(run_strategy="parallel")
+def greeting(word: str = "hello") -> str:
+    return say(word)
+
+
+@workflow(run_strategy="parallel")
+def release() -> None:
+    wait(id="ship", prompt="Ship it?", assignees=["ann"], returns=int, timeout="1 day")
+
+
+@workflow(run_strategy="parallel")
+def rounds() -> None:
+    with foreach([1, 2]):
+        wait(id="check")
+
+
+async def asked(engine: Engine, count: int, **wanted: Any) -> list[Any]:
+    while len(found := await engine.approvals(**wanted)) < count:  # noqa: ASYNC110 - nobody tells of it
+        await asyncio.sleep(0.01)
+    return found
+
+
+def test_a_run_is_found_by_its_request_id(url: str) -> None:
+    async def work() -> None:
+        async with Engine(url) as engine:
+            run = await engine.submit(greeting, request_id="order-7")
+            for each in (greeting, "greeting"):
+                assert await engine.get(each, request_id="order-7") == run
+            assert await engine.get(greeting, 1) == run
+            with pytest.raises(NotFound, match=r"with the request id \[order-8\]"):
+                await engine.get(greeting, request_id="order-8")
+            for number, request_id in ((None, None), (1, "order-7")):
+                with pytest.raises(InvalidRequest, match="by its instance, or by its request id"):
+                    await engine.get(greeting, number, request_id=request_id)
+
+    finish(work())
+
+
+def test_open_questions_are_listed_and_answered(url: str) -> None:
+    async def work() -> None:
+        async with Engine(url) as engine:
+            run = await engine.submit(release)
+            (one,) = await asked(engine, 1)
+            assert (one.run, one.step, one.attempt, one.workflow) == (run, "ship", 1, "release")
+            assert (one.prompt, one.assignees) == ("Ship it?", ("ann",))
+            assert one.due - one.at == 86_400_000
+            assert list(one.form["properties"]) == ["result"]
+            assert await engine.approvals(release, assignee="bob") == []
+            assert len(await engine.approvals("release", assignee="ann", limit=1)) == 1
+            await one.run.answer(one.step, result=3)
+            assert (await run.wait(30)).succeeded
+            assert await engine.approvals() == []
+            looped = await engine.submit(rounds)
+            for each in await asked(engine, 2, workflow=rounds):
+                assert each.workflow == "rounds"
+                await each.run.answer(each.step)
+            assert (await looped.wait(30)).succeeded
+
+    finish(work())
+
+
+def test_the_same_without_an_event_loop() -> None:
+    with Engine("memory").sync() as engine:
+        run = engine.submit(release, request_id="r")
+        while not (found := engine.approvals(release)):
+            pass
+        assert engine.get(release, request_id="r") == run
+        found[0].run.answer(found[0].step, result=1)
+        assert run.wait(30).succeeded

@@ -1,0 +1,210 @@
+"""An old and a new release on one database: runs go on where their functions are known, and none fails."""
+
+import asyncio
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from tests.flow_engine.flows import finish
+from tests.flow_engine.release import base, before
+from tests.flow_engine.release_new import after, extra
+from tests.node.test_driver import until
+
+from stretto.cli.main import cli
+from stretto.flow.engine import Engine, Run
+from stretto.model.errors import InvalidRequest
+from stretto.model.status import RunStatus
+
+MODULES = {"old": "tests.flow_engine.release", "new": "tests.flow_engine.release_new"}
+ROOT = Path(__file__).parents[2]
+WITHIN = 240.0  # seconds after which a test that waits for something gives up
+
+
+class Fleet:
+    """The processes of both releases."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._processes: dict[str, subprocess.Popen[str]] = {}
+
+    def start(self, name: str) -> None:
+        """`old1`, `new2`: a release, and a number."""
+        self._processes[name] = subprocess.Popen(  # noqa: S603 - our own
+            [sys.executable, "-m", MODULES[name.rstrip("0123456789")], self.url],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        stdout = self._processes[name].stdout
+        assert stdout is not None
+        assert stdout.readline() == "ready\n"
+
+    def stop(self, name: str, number: int = signal.SIGTERM) -> None:
+        process = self._processes.pop(name)
+        process.send_signal(number)
+        assert process.wait(WITHIN) in {0, -number}
+        assert process.stdout is not None
+        process.stdout.close()
+
+    def replace(self, old: str, new: str, number: int = signal.SIGTERM) -> None:
+        """Roll: the next process runs before the last one ends."""
+        self.start(new)
+        self.stop(old, number)
+
+    def end(self) -> None:
+        for name in list(self._processes):
+            self.stop(name, signal.SIGKILL)
+
+
+@contextmanager
+def fleet(url: str) -> Iterator[Fleet]:
+    made = Fleet(url)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+async def submit(engine: Engine, flow: Any, count: int) -> list[Run[int]]:
+    return [await engine.submit(flow, number=number) for number in range(count)]
+
+
+async def all_succeeded(engine: Engine, runs: list[Run[int]]) -> None:
+    await engine.wait_all(runs, timeout=WITHIN)
+    statuses = [await run.status() for run in runs]
+    assert statuses == [RunStatus.SUCCEEDED] * len(runs)
+
+
+async def rolling(url: str) -> None:
+    """40 runs while the new release is deployed, rolled back, and deployed again."""
+    with fleet(url) as releases:
+        await asyncio.to_thread(releases.start, "old1")
+        async with Engine(url, submit_only=True) as engine:
+            runs = await submit(engine, before, 10)
+            runs += await submit(engine, after, 10)  # which only the next release can finish
+            await all_succeeded(engine, runs[:10])
+            waits = await first_wait(runs[10])
+            assert "no running process knows the function `release_extra`" in waits
+            await asyncio.to_thread(releases.start, "new1")  # beside the old one, which owns the runs
+            await all_succeeded(engine, runs)
+            runs += await submit(engine, after, 5)
+            await asyncio.to_thread(releases.replace, "new1", "old2")  # and back
+            runs += await submit(engine, after, 5) + await submit(engine, before, 5)
+            await all_succeeded(engine, runs[-5:])
+            await asyncio.to_thread(releases.replace, "old1", "new2")
+            await asyncio.to_thread(releases.replace, "old2", "new3")
+            runs += await submit(engine, after, 5)
+            await all_succeeded(engine, runs)
+            assert len(runs) == 40
+            assert [await run.result() for run in runs[10:20]] == [number * 10 for number in range(10)]
+
+
+async def first_wait(run: Run[int]) -> str:
+    """Why a run waits, once it waits for a function."""
+
+    async def waits() -> bool:
+        return "no running process" in str(await run.why())
+
+    await until(waits)
+    return str(await run.why())
+
+
+def test_40_runs_survive_a_deployment_forwards_and_back(url: str) -> None:
+    finish(rolling(url), WITHIN)
+
+
+def test_40_runs_survive_a_deployment_on_postgresql(postgresql_url: str) -> None:
+    finish(rolling(postgresql_url), WITHIN)
+
+
+@pytest.mark.prove
+def test_200_runs_survive_releases_that_come_and_go_and_are_killed(postgresql_url: str) -> None:
+    async def work() -> None:
+        dice = random.Random(7)  # noqa: S311 - dice, not secrets
+        with fleet(postgresql_url) as releases:
+            names = ["old1", "new2"]
+            for name in names:
+                await asyncio.to_thread(releases.start, name)
+            async with Engine(postgresql_url, submit_only=True) as engine:
+                runs: list[Run[int]] = []
+                for number in range(3, 13):
+                    runs += await submit(engine, after, 10) + await submit(engine, before, 10)
+                    name = f"{dice.choice(['old', 'new'])}{number}"
+                    how = dice.choice([signal.SIGTERM, signal.SIGKILL])
+                    await asyncio.to_thread(releases.replace, names.pop(0), name, how)
+                    names.append(name)
+                await asyncio.to_thread(releases.start, "new99")
+                await all_succeeded(engine, runs)
+                assert len(runs) == 200
+
+    finish(work(), WITHIN)
+
+
+# ------------------------------------------------------------------------------------- inside one process
+def test_a_submit_only_engine_owns_and_runs_nothing(url: str) -> None:
+    async def work() -> None:
+        async with Engine(url, submit_only=True) as engine:
+            run = await engine.submit(before, number=3)
+            assert await run.status() is RunStatus.CREATED
+            assert await engine.functions() == []
+            host = engine._opened()
+            assert await host.store.nodes() == []
+            host.app.hurry()
+            async with Engine(url, modules=["tests.flow_engine.release"]) as worker:
+                assert await run.result() == 3
+                assert [each.name for each in await worker.functions()] == ["release_base"]
+            assert (await engine.get("release_before", 1)).id == run.id
+
+    finish(work())
+
+
+def test_a_submit_only_engine_needs_a_database_that_others_can_open() -> None:
+    with pytest.raises(InvalidRequest, match="submit_only needs a database that other processes can open"):
+        Engine("memory", submit_only=True)
+
+
+def test_functions_that_are_registered_while_an_engine_runs_let_steps_begin(url: str) -> None:
+    async def work() -> None:
+        async with Engine(url, submit_only=True) as client, Engine(url) as engine:
+            engine.register(base)
+            run = await client.submit(after, number=2)
+            assert "knows the function" in await first_wait(run)
+            engine.register(extra)
+            await engine.publish(before)  # by which other processes are told, too
+            assert await run.result() == 20
+
+    finish(work())
+
+
+def test_without_a_time_to_wait_a_step_fails_at_once(url: str) -> None:
+    async def work() -> None:
+        async with (
+            Engine(url, submit_only=True) as client,
+            Engine(url, config={"engine.function_within": "0s"}),
+        ):
+            run = await client.submit(after, number=2)
+            result = await run.wait(WITHIN)
+            assert result.status is RunStatus.FAILED
+            assert "no running process knows the function `release_base`. Deploy" in str(result.error)
+
+    finish(work())
+
+
+def test_why_and_show_say_which_function_nobody_knows(url: str) -> None:
+    async def work() -> None:
+        async with Engine(url, submit_only=True) as client, Engine(url) as engine:
+            engine.register(base)
+            await first_wait(await client.submit(after, number=2))
+
+    finish(work())
+    for command in ("why", "show"):
+        shown = CliRunner().invoke(cli, [command, "release_after/1", "--db", url])
+        assert shown.exit_code == 0, shown.output
+        assert "no running process knows the function `release_extra`" in shown.output.replace("\n", " ")

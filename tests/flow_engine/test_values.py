@@ -1,0 +1,164 @@
+"""Values that JSON has no word for go from step to step, through threads, processes and the database."""
+
+import math
+import threading
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from tests.flow_engine.flows import finish
+
+from stretto import codec
+from stretto.flow.engine import Engine
+from stretto.flow.errors import TraceError
+from stretto.flow.steps import step
+from stretto.flow.workflow import workflow
+
+
+class Money:
+    def __init__(self, amount: Decimal, currency: str) -> None:
+        self.amount = amount
+        self.currency = currency
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Money) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+codec(Money, encode=lambda m: [m.amount, m.currency], decode=lambda parts: Money(Decimal(parts[0]), parts[1]))
+VALUE = {
+    "bytes": b"\x00\xff",
+    "infinite": [math.inf, -math.inf],
+    "big": 2**100,
+    "keys": {1: "a", None: {2: b"x"}},
+    "money": [Money(Decimal("1.5"), "EUR")],
+}
+
+
+@step
+def make() -> Any:
+    return VALUE
+
+
+@step(isolation="process")
+def hand_on(value: Any) -> Any:
+    assert value == VALUE
+    return value
+
+
+@step
+def typed(value: dict[str, Any], prices: list[Money]) -> dict[int, bytes]:
+    return {len(prices): value["bytes"]}
+
+
+@step
+async def longest(pages: dict[int, bytes], money: Money) -> tuple[int, Money]:
+    return max(pages), money
+
+
+@workflow(run_strategy="parallel")
+def travelling(money: Money) -> tuple[int, Money]:
+    value = hand_on(make())
+    return longest(typed(value, [money, money]), money)
+
+
+@step
+def locks() -> threading.Event:
+    return threading.Event()
+
+
+@step
+def opens(lock: threading.Event) -> None: ...
+
+
+@workflow
+def locked() -> None:
+    locks()
+
+
+@workflow
+def opening() -> None:
+    opens(None)  # type: ignore[arg-type]
+
+
+def test_values_travel(url: str) -> None:
+    async def work() -> None:
+        async with Engine(url) as engine:
+            money = Money(Decimal(3), "EUR")
+            run = await engine.submit(travelling, money=money)
+            assert await run.result(60) == (2, money)
+            steps = await run.steps()
+            assert steps["hand_on"].value == VALUE
+            assert steps["typed"].value == {2: b"\x00\xff"}
+
+    finish(work())
+
+
+@pytest.mark.parametrize(
+    ("flow", "said"),
+    [
+        (locked, "`locks` returns an `Event`, which can not be stored between two steps"),
+        (opening, "`opens` takes `lock` as an `Event`, which can not be stored between two steps"),
+    ],
+)
+def test_what_types_say_is_refused_before_the_work(flow: Any, said: str) -> None:
+    with pytest.raises(TraceError, match=said):
+        _ = flow.definition
+
+
+@step
+def measures(big: int | None) -> list[float | None]:
+    return [1.5, math.inf, -math.inf, None if big is None else float(big)]
+
+
+@step
+def doubled(value: float | None) -> float | None:
+    return None if value is None else 2 * value
+
+
+@step
+def raised(base: int | None) -> int | None:
+    return None if base is None else base**3
+
+
+@step
+def kept(numbers: list[float | None], big: int | None) -> tuple[list[float | None], int | None]:
+    return numbers, big
+
+
+@workflow
+def measuring(big: int | None, first: float | None) -> tuple[list[float | None], int | None]:
+    numbers = doubled.map(measures(big))
+    return kept(numbers, raised(big).after(doubled.named("first_doubled")(first)))  # type: ignore[union-attr]
+
+
+def test_numbers_that_no_parameter_type_holds_are_kept_as_the_error_says(url: str) -> None:
+    async def work() -> None:
+        async with Engine(url) as engine:
+            run = await engine.submit(measuring, big=10**30, first=math.nan)
+            numbers, big = await run.result(60)
+            assert numbers == [3.0, math.inf, -math.inf, 2e30]
+            assert big == 10**90
+            assert math.isnan((await run.steps())["first_doubled"].value)
+
+    finish(work())
+
+
+@step
+def overflows() -> int:
+    return 10**4_000
+
+
+@workflow
+def overflowing() -> int:
+    return overflows()
+
+
+def test_an_integer_that_is_too_large_is_an_error_with_the_way_out() -> None:
+    async def work() -> None:
+        async with Engine("memory") as engine:
+            result = await (await engine.submit(overflowing)).wait(30)
+            assert "is an integer of more than 4,000 digits: return it as text" in str(result.error)
+
+    finish(work())
