@@ -69,8 +69,7 @@ def release_undo(turn: Turn, flow: Flow, outcome: RunStatus, reason: str) -> Non
     if not run.is_paused:
         return
     turn.touch(run, flow)
-    if run.ending is None:
-        run.ending, run.ended_by = outcome, reason
+    run.ending, run.ended_by = outcome, reason  # a run that was being ended before could not be paused
     _release(turn, flow)
 
 
