@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
@@ -307,3 +308,83 @@ def test_a_fault_of_the_reader_is_a_resync_for_all(server: Served, monkeypatch: 
     for each in followers:
         each.read_until_succeeded()
         each.close()
+
+
+def test_a_fault_of_the_reader_is_a_resync_for_who_is_about_to_join(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The follower is asked for at the moment when the reader fails: it would miss what the reader skips."""
+    monkeypatch.setattr(events, "BEAT_EVERY", 50)
+    server.push("joining")
+    store, tail = server.desk.store, server.desk.feed.tail
+    real_rows, real_read = store.workflow_rows, store.read_log
+    begin = server.run(store.newest_seqs())
+    other = ByHand(server, "workflow:joining")
+    server.start("joining")
+    other.read_until_succeeded()
+    joins, failed, goes_on = threading.Event(), threading.Event(), threading.Event()
+
+    async def rows(workflow_ids: Any) -> Any:
+        joins.set()
+        await asyncio.to_thread(goes_on.wait, 60)
+        return await real_rows(workflow_ids)
+
+    async def read(cursor: Any, *, most: int = 1_000) -> Any:
+        if joins.is_set() and not failed.is_set():
+            failed.set()
+            raise ValueError("nobody has foreseen it")
+        return await real_read(cursor, most=most)
+
+    monkeypatch.setattr(store, "workflow_rows", rows)
+    monkeypatch.setattr(store, "read_log", read)
+    caller = Caller(user=User(name="ann"), roles=frozenset({Role.VIEWER}))
+    parts = events._follow(server.desk, caller, topics_in(["workflow:joining"]), begin, view=False)
+
+    async def heard() -> bytes:
+        return await anext(parts)
+
+    assert b"event: hello" in server.run(heard())
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(server.run, heard())
+        assert failed.wait(60)
+        server.run(asyncio.sleep(0))
+        goes_on.set()
+        assert b"event: changes" in first.result()
+    (told,) = other.read()
+    assert told.name == "resync"
+    server.run(until_read(tail))
+    server.start("joining")
+    while b"event: " not in (part := server.run(heard())):
+        pass  # a sign of life
+    assert part.startswith(b"id: ")
+    assert b"event: resync" in part
+    server.run(parts.aclose())  # type: ignore[attr-defined]
+    other.close()
+
+
+async def until_read(tail: Any) -> None:
+    async with asyncio.timeout(60):
+        while tail.end is None:
+            await tail.looked()
+
+
+def test_a_topic_that_could_not_be_told_is_not_tried_again() -> None:
+    screens, ear = ViewChannel(topics_in(["runs"]), None), Ear()
+    screens.ears[ear] = None
+    screens.gathered[0].lose("something")
+    assert screens.due_in(10_000) is not None
+    screens.lose()
+    assert (screens.due_in(10_000), ear.lost) == (None, NOT_KEPT)
+
+
+def test_a_place_with_a_group_that_is_not_there_is_a_resync(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a place of another database, also if all other groups fit."""
+    monkeypatch.setattr(events, "BEAT_EVERY", 50)
+    other = ByHand(server, "workflow:elsewhere")
+    end = server.run(server.desk.store.newest_seqs())
+    with follow(server, "workflow:elsewhere", cursor=cursor_text({**end, 9_999: 5})) as response:
+        stream = messages(response)
+        assert [next(stream).name, next(stream).name] == ["hello", "resync"]
+    other.close()

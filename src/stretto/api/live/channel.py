@@ -137,6 +137,11 @@ class ViewChannel(Channel):
         for each in self.gathered:
             each.take(events)
 
+    def lose(self) -> None:
+        """Nothing is left to be told: what could not be told once is not tried again and again."""
+        super().lose()
+        self.gathered = [Gathering(topic) for topic in self.topics]
+
     def resync(self, reason: str, cursor: Cursor) -> bytes:
         last = len(self.topics) - 1
         return b"".join(

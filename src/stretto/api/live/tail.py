@@ -86,9 +86,9 @@ class Tail:
 
     def entries_behind(self, cursor: Cursor) -> list[Entry] | None:
         """What comes behind a place; None, if it is not kept, or the tail has not come to it."""
-        if not self._end or any(
-            not self._floor.get(group, 0) <= cursor.get(group, 0) <= end for group, end in self._end.items()
-        ):
+        if not self._end or not cursor.keys() <= self._end.keys():
+            return None
+        if any(not self._floor[group] <= cursor.get(group, 0) <= end for group, end in self._end.items()):
             return None
         return [each for each in self._entries if each.row.seq > cursor.get(each.row.group, 0)]
 
@@ -151,7 +151,7 @@ class Tail:
                 await self._read_once()
             except Exception:
                 logger.exception("the change log could not be told: followers are asked to read anew")
-                self._lose()
+                await self._lose()
             await asyncio.sleep(REST)
 
     async def _read_once(self) -> None:
@@ -176,18 +176,19 @@ class Tail:
             while rows := await self._store.read_log(self._end, most=MOST_READ):
                 await self._take(rows)
         except Trimmed:
-            self._lose()
+            await self._lose()
             self._rung.set()
         except StrettoError:
             return  # a database that is away is waited for
 
-    def _lose(self) -> None:
-        """What has happened meanwhile is not known: all followers read anew."""
-        self.losses += 1
-        for channel in self._channels.values():
-            channel.lose()
-        self._entries.clear()
-        self._events, self._end = 0, {}
+    async def _lose(self) -> None:
+        """What has happened meanwhile is not known: all followers read anew, also one that is about to join."""
+        async with self.lock:
+            self.losses += 1
+            for channel in self._channels.values():
+                channel.lose()
+            self._entries.clear()
+            self._events, self._end = 0, {}
 
     async def _take(self, rows: Sequence[LogRow]) -> bool:
         """Tell rows that follow what was told; False, if some are missing between."""
