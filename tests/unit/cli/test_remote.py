@@ -223,6 +223,23 @@ def test_a_request_that_was_seen_before(stretto: Any, server: Served) -> None:
     assert again == [f"{name}/1, version 1: this request has started it before"]
 
 
+def test_a_request_id_used_with_other_parameters_is_refused(stretto: Any, server: Served) -> None:
+    name, request = fresh(), fresh("request")
+    params = {"table": {"value": "orders", "type": "STRING"}}
+    workflow = {"id": name, "params": params, "steps": [noop("a")]}
+    server.post("/workflows", {"properties": {"owner": "ann"}, "workflow": workflow})
+    ask = ("start", name, "--request-id", request)
+    stretto(*ask, "-p", "table=sales")
+    result = stretto(*ask, "-p", "table=returns")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"[{request}] of workflow [{name}] belongs to run {name}/1" in result.stderr
+    assert "started with other parameters: table" in result.stderr
+    assert "use another request id to start a new run" in result.stderr
+    assert stretto(*ask, "-p", "table=sales").exit_code == 0
+    found = server.get(f"/workflows/{name}/instances", params={"first": 10})["elements"]
+    assert [each["workflow_instance_id"] for each in found] == [1]
+
+
 def test_a_strategy_that_starts_nothing(stretto: Any, server: Served) -> None:
     name = fresh()
     server.push(name, sleep("s"), run_strategy="FIRST_ONLY")
