@@ -332,6 +332,12 @@ def test_stop(stretto: Any, server: Served) -> None:
     stretto("start", name)
     stretto("stop", f"{name}/3/1", "--kill")
     server.ended(name, 3, "FAILED")
+    for flags, verb in (([], "stopped"), (["--kill"], "killed")):
+        late = stretto("stop", f"{name}/{2 if flags else 3}", *flags)
+        assert late.exit_code == 2
+        how = "STOPPED" if flags else "FAILED"
+        assert f"has already ended {how}, so it can not be {verb}" in late.stderr
+    assert "Cannot find [absent]" in stretto("stop", f"{name}/3:absent").stderr
 
 
 def test_stop_an_iteration(stretto: Any, server: Served) -> None:
@@ -405,7 +411,7 @@ def test_answers_that_make_no_sense(stretto: Any, server: Served) -> None:
         (f"{name}/1", [], "name the step: RUN:STEP"),
         (f"{name}/1:each[1]", [], "leads to a run, not to a step"),
         (f"{name}/1:gate", ["-p", "shar=1"], "step `gate` has no parameter `shar`; it has share (LONG)"),
-        (f"{name}/1:each[1].inner", [], "it is no Wait step"),
+        (f"{name}/1:each[1].inner", [], "it is not a Wait step"),
     ):
         result = stretto("answer", address, *flags)
         assert result.exit_code == 2, result.output
