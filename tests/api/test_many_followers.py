@@ -17,7 +17,7 @@ from stretto.actions.reading import changes_view
 from stretto.actions.reading.topics import topics_in
 from stretto.api.cursors import cursor_text
 from stretto.api.live import channel
-from stretto.api.live.channel import NOT_KEPT, TOO_SLOW, Ear, ViewChannel
+from stretto.api.live.channel import NOT_KEPT, TOO_SLOW, LiveFollower, ViewChannel
 from stretto.api.routes import events
 from stretto.engine.context import step_uuid
 from stretto.engine.records import RunKey
@@ -114,15 +114,15 @@ def test_followers_that_have_gone_leave_nothing_behind(
 
 # ----------------------------------------------------------------------------------------------- the slow
 def test_what_waits_for_a_follower_is_bounded() -> None:
-    ear = Ear()
+    follower = LiveFollower()
     part = b"x" * 1_000
     for _ in range(channel.MOST_WAITING // len(part) + 10):
-        ear.put(part)
-        assert ear.size <= channel.MOST_WAITING
-    assert (ear.lost, ear.size, ear.take()) == (TOO_SLOW, 0, b"")
-    ear.recover()
-    ear.put(b"x" * (channel.MOST_WAITING + 1))  # a message of that size is told all the same
-    assert ear.size > channel.MOST_WAITING
+        follower.put(part)
+        assert follower.size <= channel.MOST_WAITING
+    assert (follower.lost, follower.size, follower.take()) == (TOO_SLOW, 0, b"")
+    follower.recover()
+    follower.put(b"x" * (channel.MOST_WAITING + 1))  # a message of that size is told all the same
+    assert follower.size > channel.MOST_WAITING
 
 
 class ByHand:
@@ -189,7 +189,7 @@ def test_screens_that_many_follow_are_told_at_most_twice_a_second() -> None:
     screens.begin(screens.gathered, 10_000, told=True)
     for number in range(channel.MANY + 1):
         assert screens.due_in(10_000) == 251, f"with {number} followers"
-        screens.ears[Ear()] = None
+        screens.followers[LiveFollower()] = None
     assert screens.due_in(10_000) == 501
 
 
@@ -369,22 +369,9 @@ async def until_read(tail: Any) -> None:
 
 
 def test_a_topic_that_could_not_be_told_is_not_tried_again() -> None:
-    screens, ear = ViewChannel(topics_in(["runs"]), None), Ear()
-    screens.ears[ear] = None
+    screens, follower = ViewChannel(topics_in(["runs"]), None), LiveFollower()
+    screens.followers[follower] = None
     screens.gathered[0].lose("something")
     assert screens.due_in(10_000) is not None
     screens.lose()
-    assert (screens.due_in(10_000), ear.lost) == (None, NOT_KEPT)
-
-
-def test_a_place_with_a_group_that_is_not_there_is_a_resync(
-    server: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is a place of another database, also if all other groups fit."""
-    monkeypatch.setattr(events, "BEAT_EVERY", 50)
-    other = ByHand(server, "workflow:elsewhere")
-    end = server.run(server.desk.store.newest_seqs())
-    with follow(server, "workflow:elsewhere", cursor=cursor_text({**end, 9_999: 5})) as response:
-        stream = messages(response)
-        assert [next(stream).name, next(stream).name] == ["hello", "resync"]
-    other.close()
+    assert (screens.due_in(10_000), follower.lost) == (None, NOT_KEPT)

@@ -24,7 +24,7 @@ NOT_KEPT: Final = "the events after the cursor are not kept"
 TOO_SLOW: Final = "this follower reads more slowly than things change"
 
 
-class Ear:
+class LiveFollower:
     """One follower: what waits for it. If that is too much, it is dropped, and the follower reads anew."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Channel:
     def __init__(self, topics: Sequence[Topic], caller: Caller | None) -> None:
         self.topics = topics
         self.caller = caller
-        self.ears: dict[Ear, None] = {}
+        self.followers: dict[LiveFollower, None] = {}
 
     @property
     def is_quiet(self) -> bool:
@@ -96,8 +96,8 @@ class Channel:
     async def hear(self, entry: Entry, places: tuple[int, ...], cluster_name: str, now: int) -> None:
         """These events of a row are said to all."""
         made = await offload(len(places), entry.message, places, cluster_name, now)
-        for ear in self.ears:
-            ear.put(made)
+        for follower in self.followers:
+            follower.put(made)
 
     def due_in(self, now: int) -> int | None:  # noqa: ARG002 - of others
         """Milliseconds until there is something to say; None: nothing, as far as is known."""
@@ -108,8 +108,8 @@ class Channel:
 
     def lose(self) -> None:
         """What has happened meanwhile is not kept."""
-        for ear in self.ears:
-            ear.lose(NOT_KEPT)
+        for follower in self.followers:
+            follower.lose(NOT_KEPT)
 
     def resync(self, reason: str, cursor: Cursor) -> bytes:
         """What one of them is told that has missed something."""
@@ -158,7 +158,7 @@ class ViewChannel(Channel):
     def due_in(self, now: int) -> int | None:
         waits: list[int] = []
         if not self.is_quiet:
-            every = TELL_MANY_EVERY if len(self.ears) > MANY else TELL_EVERY
+            every = TELL_MANY_EVERY if len(self.followers) > MANY else TELL_EVERY
             waits.append(self._told_at + every + 1 - now)  # the clock leaves out parts of a millisecond
         if self.wants_nodes:
             waits.append(self._looked_at + LOOK_EVERY - now)
@@ -177,8 +177,8 @@ class ViewChannel(Channel):
         if part or not self.is_quiet:  # what the database did not say is told the next time
             self._told_at = clock.now()
         if part:
-            for ear in self.ears:
-                ear.put(part)
+            for follower in self.followers:
+                follower.put(part)
 
 
 async def told(store: Store, gathered: Sequence[Gathering], cursor: Cursor, *, looks: bool) -> bytes:

@@ -16,7 +16,7 @@ from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import has_role
 from stretto.actions.reading.listing import Sight
 from stretto.actions.reading.topics import Topic, places_of
-from stretto.api.live.channel import Channel, Ear
+from stretto.api.live.channel import Channel, LiveFollower
 from stretto.api.live.messages import Entry
 from stretto.api.settings import ServerSettings
 from stretto.model.errors import StrettoError
@@ -86,9 +86,9 @@ class Tail:
 
     def entries_behind(self, cursor: Cursor) -> list[Entry] | None:
         """What comes behind a place; None, if it is not kept, or the tail has not come to it."""
-        if not self._end or not cursor.keys() <= self._end.keys():
-            return None
-        if any(not self._floor[group] <= cursor.get(group, 0) <= end for group, end in self._end.items()):
+        if not self._end or any(
+            not self._floor[group] <= cursor.get(group, 0) <= end for group, end in self._end.items()
+        ):
             return None
         return [each for each in self._entries if each.row.seq > cursor.get(each.row.group, 0)]
 
@@ -102,12 +102,12 @@ class Tail:
     def wake(self) -> None:
         """Followers look whether the server stops."""
         for channel in self._channels.values():
-            for ear in channel.ears:
-                ear.wake()
+            for follower in channel.followers:
+                follower.wake()
 
     @contextmanager
     def attached(
-        self, ear: Ear, topics: Sequence[Topic], caller: Caller, make: Callable[..., Channel]
+        self, follower: LiveFollower, topics: Sequence[Topic], caller: Caller, make: Callable[..., Channel]
     ) -> Iterator[Channel]:
         """A follower hears everything from here on."""
         sees = None if has_role(caller, Role.ADMIN) else caller
@@ -118,13 +118,13 @@ class Tail:
             channel = self._channels[key] = make(topics, sees)
             for topic in topics:
                 self._index.setdefault(topic.place, {})[channel] = None
-        channel.ears[ear] = None
+        channel.followers[follower] = None
         self._call(channel)
         try:
             yield channel
         finally:
-            del channel.ears[ear]
-            if not channel.ears:
+            del channel.followers[follower]
+            if not channel.followers:
                 del self._channels[key]
                 self._called.pop(channel, None)
                 for place in {topic.place for topic in topics}:
@@ -182,7 +182,7 @@ class Tail:
             return  # a database that is away is waited for
 
     async def _lose(self) -> None:
-        """What has happened meanwhile is not known: all followers read anew, also one that is about to join."""
+        """What has happened meanwhile is not known: all followers read anew, also who is about to join."""
         async with self.lock:
             self.losses += 1
             for channel in self._channels.values():
@@ -248,7 +248,7 @@ class Tail:
     # ---------------------------------------------------------------------------------------------- telling
     def _call(self, channel: Channel) -> None:
         """A channel may have something to say."""
-        if channel.ears:
+        if channel.followers:
             self._called[channel] = None
             self._due.set()
 
@@ -277,5 +277,5 @@ class Tail:
         wait = channel.due_in(self._clock.now())
         if wait is not None and wait <= 0:
             async with self.lock:
-                if self._end and channel.ears:
+                if self._end and channel.followers:
                     await channel.tell(self._store, dict(self._end), self._clock)

@@ -28,7 +28,7 @@ from stretto.actions.reading.live import Gathering
 from stretto.actions.reading.topics import Topic, instance_in, topic_named, topics_in
 from stretto.api.cursors import cursor_in
 from stretto.api.desk import Desk
-from stretto.api.live.channel import MOST_WAITING, NOT_KEPT, Channel, Ear, ViewChannel, told
+from stretto.api.live.channel import MOST_WAITING, NOT_KEPT, Channel, LiveFollower, ViewChannel, told
 from stretto.api.live.messages import Entry, changes_message, encode_event, id_of, message
 from stretto.api.live.tail import SLICE
 from stretto.api.routing import Calling, OptionalText, Text, gets
@@ -90,28 +90,30 @@ async def _follow(
 ) -> AsyncIterator[bytes]:
     """Until the client goes, or the server does."""
     yield _hello(desk, cursor)
-    ear, behind = Ear(), Behind(desk, reader, topics, cursor, view=view)
+    follower, behind = LiveFollower(), Behind(desk, reader, topics, cursor, view=view)
     with desk.feed.tail.reading(), ExitStack() as stack:
         beat = desk.clock.now()
         while not desk.feed.closed.is_set():
             channel = behind.channel
-            part = await (behind.advance(ear, stack) if channel is None else _next(desk, ear, channel, beat))
+            part = await (
+                behind.advance(follower, stack) if channel is None else _next(desk, follower, channel, beat)
+            )
             if part:
                 yield part
                 beat = desk.clock.now()
 
 
-async def _next(desk: Desk, ear: Ear, channel: Channel, beat: int) -> bytes:
+async def _next(desk: Desk, follower: LiveFollower, channel: Channel, beat: int) -> bytes:
     """What a follower is told next, if anything; in the end a sign of life."""
     tail = desk.feed.tail
-    await ear.wait(max(LEAST_WAIT, beat + BEAT_EVERY - desk.clock.now()) / 1_000)
-    if ear.lost is not None:
+    await follower.wait(max(LEAST_WAIT, beat + BEAT_EVERY - desk.clock.now()) / 1_000)
+    if follower.lost is not None:
         async with tail.lock:
             if tail.end is not None:
-                return channel.resync(ear.recover(), tail.end)
+                return channel.resync(follower.recover(), tail.end)
         await tail.looked()
         return b""
-    part = ear.take()
+    part = follower.take()
     if part or desk.clock.now() - beat < BEAT_EVERY or tail.end is None or not channel.is_quiet:
         return part
     return b": alive\n%s\n" % id_of(tail.end)
@@ -134,7 +136,7 @@ class Behind:
         self._gathered = [Gathering(topic) for topic in topics] if view else []
         self._told_at = desk.clock.now()
 
-    async def advance(self, ear: Ear, stack: ExitStack) -> bytes:
+    async def advance(self, follower: LiveFollower, stack: ExitStack) -> bytes:
         """Join the others, if the tail keeps what comes behind the place, or else go on in the log; returns
         what is to be said.
         """
@@ -144,7 +146,7 @@ class Behind:
             async with self._tail.lock:
                 entries = self._tail.entries_behind(self._cursor)
                 if entries is not None:
-                    return await self._join(entries, ear, stack)
+                    return await self._join(entries, follower, stack)
             return await self._read()
         except Trimmed:
             return await self._lose()
@@ -153,7 +155,7 @@ class Behind:
             return b""
 
     # ---------------------------------------------------------------------------------------------- joining
-    async def _join(self, entries: Sequence[Entry], ear: Ear, stack: ExitStack) -> bytes:
+    async def _join(self, entries: Sequence[Entry], follower: LiveFollower, stack: ExitStack) -> bytes:
         """Nothing is told to anybody meanwhile. Much is said before the follower joins: else it would be too
         slow from the beginning.
         """
@@ -177,10 +179,10 @@ class Behind:
                 return b"".join(parts)
             if number % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
-        joined = stack.enter_context(self._tail.attached(ear, self._topics, self._reader, self._make))
+        joined = stack.enter_context(self._tail.attached(follower, self._topics, self._reader, self._make))
         if isinstance(joined, ViewChannel):
             parts = [await self._told(looks=True)]
-            if len(joined.ears) == 1:
+            if len(joined.followers) == 1:
                 joined.begin(self._gathered, self._desk.clock.now(), told=bool(parts[0]))
         self.channel = joined
         return b"".join(parts)
