@@ -118,6 +118,27 @@ def test_the_surface_of_the_task_engine_uses_the_code(server: Serving, folder: P
     assert (folder / "told.txt").exists()
 
 
+def test_a_module_in_a_package_brings_its_code(folder: Path) -> None:
+    (folder / "shop").mkdir()
+    (folder / "shop" / "__init__.py").write_text("")
+    (folder / "flows.py").rename(folder / "shop" / "flows.py")
+    for app in ("shop.flows", "shop"):  # a module, and the package with all that is in it
+        with Serving("--app", app, folder=folder, database=f"sqlite:///{app}.db") as server:
+            pushed = stretto("push", "shop/flows.py:week", "--server", server.url, folder=folder)
+            assert pushed.code == 0, pushed
+            assert ended(server, "week")["status"] == "SUCCEEDED"
+
+
+def test_a_module_that_is_installed_brings_its_code(folder: Path) -> None:
+    """One that the interpreter finds, which is not in the folder of the server."""
+    yaml = YAML.replace("count_rows", "textwrap:dedent")
+    (folder / "dedenting.yaml").write_text(yaml.replace("counting", "dedenting"))
+    with Serving("--app", "textwrap", "--app", "code", folder=folder) as server:
+        pushed = stretto("push", "dedenting.yaml", "--server", server.url, folder=folder)
+        assert pushed.code == 0, pushed
+        assert ended(server, "dedenting")["status"] == "SUCCEEDED"
+
+
 def test_what_load_publishes_brings_its_code_along(folder: Path) -> None:
     with Serving("--load", "flows.py:week", folder=folder) as server:
         assert ended(server, "week")["status"] == "SUCCEEDED"

@@ -1,5 +1,6 @@
 """Workflows in Python, printed as YAML, pushed to a server that has their code: the same ends and results."""
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,26 @@ from stretto import Engine, Flow, RunFailed
 from stretto.runtimes.python.values import decode
 
 FILE = Path(portable.__file__)
+SCHEDULES = """
+from stretto import Cron, step, workflow
+
+@step
+def tick() -> str:
+    return "tick"
+
+@workflow(schedule=Cron("0 3 1 1 *"))
+def latest() -> str:
+    return tick()
+
+@workflow(schedule=Cron("0 3 1 1 *", catch_up="all", limit=3))
+def newest() -> str:
+    return tick()
+
+@workflow(schedule=Cron("0 3 1 1 *", catch_up="none"))
+def none() -> str:
+    return tick()
+"""
+LONG_AGO = 1_546_311_600_000  # 2019-01-01T03:00Z, when the yearly schedules fire
 ENDS = {"SUCCEEDED", "FAILED", "TIMED_OUT", "STOPPED"}
 CASES: list[tuple[Flow[..., Any], Any]] = [
     (portable.mapped, [12, None, 4]),
@@ -108,3 +129,42 @@ def test_the_printed_schedule_says_what_happens_to_missed_fires(server: Serving,
     pushed = server.get("/api/v3/workflows/nightly/versions/latest")
     (kept,) = pushed["workflow"]["time_triggers"]
     assert kept["catch_up"] == "latest"
+
+
+def missed_by_a_server(folder: Path) -> None:
+    """The schedules in a database are due since years: as if no server had been there."""
+    with sqlite3.connect(folder / "work.db") as database:
+        changed = database.execute("UPDATE time_trigger SET next_fire_at = ?", (LONG_AGO,))
+        assert changed.rowcount == 3
+
+
+def test_missed_fires_of_the_printed_schedule_are_those_of_the_python_one(tmp_path: Path) -> None:
+    """One server has the YAML, the other one publishes the workflows in Python; both come back late."""
+    file = tmp_path / "schedules.py"
+    file.write_text(SCHEDULES)
+    printed = stretto("convert", file, "--to", "yaml")
+    assert printed.code == 0, printed
+    found = {}
+    for way in ("yaml", "python"):
+        folder = tmp_path / way
+        folder.mkdir()
+        (folder / "schedules.yaml").write_text(printed.out)
+        code = ("--app", file) if way == "yaml" else ("--load", file)
+        with Serving(*code, folder=folder) as server:
+            if way == "yaml":
+                pushed = stretto("push", folder / "schedules.yaml", "--server", server.url)
+                assert pushed.code == 0, pushed
+            server.stopped()
+        missed_by_a_server(folder)
+        with Serving("--app", file, folder=folder) as server:
+            found[way] = {each: caught_up(server, each) for each in ("latest", "newest", "none")}
+    assert found["yaml"] == found["python"]
+    assert found["yaml"] == {"latest": 1, "newest": 3, "none": 0}
+
+
+def caught_up(server: Serving, workflow_id: str) -> int:
+    """How many runs a server started that came late, once it has told which fires it dropped."""
+    timeline = f"/api/v3/workflows/{workflow_id}/timeline"
+    until(server, timeline, lambda told: "missed fires" in str(told["timeline_events"]))
+    listed = server.get(f"/api/v3/workflows/{workflow_id}/instances?first=20")["elements"]
+    return sum(each["initiator"]["type"] == "TIME" for each in listed)

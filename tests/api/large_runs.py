@@ -3,7 +3,6 @@ calls, not in seconds.
 """
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -17,7 +16,6 @@ from stretto.api.routes import ALL
 from stretto.api.routing import shown_path
 from stretto.engine.plan import Plan
 from stretto.engine.records import RunKey
-from stretto.model.status import RunStatus
 from stretto.model.wire import slices, to_json
 
 STEPS: Final = 5_000
@@ -104,15 +102,9 @@ def fill(server: Served, steps: int = STEPS, iterations: int = ITERATIONS) -> st
     server.push(LOOP, {"foreach": loop})
     server.start(LOOP)
     for workflow in (BIG, LOOP):
-        wait_for(server, RunKey(workflow, 1, 1))
+        server.wait_for(RunKey(workflow, 1, 1))
     inside = server.get(f"/workflows/{LOOP}/instances/1/runs/1/resolve", params={"path": "each[7]"})
     return str(inside["workflow_id"])
-
-
-def wait_for(server: Served, run: RunKey) -> None:
-    """Until a run has succeeded, however long a busy machine takes: a glance reads no document."""
-    while server.run(server.app.store.glances([run]))[run].status is not RunStatus.SUCCEEDED:
-        time.sleep(0.1)
 
 
 def get_paths() -> list[str]:

@@ -18,6 +18,8 @@ from stretto.api.settings import ServerSettings
 from stretto.app import App, running
 from stretto.cli.serving.session import Bell, State, desk_of
 from stretto.config import Config
+from stretto.engine.records import RunKey
+from stretto.model.status import RunStatus
 
 T = TypeVar("T")
 
@@ -87,6 +89,11 @@ class Served:
         """The instance, once it has ended so."""
         path = f"/workflows/{workflow_id}/instances/{instance}"
         return self.until(path, lambda found: found["status"] == status)
+
+    def wait_for(self, run: RunKey) -> None:
+        """Until a run has succeeded, however long a busy machine takes: a glance reads no document."""
+        while self.run(self.app.store.glances([run]))[run].status is not RunStatus.SUCCEEDED:
+            time.sleep(0.1)
 
     def step_is(self, workflow_id: str, step_id: str, status: str, instance: int = 1) -> Any:
         """The step, once it is so."""

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pytest
 from tests.api.databases import database_url
-from tests.api.large_runs import wait_for
 from tests.api.serving import Served, noop, served
 
 from stretto.engine.records import RunKey
@@ -74,7 +73,7 @@ def ran(server: Served, workflow_id: str, size: int) -> int:
     """The instance of a run over so many numbers, once it has succeeded."""
     given = {"numbers": {"type": LONGS, "value": list(range(size))}}
     instance: int = server.start(workflow_id, run_params=given)["workflow_instance_id"]
-    wait_for(server, RunKey(workflow_id, instance, 1))
+    server.wait_for(RunKey(workflow_id, instance, 1))
     return instance
 
 

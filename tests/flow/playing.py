@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from stretto.flow import Flow
-from stretto.model.param import RESULT, Parameter
+from stretto.model.param import Parameter
 from stretto.model.step import TypedStep
 from stretto.ports.runtime import Done
 from stretto.runtimes.python.function import Function
@@ -13,6 +13,8 @@ from stretto.runtimes.python.values import decode, encode
 from stretto.testing.harness import Harness
 from stretto.testing.viewing import Run
 from stretto.testing.working import Work
+
+RESULT = "result"  # the output parameter of a function
 
 
 class Played(NamedTuple):

@@ -1,19 +1,24 @@
 """Runs of a workflow in Python go on at once; a run that has to wait says so."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from tests.flow_engine.flows import GATES, broken, finish, held, seen
 
 from stretto.definition import parse
-from stretto.flow.engine import Engine, RunFailed
+from stretto.flow.engine import Engine, Run, RunFailed, SyncRun
 from stretto.flow.steps import step
 from stretto.flow.workflow import workflow
-from stretto.model.properties import AT_ONCE
-from stretto.model.response import Hold, Queued
+from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.workflow import Definition
 
 MANY = 25  # more than the 20 that PARALLEL allows by itself
+
+
+def queued_behind(run: Run[Any] | SyncRun[Any]) -> tuple[str, tuple[str, ...]]:
+    assert run.queued is not None
+    return str(run.queued.hold), run.queued.blocked_by
 
 
 @workflow
@@ -45,7 +50,9 @@ def test_the_strategy_is_printed_and_read_again() -> None:
     read = parse(text)
     assert read.properties == at_once.definition.properties
     assert read.properties is not None
-    assert read.properties.run_strategy == AT_ONCE
+    assert read.properties.run_strategy == RunStrategy(
+        rule=RunStrategyRule.PARALLEL, workflow_concurrency=1_000
+    )
 
 
 def test_a_definition_that_names_no_strategy_runs_in_turn() -> None:
@@ -58,7 +65,7 @@ def test_a_definition_that_names_no_strategy_runs_in_turn() -> None:
             await seen("begin gate")
             second = await engine.submit(given)
             assert second.detail == "queued, blocked by running at_once/1"
-            assert second.queued == Queued(hold=Hold.BUSY, blocked_by=("at_once/1",))
+            assert queued_behind(second) == ("BUSY", ("at_once/1",))
             GATES["gate"].set()
             assert [await run.result(30) for run in (first, second)] == [None, None]  # no `returns` in it
 
@@ -105,7 +112,7 @@ def test_a_run_behind_a_failed_one_says_so() -> None:
             first.result(30)
         second = engine.submit(strict)
         assert second.detail == "queued, blocked by failed strict/1"
-        assert second.queued == Queued(hold=Hold.BLOCKED, blocked_by=("strict/1",))
+        assert queued_behind(second) == ("BLOCKED", ("strict/1",))
         again = first.restart()
         assert again.detail is None
         third = engine.get("strict", 2)

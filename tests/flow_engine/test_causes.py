@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.flow_engine.flows import finish
 
-from stretto.flow.engine import Engine, RunFailed, StepError
-from stretto.flow.engine.causes import exception_in
+from stretto.flow import engine as engines
+from stretto.flow.engine import Engine, RunFailed
 from stretto.flow.steps import step
 from stretto.flow.waits import wait
 from stretto.flow.workflow import workflow
@@ -94,7 +94,7 @@ def test_the_cause_is_the_exception_of_the_step(flow: Any) -> None:
             assert odd.args == (b"\x00", 2.5)
             for name in ("picky", "held"):
                 stand_in = (await failure(engine, flow, name=name)).__cause__
-                assert isinstance(stand_in, StepError)
+                assert isinstance(stand_in, engines.StepError)
                 assert stand_in.type_name == f"{__name__}.{name.title()}"
                 assert "raise ERRORS[name]" in stand_in.traceback
                 if name == "picky":
@@ -116,13 +116,3 @@ def test_a_run_that_no_function_has_failed_has_no_cause() -> None:
             assert (await stopped.wait(30)).cause is None
 
     finish(work())
-
-
-def test_a_class_that_is_not_known_here() -> None:
-    gone = exception_in({"error": "Gone", "module": "no.such", "args": "[1]"}, "Gone: 1")
-    assert isinstance(gone, StepError)
-    assert str(gone) == "no.such.Gone: 1"
-    no_error = exception_in({"error": "loads", "module": "pickle", "args": "[]"}, "")
-    assert str(no_error) == "pickle.loads"
-    old = exception_in({"error": "ValueError", "traceback": "Traceback"}, "ValueError: old")
-    assert str(old) == "ValueError: old"

@@ -121,12 +121,19 @@ class Unusable(Exception):
 
 def of_file(name: str) -> ModuleType:
     """A file as the module that it would be for its neighbours: its functions have the same names then,
-    however it is run. It is imported once, however often it is named.
+    however it is run. A file in a package is a module of that package. It is imported once, however often it
+    is named.
     """
     path = Path(name).resolve()
     if not path.is_file():
         raise Unusable("there is no such file")
     add_path(path.parent)
+    root, dotted = _module_name(path)
+    if root != path.parent:
+        add_path(root)
+        inside: ModuleType = _imported(lambda: importlib.import_module(dotted), str(path))
+        if getattr(inside, "__file__", None) == str(path):
+            return inside
     known = sys.modules.get(path.stem)
     if known is not None and getattr(known, "__file__", None) == str(path):
         return known
@@ -137,6 +144,15 @@ def of_file(name: str) -> ModuleType:
     sys.modules[path.stem] = module
     _imported(lambda: spec.loader.exec_module(module), str(path))
     return module
+
+
+def _module_name(path: Path) -> tuple[Path, str]:
+    """The folder from which a file is imported, and its name there: above all packages that it is in."""
+    root, names = path.parent, [] if path.stem == "__init__" else [path.stem]
+    while (root / "__init__.py").is_file() and root.name.isidentifier():
+        names.insert(0, root.name)
+        root = root.parent
+    return root, ".".join(names)
 
 
 def of_module(name: str, folder: Path | None = None) -> ModuleType:

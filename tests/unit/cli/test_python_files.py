@@ -62,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     flows_of.cache_clear()
     yield tmp_path
     for name in set(sys.modules) - before:
-        if name in {"flows", "user", "wrong", "bad", "package", "package.flows"}:
+        if name in {"flows", "user", "wrong", "bad", "package", "package.flows", "package.neighbour"}:
             del sys.modules[name]
     flows_of.cache_clear()
 
@@ -86,6 +86,27 @@ def test_a_workflow_is_run(folder: Path, name: str) -> None:
     del folder
     found = result_of(stretto("run", name, "-p", "day=2026-11-15", "--db", "memory:", "--json"))
     assert outputs(found) == {"extract": [15], "load": 30}
+
+
+@pytest.mark.parametrize("name", ["package/flows.py:etl", "package.flows:etl"])
+def test_a_file_in_a_package_is_its_module(folder: Path, name: str) -> None:
+    """Its functions have the names that importers know, and it may import its neighbours."""
+    (folder / "package").mkdir()
+    (folder / "package" / "__init__.py").write_text("")
+    (folder / "flows.py").rename(folder / "package" / "neighbour.py")
+    (folder / "package" / "flows.py").write_text("from .neighbour import etl\n")
+    found = result_of(stretto("run", name, "-p", "day=2026-11-15", "--db", "memory:", "--json"))
+    assert outputs(found) == {"extract": [15], "load": 30}
+    assert "package.neighbour:extract" in stretto("convert", name, "--to", "yaml").stdout
+
+
+def test_a_file_in_a_folder_that_no_import_can_name(folder: Path) -> None:
+    (folder / "no-package").mkdir()
+    (folder / "no-package" / "__init__.py").write_text("")
+    (folder / "flows.py").rename(folder / "no-package" / "flows.py")
+    shown = stretto("convert", "no-package/flows.py:etl", "--to", "yaml").stdout
+    assert "flows:extract" in shown
+    assert "package.flows:extract" not in shown
 
 
 def test_with_those_that_it_runs(folder: Path) -> None:

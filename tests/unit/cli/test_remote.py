@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 import pytest
 from click.testing import Result
 from tests.api.serving import LOOP, PATIENCE, Served, noop, served, shell, sleep
@@ -21,14 +20,8 @@ from tests.unit.cli.running.files import stretto as called
 
 from stretto.cli.database import Place
 from stretto.cli.remote import watching
-from stretto.cli.remote.watching import Wish, watch
 from stretto.cli.serving.telling import tell_start
-from stretto.cli.showing.loops import BadIteration, LoopSight, loop_text
-from stretto.cli.target import Given, server_of
-from stretto.client import Changed, Client, Resync
 from stretto.config import Config
-from stretto.engine.records import RunKey
-from stretto.model.response import StartResponse, StartStatus
 
 NAMES = iter(range(1_000_000))
 
@@ -271,47 +264,6 @@ def test_a_failed_run_blocks_a_strict_queue(stretto: Any, server: Served) -> Non
     server.push(name, shell("s", "exit 1"), run_strategy="STRICT_SEQUENTIAL")
     stretto("start", name, "--wait")
     assert told(stretto("start", name)) == [f"{name}/2, version 1: queued, blocked by failed {name}/1"]
-
-
-def test_who_is_interrupted_leaves_the_run_alone(
-    server: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupted(*_args: Any) -> None:
-        raise KeyboardInterrupt
-
-    remote = server_of(Given(None, (), server.url, user="ann"))
-    made = StartResponse(
-        workflow_id="w",
-        workflow_version_id=1,
-        workflow_instance_id=7,
-        workflow_run_id=2,
-        status=StartStatus.CREATED,
-    )
-    with Client(server.url) as client:
-        monkeypatch.setattr(client, "wait", interrupted, raising=False)
-        assert watch(client, remote, made, Wish(wait=True)) == 130
-    said = capsys.readouterr().err
-    assert (
-        said
-        == f"w/7/2 goes on there; it is stopped by: stretto stop w/7/2 --user ann --server {server.url}\n"
-    )
-
-
-def test_who_missed_something_looks_again(
-    server: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    name = fresh()
-    server.push(name, noop("a"))
-    with Client(server.url, user="ann") as client:
-        run = client.wait(client.start(name))
-        happened = [
-            Resync(cursor="c", reason="x"),
-            Changed(cursor="c", at=1, events=()),
-            Resync(cursor="c", reason="x"),
-        ]
-        monkeypatch.setattr(client, "follow_run", lambda *_args, **_rest: iter(happened), raising=False)
-        watching._follow(client, RunKey(name, run.workflow_instance_id, 1), None)
-    assert capsys.readouterr().out.count("a SUCCEEDED") == 1
 
 
 # -------------------------------------------------------------------------------------------- stop, restart
@@ -697,16 +649,6 @@ def test_a_loop_is_seen_while_it_goes_on(
     thread.join()
     assert re.search(r"each: [12] of 3 iterations$", followed, re.MULTILINE)
     assert re.search(r"each: 3 iterations$", followed, re.MULTILINE)
-
-
-def test_of_many_iterations_some_are_named() -> None:
-    bad = tuple(BadIteration(number, f"i={number}") for number in range(1, 6))
-    loop = LoopSight(step_id="each", total=100, ended=50, failed=9, bad=bad)
-    assert loop_text(loop).endswith("each[5] (i=5), 4 more")
-    assert loop_text(msgspec.structs.replace(loop, bad=())) == "50 of 100 iterations, 9 failed"
-    assert loop_text(
-        LoopSight(step_id="each", total=None, ended=3, failed=1, bad=(BadIteration(3),))
-    ).endswith("1 failed: each[3]")
 
 
 def test_a_server_that_is_set(server: Served, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
