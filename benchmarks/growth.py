@@ -8,8 +8,9 @@ from statistics import median
 from typing import Final
 
 from benchmarks.harness.databases import databases
-from benchmarks.harness.program import Peak, Program, ours
+from benchmarks.harness.program import Program, ours
 from benchmarks.harness.targets import GROWTH, LOOP_MEMORY
+from benchmarks.harness.usage import Peak
 from benchmarks.row import Row
 from benchmarks.speed import KINDS, NAMES
 

@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from benchmarks.harness.databases import databases
-from benchmarks.harness.program import Peak, ours, timed
+from benchmarks.harness.program import ours, timed
 from benchmarks.harness.targets import HELLO, IDLE_MEMORY, PEAK_MEMORY
+from benchmarks.harness.usage import Peak
 from benchmarks.harness.workloads import W3
 from benchmarks.row import Row
 from benchmarks.speed import KINDS, NAMES

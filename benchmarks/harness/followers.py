@@ -1,22 +1,19 @@
-"""Followers of live events in a process of their own, so that what they cost is not the server's.
+"""Followers of live events, as a process beside the server.
 
 python -m benchmarks.harness.followers PORT COUNT reading|silent LEVEL TOPIC
 
-`TOPIC` may have a `{}` for the number of the follower. It prints a line when all of them follow, and another
-one, with what they have heard, when its input ends.
+`TOPIC` may have a `{}` for the number of the follower, from 1 on.
 """
 
 import asyncio
-import json
 import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from subprocess import PIPE, Popen
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from benchmarks.harness.program import ROOT, surroundings
+from benchmarks.harness.companion import Companion, beside, report, work_until_told
 
 AT_ONCE: Final = 50  # that connect together
 SMALL: Final = 4_096  # bytes that the system takes for one that does not read
@@ -93,45 +90,34 @@ async def follow(port: int, count: int, level: str, topic: str, *, silent: bool)
             _, made = await loop.create_connection(lambda: Follower(asked, counter, silent=silent), sock=link)
             await made.greeted
 
-    await asyncio.gather(*(one(number) for number in range(count)))
-    print("following", flush=True)
-    await loop.run_in_executor(None, sys.stdin.read)
+    await asyncio.gather(*(one(number) for number in range(1, count + 1)))
+    await work_until_told()
     return counter
 
 
 def main() -> None:
     port, count, how, level, topic = sys.argv[1:]
     counter = asyncio.run(follow(int(port), int(count), level, topic, silent=how == "silent"))
-    print(json.dumps([counter.messages, counter.resyncs, counter.bytes, counter.lost]), flush=True)
+    report([counter.messages, counter.resyncs, counter.bytes, counter.lost])
 
 
 class Followers:
-    """The process, as the one that measures has it."""
+    """All of them, as the one that measures has them."""
 
-    def __init__(self, process: "Popen[str]") -> None:
-        self._process = process
+    def __init__(self, companion: Companion) -> None:
+        self._companion = companion
 
     def end(self) -> Heard:
         """Let all of them go."""
-        said, _ = self._process.communicate()
-        return Heard(*json.loads(said))
+        return Heard(*self._companion.end())
 
 
 @contextmanager
 def following(port: int, count: int, level: str, topic: str, *, silent: bool) -> Iterator[Followers]:
     """So many followers, from the moment when all of them were greeted."""
     how = "silent" if silent else "reading"
-    command = [sys.executable, "-m", "benchmarks.harness.followers", str(port), str(count), how, level, topic]
-    process = Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True, env=surroundings(None))
-    try:
-        assert process.stdout is not None
-        if not process.stdout.readline():
-            raise OSError(f"{count} followers could not connect")
-        yield Followers(process)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+    with beside("followers", port, count, how, level, topic) as companion:
+        yield Followers(companion)
 
 
 if __name__ == "__main__":

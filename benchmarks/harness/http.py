@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic, perf_counter, sleep
 from typing import Any, Final, NamedTuple
@@ -17,9 +17,11 @@ from urllib.request import urlopen
 
 from benchmarks.harness.databases import free_port
 from benchmarks.harness.program import ROOT, surroundings
+from benchmarks.harness.usage import cpu_of, memory_of
 from stretto.node.clock import SystemClock
 
 CLOCK: Final = SystemClock()  # the one that steps note their times by
+STOPS_WITHIN: Final = 60.0  # seconds
 USER: Final = b"user: bench\r\n"
 
 
@@ -41,10 +43,20 @@ class Served(NamedTuple):
     pid: int
     ready_after: float
 
+    def cpu(self) -> float:
+        """Seconds of processor time that it has used."""
+        return cpu_of(self.pid)
+
+    def memory(self) -> float:
+        """Megabytes that it holds with its children."""
+        return memory_of(self.pid)
+
 
 @contextmanager
-def serving(database: str) -> Iterator[Served]:
-    """`stretto serve` on a database, from its start until it is told to stop."""
+def serving(database: str, settings: Mapping[str, str] | None = None) -> Iterator[Served]:
+    """`stretto serve` on a database, from its start until it is told to stop. `settings` are variables of its
+    environment.
+    """
     port = free_port()
     stretto = [sys.executable, "-m", "stretto"]
     if not database.startswith("sqlite"):  # who shares a database says when its tables change
@@ -53,14 +65,19 @@ def serving(database: str) -> Iterator[Served]:
     command = [*stretto, "serve", "--port", str(port), "--db", database]
     begun = perf_counter()
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=surroundings(None)
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=surroundings(settings)
     )
     try:
         _until_ready(port, process)
         yield Served(port, process.pid, perf_counter() - begun)
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        try:
+            process.wait(STOPS_WITHIN)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise
 
 
 def _until_ready(port: int, process: "subprocess.Popen[bytes]") -> None:

@@ -15,13 +15,13 @@ from time import monotonic, perf_counter
 from types import TracebackType
 from typing import Any, Final, Self
 
+from benchmarks.harness.usage import cpu_of, memory_of
 from benchmarks.harness.workloads import Measured, Workload, measured
 
 ROOT: Final = Path(__file__).parents[2]
 ROUNDS: Final = 3  # after one that warms up
 READY_WITHIN: Final = 240.0
 ANSWER_WITHIN: Final = 900.0
-KB: Final = 1024
 
 
 class Trouble(Exception):
@@ -91,11 +91,11 @@ class Program:
 
     def cpu(self) -> float:
         """Seconds that the threads of the program have used, children apart."""
-        return sum(_used(task) for task in Path(f"/proc/{self.pid}/task").iterdir()) / 1e9
+        return cpu_of(self.pid)
 
     def memory(self) -> float:
         """Megabytes that the program and its children hold; what they share counts once."""
-        return sum(_held(pid) for pid in _tree(self.pid)) / KB
+        return memory_of(self.pid)
 
     def close(self) -> None:
         """Closes its input, by which it goes; whoever does not is ended. Idempotent."""
@@ -135,31 +135,6 @@ class Program:
         return self._said.read().decode(errors="replace")[-2_000:] or "it said nothing"
 
 
-class Peak:
-    """The most memory that a program holds inside of a block, looked at every now and then."""
-
-    def __init__(self, program: Program, every: float = 0.05) -> None:
-        self._program = program
-        self._every = every
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look)
-        self.most = 0.0
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        while True:
-            self.most = max(self.most, self._program.memory())
-            if self._over.wait(self._every):
-                return
-
-
 def ours(kind: str, url: str) -> Program:
     """Stretto: `noop`, or functions that are `async` or `sync`."""
     return Program([sys.executable, "-m", "benchmarks.ours", kind, url])
@@ -181,28 +156,3 @@ def timed(command: Sequence[str], folder: Path, environment: Mapping[str, str] |
     if done.returncode:
         raise Trouble((done.stderr or done.stdout).decode(errors="replace")[-2_000:])
     return spent
-
-
-def _tree(root: int) -> list[int]:
-    found, todo = [], [root]
-    while todo:
-        pid = todo.pop()
-        found.append(pid)
-        with suppress(OSError):
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                todo += map(int, (task / "children").read_text().split())
-    return found
-
-
-def _used(task: Path) -> int:
-    with suppress(OSError):  # it has ended
-        return int((task / "schedstat").read_text().split()[0])
-    return 0
-
-
-def _held(pid: int) -> int:
-    """Kilobytes; a page that several processes share counts in parts."""
-    with suppress(OSError, StopIteration):
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return 0

@@ -26,6 +26,7 @@ LOOP_MEMORY: Final = 300.0  # MB of a foreach of 100,000
 TWO_PROCESSES: Final = 1.6  # times one, where the database is not the limit
 LIMITED: Final = 1.3  # times the time without limits, of a limit that never binds
 SHARED: Final = 2.0  # the same, of a tag that eight groups share
+FOLLOWED: Final = 1.2  # times the processor time per start without followers
 OVER_DURABLE: Final = 20.0  # times the best peer with durable workflow state, on W2, W3 and W4
 OVER_ALL: Final = 1.0  # times every peer, everywhere
 

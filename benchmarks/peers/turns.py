@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from benchmarks.harness.databases import Databases
 from benchmarks.harness.environments import python_of
-from benchmarks.harness.program import ROOT, Peak, Program, Trouble, ours, timed
+from benchmarks.harness.program import ROOT, Program, Trouble, ours, timed
 from benchmarks.harness.redis import redis
+from benchmarks.harness.usage import Peak
 from benchmarks.harness.workloads import BY_NAME, W3, Measured, Workload, measured
 from benchmarks.peers.catalogue import Peer
 

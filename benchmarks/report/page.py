@@ -1,4 +1,4 @@
-"""The page of the documentation: what stands between its markers is made from the results."""
+"""The pages of the documentation: what stands between their markers is made from the results."""
 
 import re
 import subprocess
@@ -9,9 +9,19 @@ from benchmarks.harness import results
 from benchmarks.harness.environments import python_of
 from benchmarks.harness.program import ROOT, Trouble
 from benchmarks.report.bars import svg
-from benchmarks.report.tables import SHOWN_SECTIONS, figures, measured_on, others, profile, rates, ratios
+from benchmarks.report.tables import (
+    SHOWN_SECTIONS,
+    figures,
+    loads,
+    measured_on,
+    others,
+    profile,
+    rates,
+    ratios,
+)
 
-PAGE: Final = ROOT / "docs" / "explanation" / "performance.md"
+EXPLANATION: Final = ROOT / "docs" / "explanation"
+PAGES: Final = (EXPLANATION / "performance.md", EXPLANATION / "failure-model.md")
 PLOT: Final = ROOT / "docs" / "images" / "performance.svg"
 DRAWING: Final = ROOT / "benchmarks" / "harness" / "plot.txt"
 RENDER: Final = """
@@ -22,9 +32,10 @@ with open(sys.argv[2], "wb") as png:
 
 
 def write() -> None:
-    """The page and the plot, as SVG and as PNG."""
+    """The pages and the plot, as SVG and as PNG."""
     ours, peers = results.read(results.OURS), results.read(results.PEERS)
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), ours, peers), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8"), ours, peers), encoding="utf-8")
     PLOT.parent.mkdir(exist_ok=True)
     PLOT.write_text(svg(ours, peers), encoding="utf-8")
     try:
@@ -43,6 +54,8 @@ def filled(page: str, ours: Mapping[str, Any], peers: Mapping[str, Any]) -> str:
         "profile": profile(ours),
         "ratios": ratios(peers),
         "figures": figures(peers),
+        "load": loads(ours),
+        "load origin": measured_on([ours["load"]] if "load" in ours else []),
         "origin": measured_on([*(ours[name] for name in SHOWN_SECTIONS if name in ours), *peers.values()]),
     }
     for name, text in parts.items():

@@ -50,6 +50,30 @@ def others(results: Json) -> str:
     return table(["", "Measured", "Target"], rows)
 
 
+def loads(results: Json) -> str:
+    """A server under load: a line for each case, a figure that was not measured left out."""
+    cases: dict[str, dict[str, Json]] = {}
+    for key, row in by_key({"load": results["load"]}).items() if "load" in results else ():
+        _section, case, figure = key.split("/")
+        cases.setdefault(case, {})[figure] = row
+    rows = [
+        [
+            case,
+            with_target(found.get("starts")),
+            with_target(found.get("factor")),
+            joined(found, "p50", "p99", "max"),
+            joined(found, "before", "peak"),
+        ]
+        for case, found in cases.items()
+    ]
+    head = ["", "Starts/s", "Processor time per start, times", "`/health` p50 / p99 / max, ms"]
+    return table([*head, "Memory before / peak, MB"], rows)
+
+
+def joined(found: Mapping[str, Json], *figures: str) -> str:
+    return " / ".join(number(found[each]["value"]) if each in found else NOTHING for each in figures)
+
+
 def profile(results: Json) -> str:
     """Microseconds of processor time of a step, by part of the code: the largest first."""
     found = by_key({"profile": results["profile"]}) if "profile" in results else {}

@@ -11,8 +11,8 @@ from benchmarks.harness.workloads import W1, W2, W3, W6, Measured, measured, per
 from benchmarks.ours.shapes import dealt
 from benchmarks.peers.turns import ratio
 from benchmarks.report.bars import Bar, bars_of, svg
-from benchmarks.report.page import PAGE, PLOT, filled
-from benchmarks.report.tables import number, origin, others, profile, rates, ratios
+from benchmarks.report.page import PAGES, PLOT, filled
+from benchmarks.report.tables import loads, number, origin, others, profile, rates, ratios
 from benchmarks.row import Row
 
 ABOUT = {
@@ -26,6 +26,9 @@ ABOUT = {
     "system": "Linux 6",
     "load": 1.5,
 }
+
+
+RANKS = {"p50": 2.0, "p99": 9.0, "max": 1_000.0}
 
 
 def ours(*rows: Row) -> dict[str, Any]:
@@ -117,6 +120,21 @@ def test_a_missed_target_is_called_so() -> None:
 def test_other_figures_are_shown_if_they_have_a_target() -> None:
     rows = ours(Row("hello", 0.5, "s", 0.6, 0, key="hello"), Row("cpu", 9, "us", None, 0, key="cpu"))
     assert others(rows).splitlines()[2:] == ["| hello | 0.5 s | (0.6) |"]
+
+
+def test_cases_of_load_are_lines_of_a_table() -> None:
+    rows = [
+        Row("", 200.0, "starts/s", None, 0, key="load/many/starts"),
+        Row("", 1.3, "times", 1.2, 0, key="load/many/factor"),
+        *(Row("", value, "ms", None, 0, key=f"load/many/{rank}") for rank, value in RANKS.items()),
+        Row("", 60.0, "MB", None, 0, key="load/attack/before"),
+        Row("", 70.0, "MB", None, 0, key="load/attack/peak"),
+    ]
+    assert loads({"load": ours(*rows)["speed"]}).splitlines()[2:] == [
+        "| many | 200 | 1.3 (1.2, missed) | 2 / 9 / 1,000 | - / - |",
+        "| attack | - | - | - / - / - | 60 / 70 |",
+    ]
+    assert len(loads({}).splitlines()) == 2
 
 
 def test_parts_of_a_profile_are_columns_of_a_table() -> None:
@@ -212,8 +230,9 @@ def test_only_what_stands_between_markers_is_written() -> None:
     assert filled(made, ours(), {}) == made
 
 
-def test_the_page_and_the_plot_are_those_of_the_results() -> None:
+def test_the_pages_and_the_plot_are_those_of_the_results() -> None:
     kept = results.read(results.OURS), results.read(results.PEERS)
-    page = PAGE.read_text(encoding="utf-8")
-    assert page == filled(page, *kept), "write them again: python -m benchmarks.report"
+    for each in PAGES:
+        page = each.read_text(encoding="utf-8")
+        assert page == filled(page, *kept), "write them again: python -m benchmarks.report"
     assert PLOT.read_text(encoding="utf-8") == svg(*kept)
