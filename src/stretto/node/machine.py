@@ -28,6 +28,7 @@ from stretto.node.owning import Owning
 from stretto.node.settings import NodeSettings
 from stretto.node.suspects import Suspects
 from stretto.node.telling import Telling
+from stretto.node.timers import TimeTriggers
 from stretto.ports.groups import Burial
 from stretto.ports.observer import Observer
 from stretto.ports.outbox import Mail
@@ -67,6 +68,7 @@ class Node:
         self._owning = Owning(
             desk, book, self._membership, self._loading, self._acting, suspects, self._deciding.pay_summaries
         )
+        self._timers = TimeTriggers(desk, book)
         telling = Telling(desk, book)
         self._committing = Committing(desk, book, self._acting, self._loading, self._owning, telling)
         self._intake = Intake(desk, book, self._acting, self._loading, telling, self._launches, suspects)
@@ -160,6 +162,7 @@ class Node:
         self._deciding.clear()
         self._loading.clear()
         self._suspects.clear()
+        self._timers.clear()
         self._committing.clear()
         self._fetching = False
         if lost:
@@ -176,8 +179,8 @@ class Node:
         for group, key in self._book.due():
             self._owning.wake_run(group, key)
         self._fetch()
-        if self._book.timers_changed and self._desk.trusted and not self._owning.leaving:
-            self._owning.fire_timers()
+        if self._desk.trusted and not self._owning.leaving:
+            self._timers.pump()
         self._intake.pump()
         self._loading.pump()
         for group in self._book.lively():

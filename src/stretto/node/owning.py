@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from stretto.engine.records import RunKey
 from stretto.node.acting import Acting
-from stretto.node.asks import Claim, ClaimAgain, FireTimers, GiveUp, LoadedGroup, LoadGroups, Sweep
+from stretto.node.asks import Claim, ClaimAgain, GiveUp, LoadedGroup, LoadGroups, Sweep
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.entry import AskAround, Entry, Item
@@ -242,23 +242,6 @@ class Owning:
 
     def _sweep(self, groups: Sequence[int]) -> None:
         self._acting.look(Sweep(groups=frozenset(groups), now=self._desk.time.now()))
-        self._book.timers_changed = True
-
-    def fire_timers(self) -> None:
-        """Time triggers that are due, and when to look again."""
-        groups = frozenset(self._book.groups)
-        self._book.timers_changed = False
-        if not groups:
-            return
-
-        def then(due: int | None) -> None:
-            if due is not None:
-                at = self._desk.time.steady_at(due) - self._desk.steady()
-                self._desk.after(int(at * 1_000) + 1, self._timers_due)
-
-        self._desk.ask(FireTimers(groups=groups), then, lambda _error: None)
-
-    def _timers_due(self) -> None:
         self._book.timers_changed = True
 
     def _ask_around(self) -> None:
