@@ -67,7 +67,7 @@ def _until_ready(port: int, process: "subprocess.Popen[bytes]") -> None:
     deadline = monotonic() + 60
     while monotonic() < deadline and process.poll() is None:
         try:
-            with urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+            with urlopen(f"http://127.0.0.1:{port}/ready", timeout=5) as answer:
                 if answer.status == 200:
                     return
         except OSError:

@@ -173,7 +173,11 @@ def test_a_template_that_has_no_default_version(server: Served) -> None:
     step = "{id: a, type: Kubernetes, sub_type: rare, sub_type_version: v2}"
     text = f"{{properties: {{owner: ann}}, workflow: {{id: rarely, steps: [{{step: {step}}}]}}}}"
     assert check(server, text)["problems"] == []
-    found = check(server, text.replace("rare,", "unknown,"))["problems"]
+    unknown = text.replace("rare,", "unknown,")
+    problem = only_problem(check(server, unknown))
+    assert (problem["severity"], problem["code"]) == ("ERROR", "missing-param")
+    assert "`unknown`" in problem["hint"]
+    found = check(server, unknown.replace(", sub_type_version: v2", ""))["problems"]
     assert {(each["severity"], each["code"]) for each in found} == {
         ("ERROR", "missing-param"),
         ("WARNING", "unknown-value"),

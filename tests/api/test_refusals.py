@@ -97,6 +97,30 @@ def test_a_wrong_request(
         assert found["status"] == status
 
 
+START = {"initiator": {"type": "manual"}}
+MISSPELT: list[tuple[str, str, Any]] = [
+    ("GET", f"{WF}/nihgtly/overview", None),
+    ("GET", f"{WF}/nihgtly/versions/latest", None),
+    ("GET", f"{WF}/nihgtly/instances/1", None),
+    ("GET", f"{WF}/nihgtly/instances/1/runs/1", None),
+    ("GET", f"{WF}/nihgtly/instances/1/steps/a", None),
+    ("POST", f"{WF}/nihgtly/versions/latest/actions/start", START),
+    ("POST", f"{WF}/nihgtly/instances/1/actions/restart", AGAIN),
+    ("PUT", f"{WF}/nihgtly/instances/1/actions/stop", None),
+    ("PUT", f"{WF}/nihgtly/actions/unblock", None),
+    ("DELETE", f"{WF}/nihgtly", None),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), MISSPELT)
+def test_a_misspelt_workflow(server: Served, method: str, path: str, body: Any) -> None:
+    server.push("nightly")
+    response = server.client.request(method, f"/api/v3{path}", json=body)
+    assert response.status_code == 404, response.text
+    assert response.json().keys() <= MAESTRO
+    assert response.json()["message"].endswith("did you mean `nightly`?)")
+
+
 # --------------------------------------------------------------------------------------------------- users
 NEEDS_A_USER = [
     (

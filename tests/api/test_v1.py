@@ -541,6 +541,23 @@ def test_refusals(server: Served, method: str, path: str, status: int, said: str
         assert said in call(server, method, path, status)["message"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/workflows/nihgtly"),
+        ("DELETE", "/workflows/nihgtly"),
+        ("POST", "/workflows/nihgtly/execute"),
+        ("GET", "/workflows/nihgtly/history"),
+        ("GET", "/instances/nihgtly:1"),
+        ("GET", "/instances/nihgtly:1/tasks"),
+        ("POST", "/instances/nihgtly:1/cancel"),
+    ],
+)
+def test_a_misspelt_workflow(server: Served, method: str, path: str) -> None:
+    server.push("nightly")
+    assert "did you mean `nightly`?" in call(server, method, path, 404)["message"]
+
+
 def test_bodies_that_are_none(server: Served) -> None:
     text = {"content-type": "text/plain"}
     assert call(server, "POST", "/workflows", 415, content=b"x", headers=text)["code"] == 415

@@ -138,6 +138,47 @@ def not_evaluated(n: int) -> str:
     return shown(optional(1 // n))
 
 
+@workflow
+def listed() -> list[int]:
+    return [optional(1), optional(3)]
+
+
+@workflow
+def listed_texts() -> list[str]:
+    return [named(1), named(3)]
+
+
+@workflow
+def listed_flags() -> list[bool]:
+    return [flagged(1), flagged(3)]
+
+
+@workflow
+def listed_failures() -> list[int]:
+    return [optional(3), optional(3)]
+
+
+@workflow
+def only_some() -> list[int]:
+    with foreach([1, 2]) as n, when(n > 1):
+        found = needed(n)
+    return collect(found)
+
+
+@workflow
+def only_some_texts() -> list[str]:
+    with foreach([1, 2]) as n, when(n > 1):
+        found = named(n)
+    return collect(found)
+
+
+@workflow
+def some_handed_on() -> str:
+    with foreach([1, 2]) as n, when(n > 1):
+        found = needed(n)
+    return all_shown(collect(found))
+
+
 RESULTS: list[tuple[Flow[..., Any], dict[str, Any], Any]] = [
     (ignored_items, {}, [2, 4, None, 8]),
     (handled_items, {}, [2, 4, None, 8]),
@@ -153,6 +194,13 @@ RESULTS: list[tuple[Flow[..., Any], dict[str, Any], Any]] = [
     (one_handed_on, {}, "None"),
     (in_an_object, {}, {"a": None, "b": 8}),
     (not_evaluated, {"n": 0}, "None"),
+    (listed, {}, [2, None]),
+    (listed_texts, {}, ["2", None]),
+    (listed_flags, {}, [True, None]),
+    (listed_failures, {}, [None, None]),
+    (only_some, {}, [None, 4]),
+    (only_some_texts, {}, [None, "4"]),
+    (some_handed_on, {}, "[None, 4]"),
 ]
 
 
@@ -176,6 +224,30 @@ def test_a_step_that_does_not_expect_none_fails_and_says_so() -> None:
         assert harness.finish(run) == "FAILED"
         assert "no value" in str(run.step("total").reason)
         assert "Sequence[int | None]" in str(run.step("total").reason)
+
+
+@step
+def texts_shown(values: list[str]) -> str:
+    return repr(values)
+
+
+@workflow
+def no_texts() -> str:
+    return texts_shown([named(1), needed(1)])  # type: ignore[list-item]  # which not everybody checks
+
+
+@workflow
+def returned_no_texts() -> list[str]:
+    return [named(1), needed(1)]  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(("flow", "where"), [(no_texts, "texts_shown"), (returned_no_texts, "return")])
+def test_a_list_of_texts_with_a_number_in_it_is_refused(flow: Flow[..., Any], where: str) -> None:
+    """Not handed on as a list of JSON texts, with quotes around what was a text."""
+    with Harness() as harness:
+        run = harness.start(flow)
+        assert harness.finish(run) == "FAILED"
+        assert "a text was expected at position 1" in str(run.step(where).reason)
 
 
 @workflow

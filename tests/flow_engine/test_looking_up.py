@@ -44,6 +44,10 @@ def test_a_run_is_found_by_its_request_id(url: str) -> None:
             assert await engine.get(greeting, 1) == run
             with pytest.raises(NotFound, match=r"with the request id \[order-8\]"):
                 await engine.get(greeting, request_id="order-8")
+            for number, request_id in ((None, "order-7"), (1, None)):
+                with pytest.raises(NotFound) as raised:
+                    await engine.get("greting", number, request_id=request_id)
+                assert raised.value.hint == "there is no workflow [greting], did you mean `greeting`?"
             for number, request_id in ((None, None), (1, "order-7")):
                 with pytest.raises(InvalidRequest, match="by its instance, or by its request id"):
                     await engine.get(greeting, number, request_id=request_id)

@@ -2,9 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 Plant = Callable[[], AbstractContextManager[None]]
+
+
+class Planted(NamedTuple):
+    """A bug, a seed that has found it, and what gives it away: which comes first depends on the seed."""
+
+    plant: Plant
+    seed: int
+    signs: tuple[str, ...]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
+from stretto.actions.parts.near_workflows import hinting_at_workflows
 from stretto.actions.parts.repeat import repeated
 from stretto.engine.inline_ids import is_inline
 from stretto.model.errors import Unprocessable
@@ -33,7 +34,8 @@ async def delete_workflow(
             event_time=now,
         )
 
-    row = await repeated(lambda: store.delete_workflow(workflow_id, event))
+    async with hinting_at_workflows(store, workflow_id):
+        row = await repeated(lambda: store.delete_workflow(workflow_id, event))
     hints.hint([group_of_workflow(workflow_id)])
     message = f"User [{caller.name}] deletes workflow [{workflow_id}] with internal id [{row.internal_id}]"
     message += caller.because

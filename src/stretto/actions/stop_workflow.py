@@ -6,6 +6,7 @@ from uuid import uuid4
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.messages import act_on
+from stretto.actions.parts.near_workflows import hinting_at_workflows
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.stop import ENDS_IN
 from stretto.engine.events import RunActed, RunAction
@@ -41,9 +42,10 @@ async def _end_all(
     question = Question(reading=lambda _strategy: Reading(queue=BATCH, paused=BATCH))
     queued = 0
     while True:
-        done = await repeated(
-            lambda: store.transact(workflow_id, question, lambda now: end_queued(now, action, reason))
-        )
+        async with hinting_at_workflows(store, workflow_id):
+            done = await repeated(
+                lambda: store.transact(workflow_id, question, lambda now: end_queued(now, action, reason))
+            )
         hints.hint(done.hints)
         queued += done.answer
         if done.answer < BATCH:

@@ -5,6 +5,7 @@ from stretto.actions.dequeue import dequeue
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.latest_run import state_of
+from stretto.actions.parts.near_workflows import hinting_at_workflows
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.parts.verdicts import place_of, reading, verdict_of
 from stretto.engine.inline_ids import is_inline
@@ -83,9 +84,12 @@ def _check(state: RunState, run_id: int | None) -> None:
 
 async def _unblock(store: Store, caller: Caller, workflow_id: str, run: RunKey | None, hints: Hints) -> int:
     question = Question(reading=_reading)
-    done = await repeated(
-        lambda: store.transact(workflow_id, question, lambda standing: decide_unblock(standing, run, caller))
-    )
+    async with hinting_at_workflows(store, workflow_id):
+        done = await repeated(
+            lambda: store.transact(
+                workflow_id, question, lambda standing: decide_unblock(standing, run, caller)
+            )
+        )
     hints.hint(done.hints)
     await dequeue(store, workflow_id, hints=hints)
     return done.answer

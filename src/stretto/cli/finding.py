@@ -4,15 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from stretto.actions.parts.finding import find_run
+from stretto.actions.parts.near_workflows import near_workflow
 from stretto.cli.address import Address, run_text
 from stretto.cli.database import Place, opened
 from stretto.model.errors import NotFound
-from stretto.model.suggest import did_you_mean
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
-from stretto.ports.workflows import WorkflowFilter
 
 SOME = 5
 
@@ -34,11 +33,11 @@ async def _missing(store: Store, place: Place, address: Address) -> NotFound:
     own = await store.all_runs(Cut(most=SOME), RunFilter(workflow_id=address.workflow_id))
     if own.elements:
         return NotFound(message, hint=f"the newest of this workflow: {_names(own.elements)}")
-    known = [row.workflow_id for row in (await store.workflows(Cut(), WorkflowFilter())).elements]
     newest = await store.all_runs(Cut(most=SOME), RunFilter())
     if not newest.elements:
         return NotFound(message, hint="nothing was run there yet; `stretto run FILE` makes one")
-    hint = did_you_mean(address.workflow_id, known)
+    exists = await store.workflow(address.workflow_id) is not None
+    hint = None if exists else await near_workflow(store, address.workflow_id)
     return NotFound(message, hint=hint or f"the newest runs there: {_names(newest.elements)}")
 
 

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import click
 
+from stretto.actions.parts.near_workflows import why_no_run
 from stretto.actions.reading.all_runs import list_all_runs
 from stretto.actions.reading.lines import RunLine
 from stretto.actions.reading.paging import MOST_ON_A_PAGE
@@ -14,6 +15,7 @@ from stretto.cli.database import Place, caller, finished, opened
 from stretto.cli.remote.server import Remote, talking
 from stretto.cli.target import Given, target_of
 from stretto.engine.records import RunKey
+from stretto.model.errors import NotFound
 from stretto.model.request import PageRequest
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.wire import to_json
@@ -83,20 +85,31 @@ def command(  # noqa: PLR0913 - one for each option
 
 def _local(place: Place, wanted: RunFilter, limit: int) -> tuple[tuple[RunLine, ...], bool, str]:
     where = f"in {place.shown}; `stretto run FILE` makes one"
-    found, more = ((), False) if place.is_missing else finished(_read(place, wanted, limit))
-    return found, more, where
+    if place.is_missing:
+        return (), False, where
+    found, more, absent = finished(_read(place, wanted, limit))
+    return found, more, where if absent is None else f"in {place.shown}: {absent}"
 
 
 def _asked(remote: Remote, wanted: RunFilter, limit: int) -> tuple[tuple[RunLine, ...], bool, str]:
     with talking(remote) as client:
         page = client.runs(workflow=wanted.workflow_id, status=wanted.statuses, first=limit)
-    return page.elements, page.page_info.has_next_page, f"at {remote.url}; `stretto start WORKFLOW` makes one"
+        where = f"at {remote.url}; `stretto start WORKFLOW` makes one"
+        if not page.elements and wanted.workflow_id:
+            try:
+                client.overview(wanted.workflow_id)
+            except NotFound as error:
+                where = f"at {remote.url}: {error.message}"
+    return page.elements, page.page_info.has_next_page, where
 
 
-async def _read(place: Place, wanted: RunFilter, limit: int) -> tuple[tuple[RunLine, ...], bool]:
+async def _read(place: Place, wanted: RunFilter, limit: int) -> tuple[tuple[RunLine, ...], bool, str | None]:
+    """With the reason, if there are none because there is no such workflow."""
     async with opened(place) as store:
         page = await list_all_runs(store, caller(), wanted, PageRequest(first=limit))
-        return page.elements, page.page_info.has_next_page
+        ask = not page.elements and wanted.workflow_id
+        absent = await why_no_run(store, wanted.workflow_id or "") if ask else None
+        return page.elements, page.page_info.has_next_page, absent
 
 
 def print_lines(lines: tuple[RunLine, ...]) -> None:

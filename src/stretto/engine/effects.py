@@ -11,6 +11,7 @@ from stretto.model.run_config import RestartConfig, RunPolicy
 from stretto.model.signal_instance import SignalDependencies
 from stretto.model.status import RunStatus
 from stretto.model.step import AnyStep
+from stretto.model.workflow import Criticality
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +133,7 @@ class StartChild(Effect, frozen=True, kw_only=True):
     sync: bool
     params: Mapping[str, ParamDefinition]
     tree_limit: int = 0  # leaf steps of the whole tree at once; 0: no limit
+    criticality: Criticality | None = None  # of the run that asks for it
     held: bool = False  # the run that asks for it is paused: it does not begin until it is let go
     again: ChildRestart | None = None
     undo: RunKey | None = None  # start nothing but the run that undoes this one

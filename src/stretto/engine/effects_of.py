@@ -51,7 +51,7 @@ def ask_permits(
     flow: Flow, attempt: AttemptRecord, limits: Mapping[str, int | None], *, taken: bool = False
 ) -> AskPermits:
     """Queue for the permits of an attempt, since it waits for them; or take them."""
-    criticality = flow.tree.workflow.criticality
+    criticality = flow.criticality
     rate = flow.plan.steps[flow.plan.numbers[attempt.key.step_id]].step.rate
     paced = rate_tag(flow.tree.workflow.id, attempt.key.step_id)
     return AskPermits(

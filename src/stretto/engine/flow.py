@@ -18,7 +18,7 @@ from stretto.engine.settings import EngineSettings
 from stretto.model.job_template import JobTemplateDefinition
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
-from stretto.model.workflow import Workflow
+from stretto.model.workflow import Criticality, Workflow
 from stretto.params import RunFacts
 
 TERMINAL: Final = frozenset(status for status in StepStatus if status.is_terminal)  # asked at every move
@@ -131,6 +131,13 @@ class Flow:
     @property
     def is_over(self) -> bool:
         return self.run.status.is_terminal
+
+    @property
+    def criticality(self) -> Criticality | None:
+        """Who goes first when steps wait for permits. A run that a step starts, and an iteration, matter as
+        much as the run around them; where that says nothing, the definition counts.
+        """
+        return self.run.criticality or self.tree.workflow.criticality
 
     @property
     def depth(self) -> int:

@@ -23,6 +23,7 @@ from stretto.model.step import AnyStep
 from stretto.model.tag import Tag
 from stretto.model.timeline import TimelineEvent
 from stretto.model.words import Word
+from stretto.model.workflow import Criticality
 
 NO_PARAMS: Final[Mapping[str, Parameter]] = {}
 
@@ -95,6 +96,7 @@ class RunRecord(msgspec.Struct, kw_only=True, gc=False):
     tree_limit: int | None = (
         None  # leaf steps of its tree at once, inherited; 0: no limit; None: it is a root
     )
+    criticality: Criticality | None = None  # of the run whose step started it, if that has one
     owner: str | None = None
     params: Mapping[str, Parameter] = NO_PARAMS
     step_run_params: Mapping[str, Params] = {}

@@ -25,6 +25,8 @@ WORDS: Final[Mapping[ParamType, str]] = {
     P.DOUBLE: "a number",
     P.BOOLEAN: "a flag",
 }
+# `parse` makes an array of what it finds: of whole numbers no DOUBLE_ARRAY, of a mix one of JSON texts.
+ARRAYS: Final[Mapping[ParamType, str]] = {P.DOUBLE_ARRAY: "doubles", P.STRING_ARRAY: "strings"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def of_json(text: Expression, want: Kind) -> Expression:
         return text
     if want == JSON_TEXTS:
         return look_into("texts", text)
-    return look_into("doubles" if want.type is P.DOUBLE_ARRAY else "parse", text)
+    return look_into(ARRAYS.get(want.type, "parse"), text)
 
 
 def plain(value: Value) -> Expression:

@@ -1,9 +1,13 @@
 """Did you mean ...? One way to guess, used by every message that names something unknown."""
 
+import string
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
 
 MOST_CANDIDATES = 2_000  # guessing among more names costs more than it helps
+ALPHABET: Final = string.ascii_lowercase + string.digits + "_-."
+LONGEST: Final = 40  # characters of a word in which every letter is tried at every place
 
 
 def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
@@ -11,3 +15,18 @@ def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
     candidates = {name.lower(): name for _, name in zip(range(MOST_CANDIDATES), known, strict=False)}
     close = get_close_matches(word.lower(), candidates, n=1, cutoff=cutoff)
     return f"did you mean `{candidates[close[0]]}`?" if close else None
+
+
+def one_edit_away(word: str) -> set[str]:
+    """Words that differ by one typing error: a letter too many, too few, wrong or swapped with the next one;
+    also the word in lower case, or with hyphens for underscores. In a long word no letter is added or
+    changed, so that there are some thousands of them at most.
+    """
+    parts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    found = {word.lower(), word.replace("_", "-"), word.replace("-", "_")}
+    found.update(left + right[1:] for left, right in parts)
+    found.update(left + right[1] + right[0] + right[2:] for left, right in parts if len(right) > 1)
+    if len(word) <= LONGEST:
+        found.update(left + letter + right[1:] for left, right in parts for letter in ALPHABET)
+        found.update(left + letter + right for left, right in parts for letter in ALPHABET)
+    return found - {word, ""}

@@ -126,6 +126,21 @@ def test_where_nothing_was_run(tmp_path: Path) -> None:
         assert os.listdir() == []  # noqa: PTH208 - nothing is made by looking
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            "pare",
+            "no runs that fit in .stretto/stretto.db: there is no workflow [pare], did you mean `pair`?",
+        ),
+        ("zzz", "no runs that fit in .stretto/stretto.db: there is no workflow [zzz]"),
+    ],
+)
+def test_runs_of_a_workflow_that_does_not_exist(wrong: str, said: str) -> None:
+    result = stretto("runs", "--workflow", wrong)
+    assert (result.exit_code, result.stdout) == (0, f"{said}\n")
+
+
 def test_in_memory_there_is_nothing_to_read() -> None:
     assert "nothing was run here yet" in stretto("runs", "--db", "memory:").stderr
 

@@ -527,6 +527,27 @@ def test_refusals(stretto: Any, arguments: list[str], said: str) -> None:
     assert said in result.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["start", "nihgtly"], ["stop", "nihgtly/1"], ["restart", "nihgtly/1"], ["show", "nihgtly/1"]],
+)
+def test_a_misspelt_workflow(stretto: Any, server: Served, arguments: list[str]) -> None:
+    server.push("nightly")
+    result = stretto(*arguments)
+    assert result.exit_code == 2
+    assert "did you mean `nightly`?" in result.stderr
+
+
+def test_runs_of_a_misspelt_workflow(stretto: Any, server: Served) -> None:
+    server.push("nightly")
+    result = stretto("runs", "--workflow", "nihgtly")
+    said = "Cannot find workflow [nihgtly] (did you mean `nightly`?)"
+    assert told(result) == [f"no runs that fit at {server.url}: {said}"]
+    assert told(stretto("runs", "--workflow", "nightly")) == [
+        f"no runs that fit at {server.url}; `stretto start WORKFLOW` makes one"
+    ]
+
+
 def test_nobody_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"

@@ -3,7 +3,7 @@
 import pytest
 
 from stretto.model.problem import Code, Problem, keys_in, keys_of, problem_at, render
-from stretto.model.suggest import did_you_mean
+from stretto.model.suggest import LONGEST, did_you_mean, one_edit_away
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,18 @@ def test_codes_are_unique() -> None:
 def test_did_you_mean() -> None:
     assert did_you_mean("JOB.3x", ["job.3", "other"]) == "did you mean `job.3`?"
     assert did_you_mean("zzz", ["job.3", "other"]) is None
+
+
+@pytest.mark.parametrize("typed", ["nihgtly", "nightl", "nightlyy", "mightly", "NIGHTLY"])
+def test_one_edit_away(typed: str) -> None:
+    assert "nightly" in one_edit_away(typed)
+    assert typed not in one_edit_away(typed)
+
+
+def test_one_edit_away_from_a_long_word_changes_no_letter() -> None:
+    word = "n" * LONGEST + "-x"
+    found = one_edit_away(word)
+    assert {word[1:], word[:-2] + "x-", word.replace("-", "_")} <= found
+    assert word + "y" not in found
+    assert "" not in one_edit_away("a")
+    assert one_edit_away(word[:LONGEST]) > {"m" + word[1:LONGEST]}

@@ -36,6 +36,8 @@ READS: Final = frozenset(
         "template",
         "version",
         "workflow",
+        "workflow_rows",
+        "workflows",
     }
 )
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from stretto.actions.parts.near_workflows import near_workflow, why_no_run
 from stretto.actions.parts.numbers import number_in
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import InvalidRequest, NotFound
@@ -18,7 +19,7 @@ VERSION_WORDS: Final = frozenset({LATEST, "default", "active"})
 async def find_workflow(store: Store, workflow_id: str) -> WorkflowRow:
     row = await store.workflow(workflow_id)
     if row is None:
-        raise NotFound(f"Cannot find workflow [{workflow_id}]")
+        raise NotFound(f"Cannot find workflow [{workflow_id}]", hint=await near_workflow(store, workflow_id))
     return row
 
 
@@ -54,7 +55,8 @@ async def find_version(store: Store, row: WorkflowRow, version: str) -> tuple[in
 async def find_newest_run(store: Store, workflow_id: str, instance_id: int) -> RunRow:
     row = await store.newest_run(workflow_id, instance_id)
     if row is None:
-        raise NotFound(f"Cannot find workflow instance [{workflow_id}][{instance_id}]")
+        hint = await why_no_run(store, workflow_id)
+        raise NotFound(f"Cannot find workflow instance [{workflow_id}][{instance_id}]", hint=hint)
     return row
 
 
@@ -71,7 +73,8 @@ async def find_run(store: Store, workflow_id: str, instance_id: int, run: str) -
     key = RunKey(workflow_id, instance_id, number)
     row = await store.run(key)
     if row is None:
-        raise NotFound(f"Cannot find workflow instance run {key}")
+        hint = await why_no_run(store, workflow_id)
+        raise NotFound(f"Cannot find workflow instance run {key}", hint=hint)
     return row
 
 
@@ -79,14 +82,16 @@ async def find_newest_attempt(store: Store, workflow_id: str, instance_id: int, 
     """The newest attempt of a step, in the newest run that has it."""
     rows = await store.newest_in_instance(workflow_id, instance_id, step_id)
     if not rows:
-        raise NotFound(f"Cannot find step instance [{workflow_id}][{instance_id}][{step_id}]")
+        hint = await why_no_run(store, workflow_id)
+        raise NotFound(f"Cannot find step instance [{workflow_id}][{instance_id}][{step_id}]", hint=hint)
     return rows[0]
 
 
 async def find_attempt(store: Store, key: AttemptKey) -> AttemptRow:
     row = await store.attempt(key)
     if row is None:
-        raise NotFound(f"Cannot find step attempt {key}")
+        hint = await why_no_run(store, key.run.workflow_id)
+        raise NotFound(f"Cannot find step attempt {key}", hint=hint)
     return row
 
 

@@ -11,6 +11,7 @@ import msgspec
 from stretto.actions.dequeue import dequeue
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.messages import act_on, send
+from stretto.actions.parts.near_workflows import hinting_at_workflows
 from stretto.actions.parts.repeat import repeated
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.inline_ids import is_inline
@@ -59,11 +60,12 @@ async def act_on_latest(
             await send(store, act_on(row.group, ruling.ask, ref), hints)
         return ruling.answer
     question = Question(instances=(target.instance_id,))
-    done = await repeated(
-        lambda: store.transact(
-            target.workflow_id, question, lambda standing: _verdict(standing, target, action, ref, decide)
+    async with hinting_at_workflows(store, target.workflow_id):
+        done = await repeated(
+            lambda: store.transact(
+                target.workflow_id, question, lambda standing: _verdict(standing, target, action, ref, decide)
+            )
         )
-    )
     hints.hint(done.hints)
     if done.queued:  # one that is resumed, or that no longer holds up others
         await dequeue(store, target.workflow_id, hints=hints)

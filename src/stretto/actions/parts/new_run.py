@@ -25,7 +25,7 @@ from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.model.tag import Tag, merge_tags
 from stretto.model.timeline import LogEvent
-from stretto.model.workflow import Workflow
+from stretto.model.workflow import Criticality, Workflow
 from stretto.params import ParamError, ParamLimits, check_request, workflow_params
 from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.rows import Lease, Parent
@@ -43,6 +43,7 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True):
     lease: Lease
     correlation_id: str  # of its own run: a tree has one
     tree_limit: int = 0  # leaf steps of that tree at once; 0: no limit
+    criticality: Criticality | None = None  # of its own run
     waits: bool = True  # for the end of the run
     held: bool = False  # its own run is paused
 
@@ -125,6 +126,7 @@ def _record(wanted: Wanted, params: Mapping[str, Parameter], key: RunKey, now: i
         initiator=wanted.initiator,
         correlation_id=":".join(map(str, key)) if sender is None else sender.correlation_id,
         tree_limit=None if sender is None else sender.tree_limit,
+        criticality=None if sender is None else sender.criticality,
         owner=_owner(wanted.row),
         params=params,
         step_run_params=request.step_run_params or {},

@@ -225,6 +225,7 @@ def _record(
         initiator=_initiator(again),
         correlation_id=before.correlation_id,
         tree_limit=before.tree_limit if sender is None else sender.tree_limit,
+        criticality=before.criticality if sender is None else sender.criticality,
         owner=before.owner,
         params=params,
         step_run_params=overrides,

@@ -43,6 +43,7 @@ def _record(
         initiator=before.initiator,
         correlation_id=before.correlation_id,
         tree_limit=sender.tree_limit,
+        criticality=sender.criticality,
         owner=before.owner,
         params=before.params,
         tags=before.tags,

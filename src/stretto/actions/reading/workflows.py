@@ -7,6 +7,7 @@ import msgspec
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access, check_may
 from stretto.actions.parts.finding import VERSION_WORDS, choose_version, find_newest_run, find_workflow
+from stretto.actions.parts.near_workflows import near_workflow
 from stretto.actions.parts.offload import offload
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.enriched import enriched
@@ -106,7 +107,7 @@ async def get_overview(store: Store, caller: Caller, workflow_id: str) -> Workfl
     """A workflow at a glance; a run strategy that nobody set is shown as the default."""
     found = await store.workflow_overview(workflow_id)
     if found is None:
-        raise NotFound(f"Cannot find workflow [{workflow_id}]")
+        raise NotFound(f"Cannot find workflow [{workflow_id}]", hint=await near_workflow(store, workflow_id))
     row = found.row
     check_may(caller, Right.VIEW, workflow_id, row.properties)
     unfinished = (status for status in RunStatus if not status.is_terminal)

@@ -166,6 +166,7 @@ def open_iteration(
         initiator=body.initiator,
         correlation_id=flow.run.correlation_id,
         tree_limit=flow.run.tree_limit,
+        criticality=flow.run.criticality,
         owner=flow.run.owner,
         params=IterationParams(body.params, flow.run.params),
         create_time=turn.now,

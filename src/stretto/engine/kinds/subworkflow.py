@@ -57,6 +57,7 @@ def start_child(flow: Flow, step: SubworkflowStep, attempt: AttemptRecord) -> St
         sync=step.sync,
         params=passed_down(flow, step, attempt),
         tree_limit=inherited_limit(flow.tree.workflow),
+        criticality=flow.criticality,
         held=flow.run.is_paused,
         again=_again(flow, attempt, workflow_id),
     )

@@ -69,6 +69,7 @@ def undo_child(flow: Flow, attempt: AttemptRecord) -> StartChild:
         sync=True,
         params={},
         tree_limit=inherited_limit(flow.tree.workflow),
+        criticality=flow.criticality,
         held=flow.run.is_paused,
         undo=child,
     )

@@ -1,15 +1,13 @@
 """What users, timeouts and steps above ask of a run, or of some of its steps: end, hold, go on."""
 
-from collections.abc import Iterable
 from typing import Final
 
-from stretto.engine.effects_of import wake_timer
 from stretto.engine.events import RunActed, RunAction, RunHeld
-from stretto.engine.flow import BEFORE_WORK, Flow, is_active
-from stretto.engine.kinds.subworkflow import hold_children
+from stretto.engine.flow import Flow, is_active
 from stretto.engine.kinds.undo import UNDO
-from stretto.engine.machine.finish import end_run
-from stretto.engine.records import Compensation, RunRecord, WakeReason
+from stretto.engine.machine.finish import end_run, run_outcome
+from stretto.engine.machine.holds import let_go, release_undo, release_undos_below, set_holds
+from stretto.engine.records import Compensation, RunRecord
 from stretto.engine.run_text import pause_text
 from stretto.engine.timeline import held_line
 from stretto.engine.turn import Task, Turn
@@ -37,6 +35,7 @@ def run_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
         elif run.ending is not RUN_ENDS[action][1]:
             # Who stops a run does not wait for an answer: the timeline has it.
             turn.note(flow, run, f"{_reason(event)}: {STILL_UNDONE}", LogLevel.WARN)
+            end_from_above(turn, flow, action, _reason(event))
     elif run.ending is not None:
         if action is RunAction.KILL and not event.steps and _give_up_undos(turn, flow, _reason(event)):
             return
@@ -90,7 +89,7 @@ def _some_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
             raise _refused(flow, event.action, f"{', '.join(event.steps)} is not suspended")
         run.suspended -= wanted
         if not run.is_paused:
-            _let_go(turn, flow, [flow.plan.numbers[step_id] for step_id in sorted(wanted)])
+            let_go(turn, flow, [flow.plan.numbers[step_id] for step_id in sorted(wanted)])
     else:
         _shut_down(turn, flow, event)
     turn.later(Task.LOOK, flow)
@@ -121,7 +120,7 @@ def _acted_on_pause(turn: Turn, flow: Flow, event: RunActed) -> None:
         why = "it is paused already" if wanted else _why_not_resumed(run)
         raise _refused(flow, event.action, why)
     turn.note(flow, run, _reason(event))
-    _set_holds(turn, flow, paused=wanted, held=run.held)
+    set_holds(turn, flow, paused=wanted, held=run.held)
 
 
 def _why_not_resumed(run: RunRecord) -> str:
@@ -134,56 +133,7 @@ def run_held(turn: Turn, flow: Flow, event: RunHeld) -> None:
     if run.ending is not None or run.held is event.held:
         return
     turn.note(flow, run, held_line(event.parent, held=event.held))
-    _set_holds(turn, flow, paused=run.paused, held=event.held)
-
-
-def _set_holds(turn: Turn, flow: Flow, *, paused: bool, held: bool) -> None:
-    """A run is paused as long as a user, or the run that it belongs to, holds it."""
-    run = flow.run
-    was_paused = run.is_paused
-    turn.touch(run, flow)
-    run.paused, run.held = paused, held
-    if run.is_paused and not was_paused:
-        turn.move_run(flow, RunStatus.PAUSED)
-        _hold_below(turn, flow)
-    elif was_paused and not run.is_paused:
-        _go_on(turn, flow)
-
-
-def _hold_below(turn: Turn, flow: Flow) -> None:
-    """What belongs to a run is held, or goes on, with it: iterations at once, children by a message."""
-    for children in list(flow.children.values()):
-        for child in list(children.values()):
-            if child.run.ending is None:
-                _set_holds(turn, child, paused=child.run.paused, held=flow.run.is_paused)
-    hold_children(turn, flow)
-
-
-def _go_on(turn: Turn, flow: Flow) -> None:
-    run = flow.run
-    status = RunStatus.IN_PROGRESS if run.start_time is not None else RunStatus.CREATED
-    if run.status is not status:  # an earlier release left a run that was paused in its queue CREATED
-        turn.move_run(flow, status)
-    _let_go(turn, flow, range(len(flow.plan.steps)))
-    _hold_below(turn, flow)
-    for index in flow.loops:
-        turn.later(Task.LOOP, flow, index)
-    turn.later(Task.LOOK, flow)
-
-
-def _let_go(turn: Turn, flow: Flow, steps: Iterable[int]) -> None:
-    """Steps that were held begin, or start their work; a back-off that ran out is looked at again."""
-    held, flow.held = set(flow.held), []
-    for index in steps:
-        if index in held:
-            held.discard(index)
-            turn.schedule(flow, index)
-        record = flow.attempts[index]
-        if record is not None and record.status in BEFORE_WORK:
-            turn.later(Task.ADVANCE, flow, index)
-        if record is not None and record.wake_at is not None and record.wake_reason is WakeReason.BACK_OFF:
-            turn.act(wake_timer(record, record.wake_at))
-    flow.held = sorted(held)
+    set_holds(turn, flow, paused=run.paused, held=event.held)
 
 
 # ---------------------------------------------------------------------------------------------------- ends
@@ -198,6 +148,8 @@ def end_from_above(
         if action is RunAction.KILL:  # nothing else ends the undo of a run before it is done
             for undo in flow.children[UNDO].values():
                 turn.later(Task.END_RUN, undo, action, reason)
+        else:
+            release_undo(turn, flow, run_outcome(flow), reason)
         return
     if run.ending is not None:
         return
@@ -206,6 +158,7 @@ def end_from_above(
     run.ending, run.ended_by = run_status, reason
     turn.note(flow, run, reason, level)
     flow.held = []
+    release_undos_below(turn, flow, reason, run_outcome)
     if run.start_time is None:
         end_run(turn, flow, run_status)
         return

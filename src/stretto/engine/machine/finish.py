@@ -9,6 +9,7 @@ from stretto.engine.effects import AnnounceSignals, RunEnded
 from stretto.engine.events import SignalsAnnounced
 from stretto.engine.flow import Flow
 from stretto.engine.live_rollup import ended_leaves
+from stretto.engine.machine.holds import release_undos_below
 from stretto.engine.machine.undo import compensate, note_undone, undo_order, undoes
 from stretto.engine.outcome import worst_end
 from stretto.engine.plan import StepPlan
@@ -183,6 +184,7 @@ def _stop_others(turn: Turn, flow: Flow, plan: StepPlan) -> None:
     turn.touch(run, flow)
     run.ending, run.ended_by = RunStatus.FAILED, reason
     flow.held = []
+    release_undos_below(turn, flow, reason, run_outcome)
     for other in flow.plan.steps:
         if other.index != plan.index:
             turn.later(Task.END_STEP, flow, other.index, S.STOPPED, reason)

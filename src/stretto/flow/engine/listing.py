@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Collection
 
 from stretto.actions.parts.finding import find_run
+from stretto.actions.parts.near_workflows import why_no_run
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import RunStatus
@@ -49,5 +50,6 @@ async def key_of(
         return (await find_run(store, workflow_id, instance_id, str(run_id or "latest"))).key
     found = await store.run_of_request(workflow_id, str(request_id))
     if found is None:
-        raise NotFound(f"Cannot find a run of workflow [{workflow_id}] with the request id [{request_id}]")
+        message = f"Cannot find a run of workflow [{workflow_id}] with the request id [{request_id}]"
+        raise NotFound(message, hint=await why_no_run(store, workflow_id))
     return found

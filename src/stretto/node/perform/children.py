@@ -43,6 +43,7 @@ class Children:
             lease=lease,
             correlation_id=run.correlation_id,
             tree_limit=effect.tree_limit,
+            criticality=effect.criticality,
             waits=effect.sync,
             held=effect.held,
         )

@@ -28,7 +28,7 @@ TEXT: Final = msgspec.json.Encoder()
 
 # ------------------------------------------------------------------------------------------------- reading
 def parse(frame: Frame, _: Value, arguments: list[Value]) -> Value:
-    """`Json.parse(text, path...)`: the value; lists that are not of one kind become lists of JSON texts."""
+    """`Json.parse(text, path...)`: the value; lists of several kinds become lists of JSON texts."""
     return _value(frame, _read(ANYTHING, _part(frame, "parse", arguments)), 0)
 
 
@@ -50,6 +50,18 @@ def doubles(frame: Frame, _: Value, arguments: list[Value]) -> DoubleArray:
         raise _wrong("a list of numbers", found)
     frame.pay(VALUE_SIZE * len(found))
     return DoubleArray(None if each is None else to_double(each) for each in found)
+
+
+def strings(frame: Frame, _: Value, arguments: list[Value]) -> StringArray:
+    """`Json.strings(text, path...)`: the list of texts there; null stays null."""
+    found = _read(ANYTHING, _part(frame, "strings", arguments))
+    if not isinstance(found, list):
+        raise _wrong("a list of texts", found)
+    for position, each in enumerate(found):
+        if each is not None and type(each) is not str:
+            raise _wrong("a text", each, f"at position {position} of the list")
+    frame.pay(VALUE_SIZE * len(found))
+    return StringArray(found)
 
 
 def size(frame: Frame, _: Value, arguments: list[Value]) -> int:
@@ -171,27 +183,30 @@ def _with_floats(found: list[Any]) -> list[Any]:
 
 
 def _array(frame: Frame, found: list[Any]) -> Array:
-    """An array of the one type that all elements have; numbers become doubles together."""
+    """An array of the one type that all elements have; numbers become doubles together, null stays null."""
     frame.pay(VALUE_SIZE * len(found))
     plain, kinds = found, set(map(type, found))
     if dict in kinds:
         plain = _with_floats(found)
         kinds = set(map(type, plain))
+    kinds.discard(type(None))
+    if found and not kinds:
+        return StringArray(found)
     if len(kinds) == 1 and (kind := HOMOGENEOUS.get(next(iter(kinds)))) is not None:
-        if kind is LongArray and not all(_fits(frame, each) for each in found):
+        if kind is LongArray and not all(each is None or _fits(frame, each) for each in found):
             raise SelError(Kind.ILLEGAL_ARGUMENT, "A number of the list does not fit into a LONG")
         return kind(found)
     if kinds and kinds <= NUMBERS:
-        return DoubleArray(map(to_double, plain))
+        return DoubleArray(None if each is None else to_double(each) for each in plain)
     made = StringArray(TEXT.encode(each).decode() for each in found)
     frame.pay_text(sum(map(len, made)))
     return made
 
 
-def _wrong(wanted: str, found: Any) -> SelError:
+def _wrong(wanted: str, found: Any, where: str = "there") -> SelError:
     names = {list: "a list", dict: "an object", str: "a text", type(None): "null", bool: "a flag"}
     return SelError(
-        Kind.ILLEGAL_ARGUMENT, f"{wanted} was expected there, this is {names.get(type(found), 'a number')}"
+        Kind.ILLEGAL_ARGUMENT, f"{wanted} was expected {where}, this is {names.get(type(found), 'a number')}"
     )
 
 
@@ -232,6 +247,7 @@ VARIADIC: Final[dict[str, Callable[..., Value]]] = {
     "part": part,
     "texts": texts,
     "doubles": doubles,
+    "strings": strings,
     "size": size,
     "zip": zipped,
     "zipNamed": zipped_by_name,

@@ -57,6 +57,7 @@ HARMLESS: Final = frozenset(
         Verb.UNBLOCK,
     }
 )
+SKIPPING: Final = 0.5  # of the worlds in which users interfere with runs
 _SELDOM: Final = (Verb.START, Verb.START_AGAIN, Verb.KILL, Verb.STOP_ALL, Verb.STRATEGY)
 _OFTEN: Final = tuple(verb for verb in Verb if verb not in _SELDOM)
 
@@ -107,6 +108,27 @@ def make_pauses(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Inpu
         after = at + int(dice.random() ** 2 * horizon / 2)
         made.append(Input(at=after, verb=Verb.RESUME, workflow_id=start.workflow_id, pick=pick))
     return tuple(sorted(made, key=lambda each: each.at))
+
+
+def make_skips(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Input, ...]:
+    """In some worlds in which users interfere with runs anyway, they skip one step after the other, soon
+    after a run was started. The dice are its own: other worlds are as they were.
+    """
+    dice = Random(f"skips {seed}")  # noqa: S311 - dice, not secrets
+    starts = [each for each in given if each.verb is Verb.START]
+    if dice.random() > SKIPPING or not starts or all(each.verb in HARMLESS for each in given):
+        return given
+    skips = [
+        Input(
+            at=start.at + int(dice.random() ** 2 * horizon / 2),
+            verb=Verb.STEP_SKIP,
+            workflow_id=start.workflow_id,
+            pick=dice.randrange(1 << 30),
+        )
+        for start in starts
+        for _ in range(dice.randint(2, 8))
+    ]
+    return tuple(sorted((*given, *skips), key=lambda each: each.at))
 
 
 def _input(dice: Random, verb: Verb, workflow_ids: Sequence[str], at: int) -> Input:

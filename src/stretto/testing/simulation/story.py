@@ -1,7 +1,9 @@
 """The story of a world: what was asked, what was committed and what went wrong, in order."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
+
+import msgspec
 
 from stretto.node.asks import Ask, CallRuntime, Carry, Commit, Deal
 from stretto.testing.simulation.watch import Touched
@@ -101,7 +103,19 @@ def _short(value: Any) -> str:
 
 
 def _ordered(value: Any) -> Any:
-    """Sets in an order that does not depend on the hashes of a process."""
+    """Sets, at any depth, in an order that does not depend on the hashes of a process."""
     if isinstance(value, Mapping):
         return {key: _ordered(each) for key, each in value.items()}
-    return sorted(value) if isinstance(value, frozenset) else value
+    if isinstance(value, frozenset | set):
+        return sorted(value, key=str)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return f"{type(value).__name__}({_fields(value, value._fields)})"
+    if isinstance(value, msgspec.Struct):
+        return f"{type(value).__name__}({_fields(value, value.__struct_fields__)})"
+    if isinstance(value, list | tuple):
+        return [_ordered(each) for each in value]
+    return value
+
+
+def _fields(value: Any, names: Iterable[str]) -> str:
+    return ", ".join(f"{name}={_ordered(getattr(value, name))}" for name in names)

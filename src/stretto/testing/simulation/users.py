@@ -301,8 +301,19 @@ class Users:
             signal = SignalRequest(name=wait.name, params=wanted, request_id=request_id)
             self.run(announce(self._store, CALLER, signal), "let go")
         self.release()
-        for workflow_id in world.blocked_workflows():
+        for workflow_id in self._blocked_workflows():
             self.run(unblock_workflow(self._store, CALLER, workflow_id), "let go")
+
+    def _blocked_workflows(self) -> list[str]:
+        """Workflows whose queue waits for a person."""
+        db = self._world.db
+        return [
+            each
+            for each in sorted(db.workflows)
+            if db.standing_failures[each]
+            and (entry := db.workflows[each]).row is not None
+            and entry.row.strategy.rule is RunStrategyRule.STRICT_SEQUENTIAL
+        ]
 
     def begin_again(self) -> bool:
         """Restart what has failed, once, in worlds in which users do that; False: there is nothing to do."""

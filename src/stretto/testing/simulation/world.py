@@ -12,7 +12,6 @@ from stretto.actions.publish import publish
 from stretto.engine import decide as deciding
 from stretto.engine.flow import Flow
 from stretto.engine.records import RunKey
-from stretto.model.properties import RunStrategyRule
 from stretto.model.workflow import Workflow
 from stretto.node.entry import Entry
 from stretto.node.settings import NodeSettings
@@ -54,6 +53,7 @@ from stretto.testing.simulation.retaining import LATEST
 from stretto.testing.simulation.rollout import Rollout
 from stretto.testing.simulation.runtime import Ledger
 from stretto.testing.simulation.scenario import Scenario
+from stretto.testing.simulation.schedules import Schedules
 from stretto.testing.simulation.story import Story
 from stretto.testing.simulation.troubles import Fault, Trouble
 from stretto.testing.simulation.users import CALLER, Users
@@ -111,6 +111,7 @@ class World:
         self._ghosts: Ghosts | None = None
         self._echoes = Echoes()
         self.rollout = Rollout(mixed=scenario.mixed)
+        self.schedules = Schedules(self)
 
     def complain(self, text: str) -> None:
         """Something does not hold."""
@@ -202,7 +203,7 @@ class World:
         left = unfinished(self.db)
         if self.scenario.oddity.curse is not None and left is None and self.db.parked[ALL]:
             left = "messages were parked"
-        if left is None and not self.users.busy and not self.users.begin_again():
+        if left is None and self.schedules.at_rest and not self.users.busy and not self.users.begin_again():
             self.over = True
         elif self.scheduler.now > self.scenario.horizon + PATIENCE:
             self.complain(f"I8: it never ends: {left}")
@@ -257,16 +258,6 @@ class World:
     def workflow(self, workflow_id: str) -> Workflow:
         """A definition by its id."""
         return next(each.workflow for each in self.scenario.definitions if each.workflow.id == workflow_id)
-
-    def blocked_workflows(self) -> list[str]:
-        """Workflows whose queue waits for a person."""
-        return [
-            each
-            for each in sorted(self.db.workflows)
-            if self.db.standing_failures[each]
-            and (entry := self.db.workflows[each]).row is not None
-            and entry.row.strategy.rule is RunStrategyRule.STRICT_SEQUENTIAL
-        ]
 
     def _is_fenced(self, node: str) -> bool:
         row = self.db.nodes.get(NodeId(node))
@@ -396,5 +387,5 @@ class World:
             else:
                 process.thaw()
         self.rollout.deploy(self._slots[0])
-        self.users.stop_the_clocks()
+        self.schedules.stop_later()
         self._look()

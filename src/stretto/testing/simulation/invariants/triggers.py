@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Set
 from datetime import timedelta
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from stretto.actions.parts.trigger_rows import EPOCH, schedule_of
 from stretto.engine.inline_ids import is_inline
@@ -16,6 +16,8 @@ from stretto.model.trigger import TimeTrigger
 from stretto.ports.triggers import SignalTriggerRow
 from stretto.store.memory.database import Database
 from stretto.testing.simulation.watch import Complain
+
+LATE: Final = 10_000  # milliseconds after which a moment should have been fired, at the latest
 
 
 def triggers(db: Database, forgotten: Set[str], complain: Complain) -> None:
@@ -43,6 +45,14 @@ def triggers(db: Database, forgotten: Set[str], complain: Complain) -> None:
         for trigger in version.workflow.time_triggers or ():
             _schedule(trigger, sorted(found), complain)
     _announcements(db, forgotten, complain)
+
+
+def overdue(db: Database, now: int, complain: Complain) -> None:
+    """The trouble has been over for long: no moment of a schedule may still wait to be fired."""
+    for trigger_id in db.time_triggers:
+        row = db.time_triggers[trigger_id]
+        if row.next_fire_at is not None and row.next_fire_at < now - LATE:
+            complain(f"I12: {row.workflow_id} should have been started {now - row.next_fire_at} ms ago")
 
 
 def _announcements(db: Database, forgotten: Set[str], complain: Complain) -> None:
