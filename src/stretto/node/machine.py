@@ -59,6 +59,7 @@ class Node:
             buried=self._buried,
             burial=self._burial,
             functions_read=self.functions_changed,
+            clock_forward=self._clock_forward,
         )
         self._acting = Acting(desk, book, outside)
         self._suspects = suspects = Suspects(desk, book)
@@ -144,6 +145,10 @@ class Node:
     def _joined(self) -> None:
         self._fetch_at = self._desk.steady()
         self._owning.begin()
+
+    def _clock_forward(self) -> None:
+        """Timers keep the time that they have left. Time triggers follow the clock: some may be due."""
+        self._book.timers_changed = True
 
     def _heard(self) -> None:
         self._owning.heard()

@@ -150,8 +150,8 @@ class Owning:
             if due is not None and due <= now:
                 self._loading.want(group, key)
             else:
-                group.parked[key] = due
-                self._book.arm(group.number, key, due)
+                at = group.parked[key] = None if due is None else self._desk.time.steady_at(due)
+                self._book.arm(group.number, key, at)
         # Those that are ADMITTED are launched after the next fetch, with what was said about them before.
         if loaded.falls:
             self._desk.after(self._desk.settings.calm_after, lambda: self._calm(group))
@@ -256,11 +256,11 @@ class Owning:
         """A time has come: that of a parked run, or of a timer of one in memory."""
         entry = group.entries.get(key)
         if entry is None:
-            due = group.parked.get(key)
-            if due is not None and due <= self._desk.time.now():
+            at = group.parked.get(key)
+            if at is not None and at <= self._desk.steady():
                 self._loading.want(group, key)
             return
         if entry.flow is not None:
-            if entry.ring(self._desk.time.now()):
+            if entry.ring(self._desk.steady()):
                 group.wake(entry)
-            self._book.arm(group.number, key, entry.next_due)
+            self._book.arm(group.number, key, entry.next_ring)
