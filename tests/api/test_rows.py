@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.api.following import follow, messages
 from tests.api.serving import PATIENCE, Served, noop, served, shell, sleep
 
 from stretto.config import Config
@@ -179,6 +180,20 @@ def test_row_121_actions_by_put_and_by_post_and_both_paths_of_breakpoints(server
     place = {"workflow_id": "row-121", "step_id": "s"}
     assert server.post("/breakpoints", place)["step_id"] == "s"
     assert server.get("/workflows/steps/breakpoints?workflowId=row-121&stepId=s")[0]["step_id"] == "s"
+
+
+def test_row_123_a_subscriber_gets_start_and_success_and_one_that_leaves_harms_nobody(server: Served) -> None:
+    server.push("row-123", shell("a", "true"))
+    with follow(server, "run:row-123/1/1") as gone:
+        next(messages(gone))  # it leaves in the middle, without a word
+    with follow(server, "run:row-123/1/1") as response:
+        stream = messages(response)
+        next(stream)
+        server.start("row-123")
+        told: list[str] = []
+        while "SUCCEEDED" not in told:
+            told += [each["new_status"] for each in next(stream).data["events"] if "new_status" in each]
+    assert told[-2:] == ["IN_PROGRESS", "SUCCEEDED"]
 
 
 @pytest.mark.parametrize(

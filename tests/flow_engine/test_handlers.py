@@ -12,7 +12,7 @@ from stretto.flow.workflow import workflow
 from stretto.model.errors import InvalidRequest
 
 
-def test_handlers_are_called_in_order_for_each_run() -> None:
+def test_row_123_handlers_are_called_in_order_for_each_run() -> None:
     found: list[tuple[str, str]] = []
 
     async def work() -> None:
@@ -65,7 +65,7 @@ def test_those_of_a_workflow_are_for_its_runs_alone() -> None:
     assert found == ["own/1"]
 
 
-def test_one_that_fails_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_row_123_one_that_fails_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
     found: list[str] = []
 
     async def later(change: RunChange) -> None:

@@ -242,6 +242,7 @@ class RunActed(Event, frozen=True, kw_only=True):
     user: str
     reason: str | None = None
     steps: tuple[str, ...] = ()  # only these steps; empty: the whole run
+    replaced: bool = False  # a run strategy stops it for a newer run: one that undoes an instance goes on
 
 
 class RunHeld(Event, frozen=True, kw_only=True):

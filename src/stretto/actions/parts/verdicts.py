@@ -72,5 +72,5 @@ def verdict_of(
 
 
 def _stop(run: RunKey, note: str) -> Letter:
-    event = RunActed(run=run, action=RunAction.STOP, user=SYSTEM, reason=note)
+    event = RunActed(run=run, action=RunAction.STOP, user=SYSTEM, reason=note, replaced=True)
     return Letter(ref=f"{run} {note}", body=Stop(event=event), to_group=group_of_run(run))

@@ -12,11 +12,15 @@ from stretto.engine.run_text import pause_text
 from stretto.engine.timeline import held_line
 from stretto.engine.turn import Task, Turn
 from stretto.model.errors import NotFound, WrongState
+from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogLevel
 
 S = StepStatus
 RUNNING: Final = Compensation.RUNNING
+UNDO_GOES_ON: Final = (
+    "this run undoes the runs before it and finishes first; kill it to leave the rest as it is"
+)
 STILL_UNDONE: Final = "what the run did is being undone all the same; kill it to leave the rest as it is"
 RUN_ENDS: Final = {
     RunAction.STOP: (S.STOPPED, RunStatus.STOPPED),
@@ -29,7 +33,9 @@ def run_acted(turn: Turn, flow: Flow, event: RunActed) -> None:
     """Refused if the run is not in a state for it; asking twice for the same end is no harm."""
     run, action = flow.run, event.action
     ends = action in RUN_ENDS
-    if ends and not event.steps and run.compensation is RUNNING:
+    if event.replaced and run.policy is RunPolicy.UNDO:
+        turn.note(flow, run, f"{_reason(event)}: {UNDO_GOES_ON}", LogLevel.WARN)
+    elif ends and not event.steps and run.compensation is RUNNING:
         if action is RunAction.KILL:
             end_from_above(turn, flow, action, _reason(event))
         elif run.ending is not RUN_ENDS[action][1]:
