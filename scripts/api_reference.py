@@ -2,11 +2,12 @@
 
 import inspect
 from collections.abc import Iterable
+from string import Template
 from typing import Final
 
 from stretto.api.openapi.document import GATHERED, spelling
 from stretto.api.routes import API, HEALTH
-from stretto.api.routing import READS, Route, shown_path
+from stretto.api.routing import PAGE, READS, SOME, USER, Route, shown_path
 
 INTRO: Final = """\
 # HTTP API
@@ -18,8 +19,9 @@ otherwise, on purpose, is [written down](../explanation/differences.md#http-api)
 where the path ends in `/yaml`.
 
 **Who calls.** There is no authentication yet: the server listens on this machine only, and refuses requests
-whose `Host` or `Origin` is another. Whoever changes something says who they are in the header `user`; without
-it the answer is 400.
+whose `Host` or `Origin` is another. Who changes something under `/api/v3` says who they are in the header
+`user`; without it the answer is 400. Some requests need no user, as in Maestro, and are carried out as
+`anonymous` without one: $anonymous. Reads and all of `/api/v1` need none either.
 
 **Errors.** What an action refuses has the body of Maestro: `{"status", "message", "errors"?, "retryable"?}`,
 where `status` is a word such as `NOT_FOUND`. A request that makes no sense has all its problems in `errors`,
@@ -39,13 +41,14 @@ none, a body that is too large or of another type) is a problem of RFC 9457, `ap
 | 500 | `INTERNAL_ERROR` | our fault; the log of the server has it under the request id |
 | 503 | `INTERNAL_ERROR` | no answer of the database, or no room; `Retry-After` says when to try again |
 
-**Lists** take exactly one of `first` (towards older ones) and `last` (towards newer ones), 1 to 200, and
-`cursor`, which is the id next to which the page lies. `total_count` of a workflow's instances, an instance's
-runs and a workflow's versions is the span of their ids, and that of a flatten view the size of the page, as
-in Maestro. In every other list, with or without a filter, it is how many elements the list has; where that
-is not known, it is absent. It is known if the first page shows the whole list, and in the list of runs with
-`include=count` if the count is exact. Versions and instances of an unknown workflow, and runs of an unknown
-instance, are an empty page.
+**Lists** take `first` (towards older ones) or `last` (towards newer ones), 1 to 200, and `cursor`, which is
+the id next to which the page lies. Both at once are refused with 400. A request with neither gets the first
+$some elements; Maestro's own lists refuse it with 400: $strict. `total_count` of a workflow's
+instances, an instance's runs and a workflow's versions is the span of their ids, and that of a flatten view
+the size of the page, as in Maestro. In every other list, with or without a filter, it is how many elements
+the list has; where that is not known, it is absent. It is known if the first page shows the whole list, and
+in the list of runs with `include=count` if the count is exact. Versions and instances of an unknown workflow,
+and runs of an unknown instance, are an empty page.
 
 **A parameter** that a request does not take is refused with 400: a misspelled filter would list everything,
 and a misspelled `dry_run` would do it.
@@ -130,7 +133,20 @@ def api_reference() -> str:
         f"## `/api/v3`\n\n{_table(_below('/api/v3'))}",
         f"## `/api/v1`\n\n{V1}\n{_table(_below('/api/v1'))}",
     ]
-    return "\n".join([INTRO, *sections])
+    intro = Template(INTRO).substitute(anonymous=_anonymous(), some=SOME, strict=_strict())
+    return "\n".join([intro, *sections])
+
+
+def _anonymous() -> str:
+    """The requests under `/api/v3` that change something or check it, and need no user."""
+    routes = [route for route in _below("/api/v3") if _method(route) != "GET" and not route.opt[USER]]
+    return ", ".join(f"`{_method(route)} {shown_path(_path(route))}`" for route in routes)
+
+
+def _strict() -> str:
+    """The lists that Maestro has, too."""
+    lists = [route for route in _below("/api/v3") if PAGE in inspect.signature(route.fn).parameters]
+    return ", ".join(f"`{shown_path(_path(route))}`" for route in lists)
 
 
 def _below(prefix: str) -> list[Route]:

@@ -46,7 +46,8 @@ STEADY: Final = (
     (re.compile(r"\b\d{4}-\d{2}-\d{2}(?= 12:00:00)"), "2026-11-01"),
     (re.compile(r"\b\d+\.\ds\b"), "0.1s"),
     (re.compile(r" in \d+\.\d+s\b"), " in 0.10s"),
-    (re.compile(r"(?<= by )(?:a user \[)?" + re.escape(getpass.getuser()) + r"\]?"), "ann"),
+    (re.compile(r"(?<= by )" + re.escape(getpass.getuser()) + r"\b"), "ann"),
+    (re.compile(r"(?i)(?<=\buser \[)" + re.escape(getpass.getuser()) + r"(?=\])"), "ann"),
 )
 
 

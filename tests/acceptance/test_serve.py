@@ -115,7 +115,7 @@ def test_a_port_that_is_taken() -> None:
         (("--host", "0.0.0.0"), "it has no authentication"),  # noqa: S104 - that is the point
         (("--port", "high"), "is not a whole number"),
         (("--port", "65536"), "at most 65535"),
-        (("--role", "cook"), "`cook` is no role"),
+        (("--role", "cook"), "`cook` is not a role"),
         (("--role", "engine"), "go together"),
         (("--role", ","), "name at least one"),
         (("--role", "api"), "for one process"),

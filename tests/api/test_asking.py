@@ -91,12 +91,12 @@ async def _close(made: Served) -> None:
 @pytest.mark.parametrize(
     ("wait", "said"),
     [
-        ("soon", "Invalid wait [soon]: it is no duration (write milliseconds"),
-        ("", "it is no duration"),
-        ("-1", "it is no duration"),
+        ("soon", "Invalid wait [soon]: it is not a duration (write milliseconds"),
+        ("", "it is not a duration"),
+        ("-1", "it is not a duration"),
         ("30sec", "did you mean `30s`?"),
         ("11m", "it is too long (at most 10m"),
-        ("0.5ms", "no whole number of milliseconds"),
+        ("0.5ms", "it is not a whole number of milliseconds"),
     ],
 )
 def test_no_time_to_wait(server: Served, wait: str, said: str) -> None:
@@ -108,7 +108,7 @@ def test_no_time_to_wait(server: Served, wait: str, said: str) -> None:
 
 def test_durations_are_those_of_the_settings() -> None:
     assert millis_in("1m 30s") == wait_in("1m 30s") == 90_000
-    with pytest.raises(NoDuration, match="is no duration"):
+    with pytest.raises(NoDuration, match="is not a duration"):
         millis_in("1 2")
     with pytest.raises(InvalidRequest):
         wait_in("9999999999999999999999")

@@ -58,7 +58,8 @@ def test_breakpoints_by_their_short_path(server: Served, method: str) -> None:
     server.step_is(name, "a", "PAUSED", 3)
     server.delete(f"/breakpoints?workflowId={name}&stepId=a")
     server.ended(name, 3)
-    act(server, method, f"/breakpoints/{name}:a/actions/resume", 404)
+    refused = act(server, method, f"/breakpoints/{name}:a/actions/resume", 404)
+    assert f"Step [a] of workflow [{name}] has no breakpoint" in refused["message"]
     act(server, method, "/breakpoints/rubbish/actions/resume", 404)
 
 

@@ -246,10 +246,42 @@ def test_rubbish_in_bodies(server: Served, body: bytes) -> None:
     assert response.json()["message"].startswith("JSON parse error")
 
 
-def test_several_values_in_yaml(server: Served) -> None:
-    for text in ("--- {}\n--- {}\n", ""):
-        response = server.client.post("/api/v3/job-templates/yaml", content=text, headers=YAML)
-        assert response.status_code == 400
+@pytest.mark.parametrize(
+    ("path", "body", "kind"),
+    [
+        ("/workflows", b'{"workflow": {"id": "x", "steps": 1}}', "JSON parse error"),
+        ("/workflows", b'{"workflow": {"id": "x"}, "properties": 1}', "JSON parse error"),
+        ("/workflows", b'{"properties": {"owner": "ann"}}', "Validation failure"),
+        ("/workflows", b'{"workflow": {"id": "x", "steps": [], "params": {"p": {}}}}', "JSON parse error"),
+        (
+            "/workflows",
+            b'{"workflow": {"id": "x", "steps": [], "params": {"p": {"type": "LONG"}}}}',
+            "JSON parse error",
+        ),
+        ("/signals", b"{}", "Validation failure"),
+        ("/job-templates", b'{"owner": "ann"}', "Validation failure"),
+        ("/job-templates", b'{"owner": "ann", "status": 1}', "JSON parse error"),
+        ("/job-templates/yaml", b"owner: [", "YAML parse error"),
+        ("/job-templates/yaml", b"owner: []", "YAML parse error"),
+        ("/job-templates/yaml", b"owner: ann", "Validation failure"),
+        ("/job-templates/yaml", b"--- {}\n--- {}\n", "YAML parse error"),
+        ("/job-templates/yaml", b"", "YAML parse error"),
+        ("/workflows/yaml", b"workflow: [", "YAML parse error"),
+        (
+            "/workflows/yaml",
+            b"workflow: {id: x, owner: a, jobs: [{job: {id: a, type: Nap}}]}",
+            "YAML parse error",
+        ),
+    ],
+)
+def test_a_refused_body_says_what_kind_of_text_it_is(
+    server: Served, path: str, body: bytes, kind: str
+) -> None:
+    """As in Maestro, a required field is validated once the body has been parsed."""
+    headers = YAML if path.endswith("yaml") else JSON
+    response = server.client.post(f"/api/v3{path}", content=body, headers=headers)
+    assert response.status_code == 400
+    assert response.json()["message"].startswith(f"{kind}: ")
 
 
 # -------------------------------------------------------------------------------------------------- faults

@@ -45,6 +45,46 @@ def test_the_same_request_starts_one(server: Served) -> None:
     assert sorted(body["status"] for _status, body in answers) == ["CREATED"] + ["DUPLICATED"] * 7
 
 
+def of_table(value: str) -> dict[str, Any]:
+    return {"request_id": "r-1", "run_params": {"table": {"value": value, "type": "STRING"}}}
+
+
+def test_a_request_id_used_with_other_parameters_is_refused_if_asked_for(server: Served) -> None:
+    server.push("checked")
+    path = START.format("checked").removeprefix("/api/v3")
+    first, check = BODY | of_table("sales"), {"check_request_id": True}
+    assert server.post(path, first, params=check)["status"] == "CREATED"
+    assert server.post(path, first, params=check)["status"] == "DUPLICATED"
+    other = BODY | of_table("returns")
+    assert server.post(path, other)["status"] == "DUPLICATED"  # as Maestro answers
+    steps = first | {"step_run_params": {"a": {"x": {"value": 1, "type": "LONG"}}}}
+    for given, names in ((other, "table"), (BODY | {"request_id": "r-1"}, "table"), (steps, "a:x")):
+        for dry_run in (False, True):
+            refused = server.post(path, given, 409, params=check | {"dry_run": dry_run})
+            wanted = (
+                f"run checked/1, which was started with other parameters: {names} (use another request id"
+            )
+            assert wanted in refused["message"]
+    listed = server.get("/workflows/checked/instances", params={"first": 10})
+    assert [each["workflow_instance_id"] for each in listed["elements"]] == [1]
+    server.push("another")  # a request id belongs to a workflow
+    made = server.post(START.format("another").removeprefix("/api/v3"), other, params=check)
+    assert (made["status"], made["workflow_id"]) == ("CREATED", "another")
+
+
+def test_the_request_id_of_a_restart_is_refused_if_asked_for(server: Served) -> None:
+    server.push("restarted")
+    server.start("restarted")
+    server.ended("restarted")
+    again = {"restart_policy": "RESTART_FROM_BEGINNING", "request_id": "r-2"}
+    server.post("/workflows/restarted/instances/1/actions/restart", again)
+    path = START.format("restarted").removeprefix("/api/v3")
+    refused = server.post(path, BODY | {"request_id": "r-2"}, 409, params={"check_request_id": True})
+    assert refused["message"].endswith(
+        "run restarted/1/2, which a restart made (use another request id to start a new run)"
+    )
+
+
 def test_each_is_refused_for_itself(server: Served) -> None:
     server.push("mixed", run_strategy="PARALLEL")
     asked = [{"request_id": "r"}, {"run_params": {"x": {"value": 1, "type": "NONSENSE"}}}, {}]

@@ -204,6 +204,8 @@ def test_breakpoints(server: Served) -> None:
     assert (made["workflow_id"], made["step_id"], made["created_by"]) == ("broken", "b", "ann")
     query = "?workflowId=broken&stepId=b"
     assert server.get(PLACE + query) == [made]
+    narrow = {"workflow_id": "broken", "step_id": "b", "workflow_instance_id": 1}
+    assert "send only workflow_id and step_id" in server.post(PLACE, narrow, 400)["message"]
     server.start("broken")
     server.start("broken")
     for instance in (1, 2):

@@ -273,7 +273,7 @@ def test_iterations_over_http(server: Served) -> None:
     refused = {
         "inner?first=5&sort=fast": "Invalid sort [fast]",
         "inner?last=5&sort=longest": "is read from its beginning on",
-        "plain/iterations/map": "is no loop, and not inside one",
+        "plain/iterations/map": "is neither a loop nor inside one",
     }
     for path, said in refused.items():
         assert said in server.get(f"{base}/{path}", 400)["message"]

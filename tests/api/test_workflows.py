@@ -259,7 +259,7 @@ def test_validation(server: Served) -> None:
     bad = server.put("/workflows/actions/validate", 400, json={"workflow": {"id": "x", "steps": []}})
     assert bad["errors"]
     bad = server.put("/workflows/actions/validate/yaml", 400, content="workflow: [", headers=YAML)
-    assert bad["message"].startswith("JSON parse error")
+    assert bad["message"].startswith("YAML parse error")
     cyclic = {"a": {"expression": "b;", "type": "LONG"}, "b": {"expression": "a;", "type": "LONG"}}
     body = definition("checked")
     body["workflow"] = {"id": "checked", "steps": [noop("a")], "params": cyclic}

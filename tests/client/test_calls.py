@@ -87,6 +87,18 @@ def test_the_same_request_never_starts_two(client: Any, server: Served) -> None:
     assert client.start(name).workflow_instance_id != first.workflow_instance_id
 
 
+def test_a_request_id_used_with_other_parameters_is_a_conflict(client: Any, server: Served) -> None:
+    name = fresh()
+    server.push(name)
+    request_id = fresh("request")
+    given = {"rates": [0.1, 1], "days": {"b": "2", "a": "1"}}
+    first = client.start(name, params=given, request_id=request_id)
+    again = client.start(name, params=given | {"days": {"a": "1", "b": "2"}}, request_id=request_id)
+    assert again.workflow_instance_id == first.workflow_instance_id
+    with pytest.raises(Conflict, match="with other parameters: days, more"):
+        client.start(name, params=given | {"days": {"a": "1"}, "more": True}, request_id=request_id)
+
+
 def test_plain_values_are_parameters(client: Any, server: Served) -> None:
     name = fresh()
     server.push(name)

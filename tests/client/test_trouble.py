@@ -240,7 +240,7 @@ def test_statuses_are_errors(make: Make, status: int, kind: type[StrettoError]) 
         (answer(400, ""), "status 400$"),
         (answer(302, "", "location: https://x/"), r"status 302 \(it leads to https://x/\)"),
         (answer(403, '{"detail": "The host is not ours"}'), "^The host is not ours$"),
-        (answer(200, "<html>"), "can not be understood: it is no JSON"),
+        (answer(200, "<html>"), "can not be understood: it is not JSON"),
         (answer(200, '{"workflow_id": 7}'), "can not be understood: .*workflow_id"),
         (answer(400, '{"message": "Validation failure", "errors": ["a"]}'), "^a$"),
         (answer(400, '{"message": "Validation failure", "errors": ["a", "b"]}'), r"^a \(and 1 more\)$"),
@@ -275,7 +275,7 @@ def test_a_server_that_is_not_ready(make: Make) -> None:
 )
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
 def test_addresses_that_are_none(kind: Any, url: str) -> None:
-    with pytest.raises(InvalidRequest, match="no address of a server"):
+    with pytest.raises(InvalidRequest, match="not the address of a server"):
         kind(url)
 
 

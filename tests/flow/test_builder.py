@@ -98,12 +98,12 @@ def test_everything_that_is_missing_is_said_at_once() -> None:
     assert problems == [
         "the step id `a` is used twice",
         f"the handler `alrt` of step `a` is not registered: registered are {known}",
-        "step `a` waits for `b`, which is no step",
-        "step `a` takes `dya`, which is no parameter: did you mean `day`?",
+        "step `a` waits for `b`, which is not a step",
+        "step `a` takes `dya`, which is not a parameter: did you mean `day`?",
         "step `a` has no option `timeuot`: did you mean `timeout`?",
         f"the function `unheard_of` of step `c` is not registered: registered are {known}",
-        "step `c` takes `aa`, which is no step: did you mean `a`?",
-        "the workflow returns `z`, which is no step",
+        "step `c` takes `aa`, which is not a step: did you mean `a`?",
+        "the workflow returns `z`, which is not a step",
     ]
     assert str(caught.value).startswith("the workflow `wrong` can not be built, 8 problems: tests/flow/test_")
 

@@ -1,4 +1,4 @@
-"""A process of the old release: python -m tests.flow_engine.release URL.
+"""A process of the old release: python release.py URL.
 
 It says `ready` once it runs, and on SIGTERM it hands its runs over and ends.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from stretto.flow.engine import Engine
 from stretto.flow.steps import step
-from stretto.flow.workflow import workflow
+from stretto.flow.workflow import Flow, workflow
 
 SETTINGS = {
     "node.beat_every": "200ms",
@@ -35,7 +35,9 @@ async def main(url: str, *known: Any) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with Engine(url, config=SETTINGS, on_stop="hand_over") as engine:
         engine.register(*known)
-        await engine.publish(before)
+        for each in known:
+            if isinstance(each, Flow):
+                await engine.publish(each)
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await stop.wait()

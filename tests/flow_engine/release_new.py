@@ -1,4 +1,4 @@
-"""A process of the new release, with one more function: python -m tests.flow_engine.release_new URL."""
+"""A process of the new release, with two more functions: python release_new.py URL."""
 
 import asyncio
 import sys
@@ -19,5 +19,20 @@ def after(number: int) -> int:
     return base(extra(base(number)))
 
 
+@step(name="release_listed")
+async def listed(number: int) -> list[int]:
+    return [number, number + 1]
+
+
+@workflow(id="release_mapped", run_strategy="parallel")
+def mapped(number: int) -> list[int]:
+    return extra.map(listed(number))
+
+
+@workflow(id="release_family", run_strategy="parallel")
+def family(number: int) -> int:
+    return base(after(number))
+
+
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], base, extra, before, after))
+    asyncio.run(main(sys.argv[1], base, extra, listed, before, after, mapped, family))

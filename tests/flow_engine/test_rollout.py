@@ -1,6 +1,7 @@
 """An old and a new release on one database: runs go on where their functions are known, and none fails."""
 
 import asyncio
+import os
 import random
 import signal
 import subprocess
@@ -13,17 +14,19 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from tests.flow_engine.flows import finish
-from tests.flow_engine.release import base, before
+from tests.flow_engine.release import SETTINGS, base, before
 from tests.flow_engine.release_new import after, extra
-from tests.node.test_driver import until
 
 from stretto.cli.main import cli
 from stretto.flow.engine import Engine, Run
-from stretto.model.errors import InvalidRequest
+from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import RunStatus
 
-MODULES = {"old": "tests.flow_engine.release", "new": "tests.flow_engine.release_new"}
-ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+FILES = {"old": HERE / "release.py", "new": HERE / "release_new.py"}
+IDS = {"old": ["release_before"], "new": ["release_after", "release_mapped", "release_family"]}
+PATH = os.environ.get("PYTHONPATH")
 WITHIN = 240.0  # seconds after which a test that waits for something gives up
 
 
@@ -37,8 +40,9 @@ class Fleet:
     def start(self, name: str) -> None:
         """`old1`, `new2`: a release, and a number."""
         self._processes[name] = subprocess.Popen(  # noqa: S603 - our own
-            [sys.executable, "-m", MODULES[name.rstrip("0123456789")], self.url],
+            [sys.executable, "-P", FILES[name.rstrip("0123456789")], self.url],
             cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), PATH)))},
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -72,56 +76,69 @@ def fleet(url: str) -> Iterator[Fleet]:
         made.end()
 
 
-async def submit(engine: Engine, flow: Any, count: int) -> list[Run[int]]:
-    return [await engine.submit(flow, number=number) for number in range(count)]
+async def submit(engine: Engine, ids: list[str], count: int) -> list[Run[Any]]:
+    return [await engine.submit(each, number=number) for number in range(count) for each in ids]
 
 
-async def all_succeeded(engine: Engine, runs: list[Run[int]]) -> None:
+async def all_succeeded(engine: Engine, runs: list[Run[Any]]) -> None:
     await engine.wait_all(runs, timeout=WITHIN)
-    statuses = [await run.status() for run in runs]
-    assert statuses == [RunStatus.SUCCEEDED] * len(runs)
+    ended = [(run.key.workflow_id, await run.status(), (await run.wait()).error) for run in runs]
+    assert ended == [(run.key.workflow_id, RunStatus.SUCCEEDED, None) for run in runs]
 
 
-async def rolling(url: str) -> None:
-    """40 runs while the new release is deployed, rolled back, and deployed again."""
+async def rolling(url: str, count: int) -> None:
+    """Runs while the new release is deployed, rolled back, and deployed again. The engine that submits them
+    is a process of neither release, and knows the functions of the new one no more than the old one does.
+    """
     with fleet(url) as releases:
         await asyncio.to_thread(releases.start, "old1")
-        async with Engine(url, submit_only=True) as engine:
-            runs = await submit(engine, before, 10)
-            runs += await submit(engine, after, 10)  # which only the next release can finish
-            await all_succeeded(engine, runs[:10])
-            waits = await first_wait(runs[10])
-            assert "no running process knows the function `release_extra`" in waits
-            await asyncio.to_thread(releases.start, "new1")  # beside the old one, which owns the runs
+        await asyncio.to_thread(releases.start, "new1")  # which publishes its workflows
+        await asyncio.to_thread(releases.replace, "new1", "old2")  # and is rolled back
+        async with Engine(url, config=SETTINGS) as engine:
+            runs = await submit(engine, IDS["old"], count) + await submit(engine, IDS["new"], count)
+            await all_succeeded(engine, runs[:count])
+            child = await last_child(engine, 2 * count)
+            for run, function in ((runs[count], "extra"), (runs[count + 1], "listed"), (child, "extra")):
+                assert f"no running process knows the function `release_{function}`" in await first_wait(run)
+            await asyncio.to_thread(releases.start, "new2")  # beside the old ones, which own runs
             await all_succeeded(engine, runs)
-            runs += await submit(engine, after, 5)
-            await asyncio.to_thread(releases.replace, "new1", "old2")  # and back
-            runs += await submit(engine, after, 5) + await submit(engine, before, 5)
-            await all_succeeded(engine, runs[-5:])
-            await asyncio.to_thread(releases.replace, "old1", "new2")
-            await asyncio.to_thread(releases.replace, "old2", "new3")
-            runs += await submit(engine, after, 5)
+            assert [await run.result() for run in runs[count : count + 3]] == [0, [0, 10], 0]
+            runs = await submit(engine, IDS["new"], count)
+            await asyncio.to_thread(releases.replace, "new2", "old3")  # back, under way
+            runs += await submit(engine, IDS["new"], count) + await submit(engine, IDS["old"], count)
+            await all_succeeded(engine, runs[-count:])
+            for old, new in (("old1", "new3"), ("old2", "new4"), ("old3", "new5")):
+                await asyncio.to_thread(releases.replace, old, new)
             await all_succeeded(engine, runs)
-            assert len(runs) == 40
-            assert [await run.result() for run in runs[10:20]] == [number * 10 for number in range(10)]
 
 
-async def first_wait(run: Run[int]) -> str:
+async def last_child(engine: Engine, number: int) -> Run[Any]:
+    """The last instance of a workflow that is submitted, and started as a subworkflow as often."""
+    async with asyncio.timeout(WITHIN):
+        while True:
+            try:
+                return await engine.get("release_after", number)
+            except NotFound:
+                await asyncio.sleep(0.02)
+
+
+async def first_wait(run: Run[Any]) -> str:
     """Why a run waits, once it waits for a function."""
-
-    async def waits() -> bool:
-        return "no running process" in str(await run.why())
-
-    await until(waits)
-    return str(await run.why())
-
-
-def test_40_runs_survive_a_deployment_forwards_and_back(url: str) -> None:
-    finish(rolling(url), WITHIN)
+    async with asyncio.timeout(WITHIN):
+        while "no running process" not in (said := str(await run.why())):
+            assert not (await run.status()).is_terminal, (run.key, said)
+            await asyncio.sleep(0.02)
+    return said
 
 
-def test_40_runs_survive_a_deployment_on_postgresql(postgresql_url: str) -> None:
-    finish(rolling(postgresql_url), WITHIN)
+def test_runs_survive_a_deployment_forwards_and_back(url: str) -> None:
+    finish(rolling(url, 1), WITHIN)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("database", ["url", "postgresql_url"])
+def test_44_runs_survive_a_deployment(database: str, request: pytest.FixtureRequest) -> None:
+    finish(rolling(request.getfixturevalue(database), 4), WITHIN)
 
 
 @pytest.mark.prove
@@ -129,13 +146,13 @@ def test_200_runs_survive_releases_that_come_and_go_and_are_killed(postgresql_ur
     async def work() -> None:
         dice = random.Random(7)  # noqa: S311 - dice, not secrets
         with fleet(postgresql_url) as releases:
-            names = ["old1", "new2"]
+            names = ["new2", "old1"]
             for name in names:
                 await asyncio.to_thread(releases.start, name)
             async with Engine(postgresql_url, submit_only=True) as engine:
-                runs: list[Run[int]] = []
+                runs: list[Run[Any]] = []
                 for number in range(3, 13):
-                    runs += await submit(engine, after, 10) + await submit(engine, before, 10)
+                    runs += await submit(engine, ["release_before", *IDS["new"]], 5)
                     name = f"{dice.choice(['old', 'new'])}{number}"
                     how = dice.choice([signal.SIGTERM, signal.SIGKILL])
                     await asyncio.to_thread(releases.replace, names.pop(0), name, how)

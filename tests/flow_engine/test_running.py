@@ -159,7 +159,7 @@ def test_required_parameters_are_known_by_id_too() -> None:
 def test_what_is_no_workflow_is_refused() -> None:
     async def work() -> None:
         async with Engine("memory") as engine:
-            with pytest.raises(InvalidRequest, match="a `list` is no workflow"):
+            with pytest.raises(InvalidRequest, match="a `list` is not a workflow"):
                 await engine.submit([])  # type: ignore[call-overload]
             with pytest.raises(NotFound):
                 await engine.submit("nowhere")

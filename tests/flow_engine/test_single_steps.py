@@ -75,7 +75,7 @@ def test_a_program_without_a_loop_runs_a_step() -> None:
         ),
         (plain, {"number": 1}, "`plain` is a plain function, and no workflow"),
         (Shop().close, {}, "`close` is a plain function, and no workflow"),
-        (42, {}, "an `int` is no workflow"),
+        (42, {}, "an `int` is not a workflow"),
     ],
 )
 def test_what_can_not_be_run(given: object, values: dict[str, object], said: str) -> None:

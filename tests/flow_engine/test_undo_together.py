@@ -56,9 +56,7 @@ def test_a_newer_run_does_not_stop_the_undo_of_a_child() -> None:
             trip = await engine.submit(last_trip)
             await seen("undo first")
             second = await engine.submit(last_only, name="second")
-            third = await engine.submit(
-                last_only, name="third"
-            )  # two runs have not ended: it is taken all the same
+            third = await engine.submit(last_only, name="third")
             assert (await second.wait(30)).status == "STOPPED"
             GATES["undo"].set()
             state = await trip.wait(30)

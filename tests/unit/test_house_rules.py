@@ -202,6 +202,14 @@ def test_the_readme_names_every_package() -> None:
     assert {row[0] for row in rows(ROOT / "README.md", "The packages")} == packages
 
 
+@pytest.mark.parametrize("name", ["README.md", "llms.txt"])
+def test_a_reader_finds_every_guide_once(name: str) -> None:
+    guides = [*DOCS.glob("how-to/*.md"), *DOCS.glob("tutorial/*.md")]
+    pages = {str(page.relative_to(ROOT)) for page in guides}
+    section = text_of(ROOT / name).partition("\n## Doc")[2]
+    assert sorted(re.findall(r"\]\((docs/(?:how-to|tutorial)/[^)#]+)", section)) == sorted(pages)
+
+
 # -------------------------------------------------------------------------------------------------- make
 def test_every_target_of_make_is_in_the_guide() -> None:
     targets = set(re.findall(r"^([a-z]+):.*##", text_of(ROOT / "Makefile"), re.MULTILINE))

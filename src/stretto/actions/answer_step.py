@@ -108,7 +108,7 @@ def check_waits(record: AttemptRecord, step: AnyStep | None) -> None:
     where = f"Step attempt {record.key} does not wait for an answer"
     # A step that is not in the definition was added while the run went on: its owner knows what it is.
     if step is not None and kind_of(step) is not Kind.WAIT:
-        raise WrongState(f"{where}: it is no Wait step")
+        raise WrongState(f"{where}: it is not a Wait step")
     said = "" if record.answer is None else answered_by(record.answer)
     if record.status.is_terminal:
         raise WrongState(f"{where}: it has ended {record.status}{said}")
@@ -130,7 +130,7 @@ async def _check_to_come(store: Store, run: RunRow, attempt: AttemptKey, step: A
         raise NotFound(f"Cannot find step attempt {attempt}", hint=f"the newest attempt is {number}")
     where = f"Step attempt {attempt} does not wait for an answer"
     if kind_of(step) is not Kind.WAIT:
-        raise WrongState(f"{where}: it is no Wait step")
+        raise WrongState(f"{where}: it is not a Wait step")
     if run.record.status.is_terminal:
         raise WrongState(f"{where}: its run has ended {run.record.status}")
 

@@ -53,7 +53,8 @@ async def get_job_template(
     check_role(caller, Role.VIEWER, "see job templates")
     found = await store.template(job_type, version)
     if found is None:
-        raise NotFound(f"Cannot find job template [{job_type}][{version}]")
+        hint = "name another version with `version=`" if version == DEFAULT_VERSION else None
+        raise NotFound(f"Cannot find job template [{job_type}][{version}]", hint=hint)
     return found
 
 

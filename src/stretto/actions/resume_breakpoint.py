@@ -5,7 +5,7 @@ from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.breakpoint_place import found_under
 from stretto.actions.reading.breakpoints import all_paused
 from stretto.actions.resume_attempt import resume_paused
-from stretto.engine.breakpoints import Where, no_such_breakpoint
+from stretto.engine.breakpoints import no_breakpoint
 from stretto.model.timeline import ActionEvent
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
@@ -19,12 +19,16 @@ async def resume_breakpoint(
     places = await found_under(store, workflow_id, step_id)
     places = [each for each in places if await store.breakpoints(each, step_id)]
     if not places:
-        raise no_such_breakpoint(workflow_id, step_id, Where())
+        raise no_breakpoint(workflow_id, step_id)
     resumed = sum([await resume_held(store, caller, each, step_id, hints) for each in places])
-    message = f"User [{caller.name}] resumed [{resumed}] step attempts"
+    message = f"User [{caller.name}] resumed {attempts_text(resumed)}"
     return ActionEvent(
         timestamp=await store.now(), action="RESUME", author=caller.user, message=message, info=resumed
     )
+
+
+def attempts_text(count: int) -> str:
+    return f"[{count}] step attempt{'' if count == 1 else 's'}"
 
 
 async def resume_held(store: Store, caller: Caller, kept: str, step_id: str, hints: Hints) -> int:

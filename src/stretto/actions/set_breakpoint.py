@@ -21,8 +21,9 @@ async def set_breakpoint(store: Store, caller: Caller, request: BreakpointReques
     )
     if any(each is not None for each in narrow):
         raise InvalidRequest(
-            f"A breakpoint of step [{request.workflow_id}][{request.step_id}] can not be set for a version,"
-            " an instance, a run or an attempt"
+            f"Can not set a breakpoint on step [{request.workflow_id}][{request.step_id}] for a single"
+            " version, instance, run or attempt: a breakpoint applies to every run of the workflow",
+            hint="send only workflow_id and step_id",
         )
     wanted = StepBreakpoint(
         workflow_id=await kept_under(store, request.workflow_id, request.step_id),

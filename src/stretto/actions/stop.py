@@ -64,7 +64,7 @@ def decide_end(state: RunState, now: int, caller: Caller, action: RunAction, why
     """What ending comes down to in each phase."""
     status = ENDS_IN[action]
     if state.status is status:
-        info = f"Run {state.key} has ended {status} already"
+        info = f"Run {state.key} has already ended {status}"
         return Ruling(answer=answer_of(state, now, info, status))
     if state.status.is_terminal:
         raise WrongState(

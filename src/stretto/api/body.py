@@ -1,6 +1,6 @@
 """Bodies of requests -> records; every problem of a body at once, with its path."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar, overload
 
 import msgspec
@@ -13,7 +13,7 @@ from stretto.definition import Limits, parse
 from stretto.definition.parse import Options
 from stretto.definition.reading.read import Format, Source, Unreadable
 from stretto.model.errors import InvalidDefinition, InvalidRequest
-from stretto.model.problem import Problem
+from stretto.model.problem import Code, Problem, keys_in
 from stretto.model.wire import codec_of
 from stretto.model.workflow import Definition
 
@@ -22,7 +22,8 @@ T = TypeVar("T")
 JSON: Final = ("application/json",)
 YAML: Final = ("application/yaml", "application/x-yaml", "text/yaml")
 MEDIA_TYPES: Final = {Format.JSON: JSON[0], Format.YAML: YAML[0]}  # as we write them
-NOT_READ: Final = "JSON parse error"
+NOT_READ: Final = {Format.JSON: "JSON parse error", Format.YAML: "YAML parse error"}
+NOT_VALID: Final = "Validation failure"  # it can be read, and lacks something
 
 
 def check_media_type(given: str | None, wanted: tuple[str, ...]) -> None:
@@ -61,20 +62,31 @@ def _record(tp: Any, text: bytes, limits: Limits, form: Format) -> Any:
     try:
         documents = Source(text, limits, form).documents
     except Unreadable as unreadable:
-        raise refused(unreadable.problems) from None
+        raise refused(unreadable.problems, form) from None
     if len(documents) != 1 or documents[0] is None:
-        raise InvalidRequest(f"{NOT_READ}: the body holds no value, or several")
+        raise InvalidRequest(f"{NOT_READ[form]}: the body holds no value, or several")
     problems: list[Problem] = []
     record = codec_of(tp).decode(documents[0], None, problems)
     if problems:
-        raise refused(problems)
+        raise refused(problems, form)
     return record
 
 
-def refused(problems: tuple[Problem, ...] | list[Problem]) -> InvalidRequest:
-    """A body that can not be read, as Maestro's clients hear of it."""
+def refused(problems: Sequence[Problem], form: Format) -> InvalidRequest:
+    """A body that can not be read, or that lacks fields, as Maestro's clients hear of it."""
+    kind = NOT_VALID if all(map(_lacks_field, problems)) else NOT_READ[form]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return InvalidRequest(f"{NOT_READ}: {problems[0]}{more}", details=[str(each) for each in problems])
+    return InvalidRequest(f"{kind}: {problems[0]}{more}", details=[str(each) for each in problems])
+
+
+def _lacks_field(problem: Problem) -> bool:
+    """Maestro validates required fields after it has parsed the body. Without the `type` of a parameter, and
+    without its value, it can not parse one.
+    """
+    if problem.code != Code.MISSING_FIELD:
+        return False
+    *around, last = keys_in(problem.path)
+    return last != "type" and around[-1:] != ["params"]
 
 
 async def read_definition(call: Call, text: bytes, form: Format) -> Definition:
@@ -87,4 +99,4 @@ async def read_definition(call: Call, text: bytes, form: Format) -> Definition:
     try:
         return await offload(len(text) // CHARACTERS, parse, text, options)
     except InvalidDefinition as invalid:
-        raise refused(invalid.problems) from None
+        raise refused(invalid.problems, form) from None

@@ -44,6 +44,7 @@ SOME: Final = 50  # elements of a list, where nobody says how many
 READS: Final = "reads"
 FORM: Final = "form"
 USER: Final = "user"
+PAGE: Final = "page"  # the parameter of a list that wants to hear how many
 ERRORS: Final = "errors"  # the type of refusals, where it is not that of the rest
 MEDIA: Final = "media"
 _NAME: Final = re.compile(r"\{(\w+)\}")
@@ -93,7 +94,7 @@ def _get_asking(dry_run: Flag = False, reason: Text = "", request_id: OptionalTe
 
 PROVIDED: Final = {
     "asking": Provide(_get_asking, sync_to_thread=False),
-    "page": Provide(_get_page, sync_to_thread=False),
+    PAGE: Provide(_get_page, sync_to_thread=False),
     "part": Provide(_get_list, sync_to_thread=False),
 }
 

@@ -128,5 +128,5 @@ def answer_line(line: str, around: Environment) -> str:
     except (ValueError, TypeError, KeyError, AttributeError, CaseError, RecursionError) as error:
         name = case.get("id") if isinstance(case, dict) else None
         place = {"line": None, "column": None}
-        data = {"id": name, "error": {"kind": "case", "message": f"This is no case: {error}", **place}}
+        data = {"id": name, "error": {"kind": "case", "message": f"This is not a case: {error}", **place}}
     return json.dumps(data)

@@ -50,8 +50,8 @@ def command(  # noqa: PLR0913 - one for each option
     server listens on this machine only, and trusts the name that the header `user` brings.
 
     Everything is kept in a database, by default stretto.db in the user's data folder. Several servers may
-    share one on PostgreSQL or MariaDB: some with `--role api`, others with `--role engine,scheduler`. One
-    without the role api answers to /health and /ready alone.
+    share one, SQLite on one machine, PostgreSQL and MariaDB on many: some with `--role api`, others with
+    `--role engine,scheduler`. One without the role api answers to /health and /ready alone.
 
     Steps in Python call functions of the code that `--app` names: an importable module, a file or a folder.
     What `--load` publishes from a Python file brings its code along.

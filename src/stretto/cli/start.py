@@ -31,7 +31,11 @@ from stretto.cli.target import Given, server_of
 @click.option(
     "--version", default="latest", show_default=True, help="A number, or `active`, `latest` or `default`."
 )
-@click.option("--request-id", metavar="ID", help="The same one never starts two runs.")
+@click.option(
+    "--request-id",
+    metavar="ID",
+    help="The same one never starts two runs. With other parameters it is refused.",
+)
 @click.option("--wait", is_flag=True, help="Wait until the run has ended.")
 @click.option("--follow", is_flag=True, help="The same, and say how its steps go.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object.")

@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stretto.cli.address import ADDRESS, Address, readable
+from stretto.cli.address import ADDRESS, Address, readable, run_text
 from stretto.cli.config_options import server_options
 from stretto.cli.remote.reading import name_of
 from stretto.cli.remote.server import talking
 from stretto.cli.target import Given, server_of
+from stretto.engine.records import RunKey
+from stretto.model.errors import InvalidRequest, WrongState
 from stretto.model.response import InstanceActionResponse, StepActionResponse
 from stretto.model.wire import encode, to_json
 
@@ -46,7 +48,10 @@ def command(  # noqa: PLR0913 - one for each option
     """
     remote = server_of(Given(config_file, assignments, server, context=context, user=user))
     with talking(remote) as client:
-        made = _stopped(client, address, reason, kill=kill)
+        try:
+            made = _stopped(client, address, reason, kill=kill)
+        except InvalidRequest as error:
+            raise (_ended_before(client, address, kill=kill) or error) from None
     if as_json:
         click.echo(to_json(encode(made)))
     else:
@@ -64,6 +69,20 @@ def _stopped(
         return client.kill(found, reason=reason) if kill else client.stop(found, reason=reason)
     end = client.kill_step if kill else client.stop_step
     return end(found, found.step_id, reason=reason)
+
+
+def _ended_before(client: "Client", address: Address, *, kill: bool) -> WrongState | None:
+    """The refusal in the words of this command; None: the run has not ended, so there is another reason."""
+    if address.path is not None:
+        return None
+    run = client.run(name_of(address))
+    status = run.run_status
+    if not status.is_terminal:
+        return None
+    name = run_text(RunKey(run.workflow_id, run.workflow_instance_id, run.workflow_run_id))
+    return WrongState(
+        f"{name} has already ended {status}, so it can not be {'killed' if kill else 'stopped'}"
+    )
 
 
 def _said(made: InstanceActionResponse | StepActionResponse) -> str:

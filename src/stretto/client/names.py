@@ -73,7 +73,7 @@ def server_url(text: str) -> str:
     full = text if "://" in text else f"http://{text}"
     if not _is_address(full):
         raise InvalidRequest(
-            f"`{text[:200]}` is no address of a server", hint="such as http://127.0.0.1:8080"
+            f"`{text[:200]}` is not the address of a server", hint="such as http://127.0.0.1:8080"
         )
     return full.rstrip("/")
 

@@ -102,7 +102,7 @@ def body_of(tp: Any, fields: dict[str, str]) -> Any:
     try:
         record, problems = decode(tp, loads(fields.get("data", "")))
     except ValueError:
-        raise Internal("an event of the server can not be understood: it is no JSON") from None
+        raise Internal("an event of the server can not be understood: it is not JSON") from None
     wrong = [each for each in problems if each.code != Code.UNKNOWN_FIELD]
     if wrong:
         raise Internal(f"an event of the server can not be understood: {wrong[0]}")

@@ -109,7 +109,7 @@ class Talking:
         try:
             value = loads(answer.body)
         except ValueError:
-            raise not_understood(self.server, "it is no JSON") from None
+            raise not_understood(self.server, "it is not JSON") from None
         record, problems = decode(ask.reads, value)
         wrong = [each for each in problems if each.code != Code.UNKNOWN_FIELD]
         if wrong:

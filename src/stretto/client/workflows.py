@@ -131,7 +131,8 @@ class WorkflowCalls(Talking):
         request_id: str | None = None,
     ) -> Talk[StartResponse]:
         """Start an instance, as far as the run strategy lets it. The same `request_id` never starts two; who
-        gives none gets one of its own, so that the request can be sent again when its answer is lost.
+        gives none gets one of its own, so that the request can be sent again when its answer is lost. One
+        that was used with other parameters is a `Conflict`.
         `step_params`: parameters of single steps, by step id.
         """
         if request_id == "":  # a variable that nobody has set: it must not start one run more each time
@@ -144,7 +145,9 @@ class WorkflowCalls(Talking):
             step_run_params=step_params_of(step_params),
         )
         path = f"{_version_path(workflow_id, version)}/actions/start"
-        return self._act(StartResponse, path, request, again=Again.SAFE, include=QUEUED)
+        return self._act(
+            StartResponse, path, request, again=Again.SAFE, include=QUEUED, check_request_id=True
+        )
 
 
 def _version_path(workflow_id: str, version: str | int) -> str:

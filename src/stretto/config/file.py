@@ -71,7 +71,7 @@ def _named(name: str, origin: Origin, around: Surroundings) -> Chosen:
     if not name:
         bad = BadValue(Code.EMPTY, "it names no file", "name one, or leave it out")
     elif Path(name).suffix.lower() not in SUFFIXES:
-        message = f"{shown(name)} is no file of settings by its name"
+        message = f"{shown(name)} is not the name of a settings file"
         bad = BadValue(Code.UNKNOWN_VALUE, message, f"the name ends in {', '.join(SUFFIXES[:-1])} or .yml")
     else:
         return Chosen(around.folder / name, origin.name)

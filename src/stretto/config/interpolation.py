@@ -33,7 +33,7 @@ def filled_in(text: str, variables: Mapping[str, str]) -> str:
                 ConfigCode.BAD_VARIABLE, f"`${{{shown}` has no `}}`", "`$${` stands for `${` itself"
             )
         if not _NAME.fullmatch(name):
-            message = f"`{shown}` is no name of a variable"
+            message = f"`{shown}` is not the name of a variable"
             raise BadValue(ConfigCode.BAD_VARIABLE, message, "write `${VAR}` or `${VAR:default}`")
         if default.startswith("-"):
             message = f"`${{{name}:-...}}` is how a shell writes it"

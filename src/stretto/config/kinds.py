@@ -228,7 +228,7 @@ class Modules(msgspec.Struct, frozen=True):
         if isinstance(value, str):
             return self.parse(value)
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise BadValue(Code.WRONG_TYPE, f"{shown(value)} is no list of modules", _MODULES_HINT)
+            raise BadValue(Code.WRONG_TYPE, f"{shown(value)} is not a list of modules", _MODULES_HINT)
         return self.parse(",".join(value))
 
     def parse(self, text: str) -> tuple[str, ...]:

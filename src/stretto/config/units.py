@@ -53,7 +53,7 @@ class Duration(msgspec.Struct, frozen=True):
         if isinstance(value, str):
             return self.parse(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise BadValue(Code.BAD_DURATION, f"{shown(value)} is no duration", DURATION_HINT)
+            raise BadValue(Code.BAD_DURATION, f"{shown(value)} is not a duration", DURATION_HINT)
         return self._counted(value)
 
     def parse(self, text: str) -> int:
@@ -69,7 +69,7 @@ class Duration(msgspec.Struct, frozen=True):
         within(millis, self.least, self.most, self, self.unit)
         number, rest = divmod(millis, self.unit)
         if rest:
-            message = f"{duration_text(millis)} is no whole number of {_WORDS[self.unit]}"
+            message = f"{duration_text(millis)} is not a whole number of {_WORDS[self.unit]}"
             raise BadValue(Code.BAD_DURATION, message)
         return number
 
@@ -88,7 +88,7 @@ class Size(msgspec.Struct, frozen=True):
         if isinstance(value, str):
             return self.parse(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise BadValue(ConfigCode.BAD_SIZE, f"{shown(value)} is no size", _SIZE_HINT)
+            raise BadValue(ConfigCode.BAD_SIZE, f"{shown(value)} is not a size", _SIZE_HINT)
         return within(value, self.least, self.most, self)
 
     def parse(self, text: str) -> int:
@@ -96,14 +96,14 @@ class Size(msgspec.Struct, frozen=True):
         if size is None:
             part = _PART.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
             if part is None:
-                raise BadValue(ConfigCode.BAD_SIZE, f"{shown(text)} is no size", _SIZE_HINT)
+                raise BadValue(ConfigCode.BAD_SIZE, f"{shown(text)} is not a size", _SIZE_HINT)
             number, unit = part.groups()
             if unit.lower() not in SIZES:
                 message = f"{shown(text)} has the unit `{unit}`, which is none of B, KB, MB, GB"
                 raise BadValue(ConfigCode.BAD_SIZE, message, _SIZE_HINT)
             total = Decimal(number) * SIZES[unit.lower()]
             if total % 1:
-                raise BadValue(ConfigCode.BAD_SIZE, f"{shown(text)} is no whole number of bytes")
+                raise BadValue(ConfigCode.BAD_SIZE, f"{shown(text)} is not a whole number of bytes")
             size = int(total)
         return within(size, self.least, self.most, self)
 

@@ -100,6 +100,13 @@ def no_such_breakpoint(workflow_id: str, step_id: str, where: Where) -> NotFound
     )
 
 
+def no_breakpoint(workflow_id: str, step_id: str) -> NotFound:
+    return NotFound(
+        f"Step [{step_id}] of workflow [{workflow_id}] has no breakpoint",
+        hint="GET /api/v3/breakpoints lists the breakpoints; GET /api/v3/paused lists the paused attempts",
+    )
+
+
 def not_paused(workflow_id: str, step_id: str, where: Where) -> NotFound:
     return NotFound(
         f"No paused attempt is resumed because step attempt with identifier"

@@ -182,7 +182,7 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     outputs: Mapping[str, Any] = {}
     child: RunKey | None = None
     asks: Asked | None = None  # of a Wait step, once it waits
-    answer: Answer | None = None  # to that; None: nobody has answered, or it is no Wait step
+    answer: Answer | None = None  # to that; None: nobody has answered, or it is not a Wait step
     counted: int | None = None  # version of the totals that its child told last
     leaves: RollupOverview | None = None  # all that ran in its loop, once that has ended
     earlier_leaves: RollupOverview | None = None  # the same of the attempts before it, in this run

@@ -128,7 +128,7 @@ class Rollup:
         """Count the leaves of another tree no more; it must be a part of this one."""
         for status, count in other.counts.items():
             if count > self.counts.get(status, 0):
-                raise Internal(f"a rollup with {count} steps {status} is no part of this one")
+                raise Internal(f"a rollup with {count} steps {status} is not part of this one")
         self.total -= other.total
         for status, count in other.counts.items():
             self._take(status, count)

@@ -20,7 +20,7 @@ TIMED_OUT: Final = "timed out"  # the reason of an attempt that took too long
 
 
 class BadTimeout(InvalidRequest):
-    """A timeout that is no duration, or out of its range."""
+    """A timeout that is not a duration, or out of its range."""
 
     id = "bad-timeout"
 

@@ -201,10 +201,10 @@ class WorkflowBuilder:
     def _unknown(self, each: Given | Result, what: str) -> Iterator[str]:
         if isinstance(each, Result) and each.step_id not in self._steps:
             hint = did_you_mean(each.step_id, self._steps)
-            yield f"{what} `{each.step_id}`, which is no step{f': {hint}' if hint else ''}"
+            yield f"{what} `{each.step_id}`, which is not a step{f': {hint}' if hint else ''}"
         if isinstance(each, Given) and each.name not in self._params:
             hint = did_you_mean(each.name, self._params)
-            yield f"{what} `{each.name}`, which is no parameter{f': {hint}' if hint else ''}"
+            yield f"{what} `{each.name}`, which is not a parameter{f': {hint}' if hint else ''}"
 
     # ---------------------------------------------------------------------------------------------- replaying
     def _replay(self, order: list[str]) -> Callable[..., Any]:

@@ -32,12 +32,14 @@ def duration(given: Duration | None, what: str) -> Number | None:
         return None
     if isinstance(given, str):
         if "$" not in given and duration_millis(given) is None:
-            raise TraceError(f"`{what}` is `{given}`, which is no time", "write seconds, or `5 minutes`")
+            raise TraceError(
+                f"`{what}` is `{given}`, which is not a valid duration", "write seconds, or `5 minutes`"
+            )
         return given
     seconds = given.total_seconds() if isinstance(given, timedelta) else given
     if isinstance(seconds, bool) or not 0 < seconds <= MOST:
         raise TraceError(
-            f"`{what}` is {given!r}, which is no time",
+            f"`{what}` is {given!r}, which is not a valid duration",
             "write seconds above 0 and up to 120 days, or `5 minutes`",
         )
     return int(seconds) if seconds == int(seconds) else f"{round(seconds * SECOND)} ms"

@@ -36,7 +36,8 @@ def entry_of(value: Value, key: Any) -> Value:
     """`value[key]`."""
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise TraceError(
-            f"{value.label} is not known while the workflow is traced, and `{key!r}` is no name or position",
+            f"{value.label} is not known while the workflow is traced, and `{key!r}` is neither a name nor a"
+            " position",
             "take it apart in a step",
         )
     if value.kind == JSON_TEXT:

@@ -163,17 +163,17 @@ class Ref:
 
     def __int__(self) -> int:
         raise _not_known(
-            self, "it is no number yet", "convert it in a step, or annotate the step that makes it"
+            self, "it is not a number yet", "convert it in a step, or annotate the step that makes it"
         )
 
     def __float__(self) -> float:
         raise _not_known(
-            self, "it is no number yet", "convert it in a step, or annotate the step that makes it"
+            self, "it is not a number yet", "convert it in a step, or annotate the step that makes it"
         )
 
     def __index__(self) -> int:
         raise _not_known(
-            self, "it is no number yet", "do what needs the number (`range`, an index) in a step"
+            self, "it is not a number yet", "do what needs the number (`range`, an index) in a step"
         )
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:

@@ -197,7 +197,7 @@ def _workflow(options: dict[str, Any], function: Callable[..., Any]) -> Flow[...
         raise TraceError(f"`{function.id}` is a workflow already", "write one `@workflow`")
     if not inspect.isfunction(function):
         raise TraceError(
-            f"a {type(function).__name__} is no function", "write `@workflow` above a `def`", place=place
+            f"a {type(function).__name__} is not a function", "write `@workflow` above a `def`", place=place
         )
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         raise TraceError(

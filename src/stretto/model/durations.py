@@ -32,7 +32,7 @@ def millis_in(text: str) -> int:
     if _WHOLE.fullmatch(text):
         return int(text)
     if len(text) > _LONGEST_TEXT or not _PARTS.fullmatch(text):
-        raise NoDuration("is no duration", DURATION_HINT)
+        raise NoDuration("is not a duration", DURATION_HINT)
     total = Decimal(0)
     for number, unit in _PART.findall(text):
         if unit not in DURATIONS:
@@ -40,7 +40,7 @@ def millis_in(text: str) -> int:
             raise NoDuration(reason, _meant(number, unit))
         total += Decimal(number) * DURATIONS[unit]
     if total % 1:
-        raise NoDuration("is no whole number of milliseconds")
+        raise NoDuration("is not a whole number of milliseconds")
     return int(total)
 
 

@@ -30,6 +30,10 @@ class CatchUp(Word):
     LATEST = "latest"  # the newest is started, unless one that is in time starts anyway
     NONE = "none"  # none is started
 
+    @classmethod
+    def noun(cls) -> str:
+        return "catch-up mode"
+
 
 class CronTrigger(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="CRON"):
     cron: str

@@ -8,6 +8,11 @@ class Word(StrEnum):
     """An enum whose members are found whatever the case of the text."""
 
     @classmethod
+    def noun(cls) -> str:
+        """What messages call a member; empty: the name of the class, in words."""
+        return ""
+
+    @classmethod
     def _missing_(cls, value: object) -> Self | None:
         if not isinstance(value, str):
             return None

@@ -19,7 +19,13 @@ from stretto.ports.clock import machine_steady
 from stretto.runtimes.orders import ASK, BEGIN, ENDED, EXPIRED, FILES, REFUSED, STARTED, Begun, packed
 from stretto.runtimes.workers.framing import READ_AT_ONCE, Frames
 from stretto.runtimes.workers.groups import kill_group
-from stretto.runtimes.workers.system import IS_LINUX, adopt_orphans, children_of, outlive_parent
+from stretto.runtimes.workers.system import (
+    IS_LINUX,
+    adopt_orphans,
+    children_of,
+    descendants_of,
+    outlive_parent,
+)
 
 MOST_REQUEST: Final = 64 * 1024 * 1024
 GIVE_UP: Final = 2.0  # seconds after which what can not be killed is let alone: it is another user's
@@ -111,7 +117,7 @@ class Guard:
         """The group at once, and whoever has left it."""
         if self._leader is None:
             return  # it has ended before this was read
-        self._asked = set(_descendants())
+        self._asked = set(descendants_of(os.getpid()))
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._leader, signal.SIGTERM)
         for pid in self._asked:
@@ -136,7 +142,7 @@ class Guard:
             self._give_up = time.monotonic() + GIVE_UP
         if self._leader is not None:
             kill_group(self._leader)
-        for pid in _descendants():
+        for pid in descendants_of(os.getpid()):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -213,13 +219,6 @@ def _waited(before: Callable[[int], None]) -> tuple[int, int] | None:
 def _sentinel_of(group: int) -> subprocess.Popen[bytes]:
     words = ["/bin/sh", "-c", SENTINEL, str(group)]
     return subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 - our own
-
-
-def _descendants() -> list[int]:
-    found = children_of(os.getpid())
-    for each in found:  # grows while it is read
-        found += children_of(each)
-    return found
 
 
 def _nothing(number: int, frame: Any) -> None:

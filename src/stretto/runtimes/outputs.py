@@ -58,7 +58,7 @@ def _decoded(place: str, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise BadOutput(f"{place} is no UTF-8 at byte {error.start}") from None
+        raise BadOutput(f"{place} is not UTF-8 at byte {error.start}") from None
 
 
 def _parameters(
@@ -67,8 +67,9 @@ def _parameters(
     unknown = [name for name in texts if name not in declared]
     if unknown:
         names = ", ".join(f"`{name}`" for name in unknown)
+        reason, what = ("is not a parameter", "it") if len(unknown) == 1 else ("are not parameters", "them")
         raise BadOutput(
-            f"{place} sets {names}, which is no parameter of the step: declare it there, with a value"
+            f"{place} sets {names}, which {reason} of the step: declare {what} there, with a value"
         )
     return {name: _parameter(place, name, declared[name], text, now) for name, text in texts.items()}
 

@@ -185,7 +185,7 @@ def made(plugin: Plugin, given: Mapping[str, Any]) -> StepRuntime:
     runtime: StepRuntime = maker(**_wanted(maker, given))
     missing = [name for name in MUST_HAVE if not hasattr(runtime, name)]
     if missing:
-        raise TypeError(f"what it gives is no StepRuntime: it has no {' and no '.join(missing)}")
+        raise TypeError(f"what it returns is not a StepRuntime: it has no {' and no '.join(missing)}")
     return runtime
 
 

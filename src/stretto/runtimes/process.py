@@ -8,7 +8,7 @@ from typing import IO, Final
 
 from stretto.ports.clock import machine_steady
 from stretto.ports.fence import Fence
-from stretto.runtimes import orders
+from stretto.runtimes import orders, variables
 from stretto.runtimes.command import Command
 from stretto.runtimes.guards import Guard, Guards
 from stretto.runtimes.tail import Tail, Take
@@ -27,6 +27,7 @@ class Process:
         self._guards = guards
         self.out = out
         self.err = err
+        self._has_guard = True  # until the command has ended: then the next one may have it
         self._ended = asyncio.Event()
 
     async def wait(self) -> int:
@@ -36,6 +37,7 @@ class Process:
         try:
             return await self._guard.ended()
         finally:
+            self._has_guard = False
             self._guards.give_back(self._guard)
             with suppress(TimeoutError):
                 async with asyncio.timeout(DRAIN):
@@ -47,7 +49,8 @@ class Process:
 
     async def end(self, grace: float) -> None:
         """Ask it to end, and kill it if it has not after so many seconds. Somebody else waits for it."""
-        self._guard.ask()
+        if self._has_guard:
+            self._guard.ask()
         with suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 await self._ended.wait()
@@ -56,7 +59,7 @@ class Process:
 
     def kill(self) -> None:
         """End it now."""
-        if not self._ended.is_set():
+        if self._has_guard:
             self._guard.kill()
 
 
@@ -71,11 +74,11 @@ async def started(
     """Start a command, with variables of ours beside its own; what it prints is handed to `out` and `err`.
     Raises OSError, Refused, Expired and Lost.
     """
-    env = {**command.env, **extra}
     with nullcontext() if command.stdin is None else _input(command.stdin) as given:
         guard = guards.taken()
         tails = Tail(KEPT, *out), Tail(KEPT, *err)
         try:
+            env = {**command.env, **extra, variables.OWNER: guard.token}
             files = [tail.write for tail in tails]
             now = machine_steady()  # first: whoever stands still in between has less time, not more
             begin_before = now + fence.seconds

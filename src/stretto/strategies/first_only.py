@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from stretto.model.properties import RunStrategyRule
-from stretto.strategies.rule import Crowd, Drops, Joins, Rule, Verdict
+from stretto.strategies.rule import Crowd, Drops, Joins, Refuses, Rule, Verdict
 from stretto.strategies.runs import RunKey
 
 
@@ -12,8 +12,10 @@ class FirstOnly(Rule):
 
     name: ClassVar[RunStrategyRule] = RunStrategyRule.FIRST_ONLY
 
-    def receive(self, run: RunKey, crowd: Crowd) -> Verdict:  # noqa: ARG002 - each is treated alike
-        if crowd.unfinished:  # two, where one of them undoes an instance
+    def receive(self, run: RunKey, crowd: Crowd) -> Verdict:
+        if crowd.unfinished > 1:
+            return Refuses(f"finding more than 1 non-terminal runs beside {run}: {self.name} allows one")
+        if crowd.unfinished == 1:
             return Drops(f"The run strategy {self.name} dropped it, because another run has not ended.")
         return Joins()
 

@@ -8,16 +8,15 @@ from stretto.strategies.runs import RunKey
 
 
 class LastOnly(Rule):
-    """At most one runs, being stopped if it is not the newest, and at most the newest is queued. A run that
-    undoes an instance runs beside it; the engine lets it finish.
-    """
+    """At most one runs, being stopped if it is not the newest, and at most the newest is queued."""
 
     name: ClassVar[RunStrategyRule] = RunStrategyRule.LAST_ONLY
     replaces_queued: ClassVar[bool] = True
 
     def receive(self, run: RunKey, crowd: Crowd) -> Verdict:
-        if crowd.pending > 1:
-            return Refuses(f"finding more than 1 pending runs beside {run}: {self.name} allows one")
+        for count, kind in ((crowd.pending, "pending"), (crowd.running, "running")):
+            if count > 1:
+                return Refuses(f"finding more than 1 {kind} runs beside {run}: {self.name} allows one")
         return Replaces(self.because_of(run, "stopped it"), stops_running=crowd.running > 0)
 
     def barrier(self, crowd: Crowd) -> str | None:

@@ -20,6 +20,7 @@ import msgspec
 
 from stretto.actions.announce import announce
 from stretto.actions.caller import Caller
+from stretto.actions.parts.repeated_start import check_repeated_start
 from stretto.actions.publish import publish
 from stretto.actions.start import start
 from stretto.definition import load
@@ -167,6 +168,7 @@ class Harness:
             run_params=flow.encode(given) if flow else {name: param(value) for name, value in given.items()},
         )
         done = self.do(start(self.store, self.caller, workflow_id, "latest", request))
+        self.ask(check_repeated_start(self.store, done, request))
         return Run(self, RunKey(done.workflow_id, done.workflow_instance_id, done.workflow_run_id))
 
     def _known(self, workflow: Written) -> str:

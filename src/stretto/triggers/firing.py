@@ -24,7 +24,7 @@ DUSK: Final = datetime(LAST_YEAR + 1, 1, 2, tzinfo=UTC)
 def next_fire(cron: Cron, after: datetime, zone: tzinfo) -> datetime | None:
     """The first fire later than `after`, in UTC; None when the cron never fires again."""
     if after.tzinfo is None:
-        raise ValueError(f"{after} has no time zone, so it is no point in time")
+        raise ValueError(f"{after} has no time zone, so it is not a point in time")
     if after >= DUSK:
         return None
     showing = max(after, DAWN).astimezone(zone)

@@ -48,7 +48,7 @@ def record(status: StepStatus, **fields: object) -> AttemptRecord:
 @pytest.mark.parametrize(
     ("given", "step", "said"),
     [
-        (record(S.RUNNING), OTHER, "it is no Wait step"),
+        (record(S.RUNNING), OTHER, "it is not a Wait step"),
         (record(S.STOPPED), None, "it has ended STOPPED"),
         (record(S.SUCCEEDED), WAIT, "it has ended SUCCEEDED"),
         (

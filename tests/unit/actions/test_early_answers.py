@@ -88,7 +88,7 @@ def test_a_step_that_is_no_wait_step_asks_nobody() -> None:
     world = working(
         "{id: first, type: Python, transition: {successors: {work: 'true'}}}", "{id: work, type: Python}"
     )
-    with pytest.raises(WrongState, match="it is no Wait step"):
+    with pytest.raises(WrongState, match="it is not a Wait step"):
         answer(world, AttemptKey(RUN, "work", 1))
 
 

@@ -74,7 +74,7 @@ def test_a_loop_that_has_not_begun() -> None:
 @pytest.mark.parametrize(
     ("step_id", "error", "said"),
     [
-        ("plain", InvalidRequest, "is no loop, and not inside one"),
+        ("plain", InvalidRequest, "is neither a loop nor inside one"),
         ("nothing", NotFound, r"has no step \[nothing\]"),
         ("leaf", InvalidRequest, r"inside several loops.*"),
     ],

@@ -155,7 +155,7 @@ def test_the_step_attempts_around_an_iteration() -> None:
     assert [(each.run_id, each.step_attempt_id) for each in path] == [(1, 1), (1, 1), (0, 0)]
     single = world.do(get_inline_path(world.store, ANN, outer, 1))
     assert [(each.workflow_id, each.step_id) for each in single] == [("flow", "outer"), (outer, None)]
-    with pytest.raises(InvalidRequest, match="no iteration"):
+    with pytest.raises(InvalidRequest, match="not an iteration"):
         world.do(get_inline_path(world.store, ANN, "flow", 1))
 
 

@@ -167,7 +167,7 @@ def test_a_breakpoint_holds_and_lets_go() -> None:
     assert [each.step_attempt_id for each in paused(world, "b")] == [1]
     assert world.do(list_breakpoints(world.store, ANN, "flow", "b")) == [made_]
     answer = world.do(delete_breakpoint(world.store, ANN, "flow", "b"))
-    assert "[1] step attempts" in str(answer.timeline_event)
+    assert "resumed [1] step attempt'" in str(answer.timeline_event)
     assert world.settle().status() == "SUCCEEDED"
     with pytest.raises(NotFound, match="No breakpoint is deleted"):
         world.do(delete_breakpoint(world.store, ANN, "flow", "b"))

@@ -423,10 +423,10 @@ def test_a_fire_that_somebody_else_dealt_with_is_told() -> None:
 
 
 def test_a_fire_that_is_refused_stays() -> None:
-    """Two queued runs are more than LAST_ONLY can choose from."""
+    """Two unfinished runs are more than FIRST_ONLY can choose from."""
     world = World(going_on)
-    world.publish(flow(WORK, more=triggered(), strategy="SEQUENTIAL"))
-    for _ in range(3):
+    world.publish(flow(WORK, more=triggered(), strategy="PARALLEL"))
+    for _ in range(2):
         world.start()
     look = world.store.change_workflow
 
@@ -436,7 +436,7 @@ def test_a_fire_that_is_refused_stays() -> None:
         )
 
     world.swap("change_workflow", unaware)
-    world.publish(flow(WORK, more=triggered(), strategy="LAST_ONLY"))
+    world.publish(flow(WORK, more=triggered(), strategy="FIRST_ONLY"))
     world.do(match_signal(world.store, signal(world, "go", day=1)))
     with pytest.raises(WrongState):
         fire(world)

@@ -257,7 +257,7 @@ def test_every_command_follows_the_context(server: Served, folder: Path) -> None
     assert "hello/1" in stretto("why", "hello/1").stdout
     assert stretto("logs", "hello/1:say").stdout == "hi\n"
     assert stretto("restart", "hello/1", "--all", "--wait").exit_code == 0
-    assert "has ended" in stretto("stop", "hello/1").stderr
+    assert "has already ended" in stretto("stop", "hello/1").stderr
 
 
 def test_a_run_in_this_folder_is_not_sent_to_the_context(server: Served, folder: Path) -> None:

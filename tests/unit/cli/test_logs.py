@@ -146,7 +146,7 @@ def test_nothing_was_printed() -> None:
 def test_of_a_loop_its_steps_are_named() -> None:
     loop = stretto("logs", "talk/1:each").stderr
     assert "talk/1:each has printed nothing" in loop
-    hint = "hint: `each` holds other steps, which may: talk/1:each[1].STEP in a loop"
+    hint = "hint: `each` runs other steps; name one of them: talk/1:each[1].STEP in a loop"
     assert hint in loop
     assert hint in stretto("logs", "talk/1", "--stream", "log").stderr
     assert (

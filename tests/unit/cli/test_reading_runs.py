@@ -280,6 +280,7 @@ def test_why_a_workflow_is_not_started() -> None:
 def test_why_of_nothing() -> None:
     result = stretto("why", "failing/1", "none")
     assert (result.exit_code, "Run failing/1 has no step [none]" in result.stderr) == (2, True)
+    assert "did you mean `first`?" in stretto("why", "pair/1", "frist").stderr
 
 
 # ------------------------------------------------------------------------------------------------------- db

@@ -223,6 +223,23 @@ def test_a_request_that_was_seen_before(stretto: Any, server: Served) -> None:
     assert again == [f"{name}/1, version 1: this request has started it before"]
 
 
+def test_a_request_id_used_with_other_parameters_is_refused(stretto: Any, server: Served) -> None:
+    name, request = fresh(), fresh("request")
+    params = {"table": {"value": "orders", "type": "STRING"}}
+    workflow = {"id": name, "params": params, "steps": [noop("a")]}
+    server.post("/workflows", {"properties": {"owner": "ann"}, "workflow": workflow})
+    ask = ("start", name, "--request-id", request)
+    stretto(*ask, "-p", "table=sales")
+    result = stretto(*ask, "-p", "table=returns")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"[{request}] of workflow [{name}] belongs to run {name}/1" in result.stderr
+    assert "started with other parameters: table" in result.stderr
+    assert "use another request id to start a new run" in result.stderr
+    assert stretto(*ask, "-p", "table=sales").exit_code == 0
+    found = server.get(f"/workflows/{name}/instances", params={"first": 10})["elements"]
+    assert [each["workflow_instance_id"] for each in found] == [1]
+
+
 def test_a_strategy_that_starts_nothing(stretto: Any, server: Served) -> None:
     name = fresh()
     server.push(name, sleep("s"), run_strategy="FIRST_ONLY")
@@ -315,6 +332,12 @@ def test_stop(stretto: Any, server: Served) -> None:
     stretto("start", name)
     stretto("stop", f"{name}/3/1", "--kill")
     server.ended(name, 3, "FAILED")
+    for flags, verb in (([], "stopped"), (["--kill"], "killed")):
+        late = stretto("stop", f"{name}/{2 if flags else 3}", *flags)
+        assert late.exit_code == 2
+        how = "STOPPED" if flags else "FAILED"
+        assert f"has already ended {how}, so it can not be {verb}" in late.stderr
+    assert "Cannot find [absent]" in stretto("stop", f"{name}/3:absent").stderr
 
 
 def test_stop_an_iteration(stretto: Any, server: Served) -> None:
@@ -388,7 +411,7 @@ def test_answers_that_make_no_sense(stretto: Any, server: Served) -> None:
         (f"{name}/1", [], "name the step: RUN:STEP"),
         (f"{name}/1:each[1]", [], "leads to a run, not to a step"),
         (f"{name}/1:gate", ["-p", "shar=1"], "step `gate` has no parameter `shar`; it has share (LONG)"),
-        (f"{name}/1:each[1].inner", [], "it is no Wait step"),
+        (f"{name}/1:each[1].inner", [], "it is not a Wait step"),
     ):
         result = stretto("answer", address, *flags)
         assert result.exit_code == 2, result.output

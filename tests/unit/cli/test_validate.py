@@ -157,7 +157,7 @@ def test_a_warning_is_shown_and_forbids_nothing(folder: Path) -> None:
     )
     result = run("odd.yaml")
     assert (result.exit_code, result.stdout) == (0, "odd.yaml: valid: w (1 step)\n")
-    assert result.stderr.startswith("odd.yaml:1:52: warning: workflow.jobs[0].job.retries: `retries` is no ")
+    assert result.stderr.startswith("odd.yaml:1:52: warning: workflow.jobs[0].job.retries: `retries` is not ")
     assert "[not-a-field]\n    hint: write `+retry`" in result.stderr
     (found,) = json.loads(run("--json", "odd.yaml").stdout)["files"]
     assert (found["valid"], found["problems"]) == (True, [])

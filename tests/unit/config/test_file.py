@@ -90,8 +90,8 @@ ENDINGS = "(the name ends in .toml, .yaml or .yml) [unknown-value]"
     ("name", "message"),
     [
         ("", "it names no file (name one, or leave it out) [empty]"),
-        ("a.json", f'"a.json" is no file of settings by its name {ENDINGS}'),
-        ("a", f'"a" is no file of settings by its name {ENDINGS}'),
+        ("a.json", f'"a.json" is not the name of a settings file {ENDINGS}'),
+        ("a", f'"a" is not the name of a settings file {ENDINGS}'),
     ],
 )
 def test_names_that_say_nothing(tmp_path: Path, name: str, message: str) -> None:

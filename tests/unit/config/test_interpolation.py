@@ -33,9 +33,19 @@ def test_filled_in(text: str, result: str) -> None:
         ("x ${GONE}", ConfigCode.MISSING_VARIABLE, "`GONE` is not set", "set it, or write `${GONE:default}`"),
         ("${HOST", ConfigCode.BAD_VARIABLE, "`${HOST` has no `}`", "`$${` stands for `${` itself"),
         ("${HOST:hush", ConfigCode.BAD_VARIABLE, "`${HOST` has no `}`", "`$${` stands for `${` itself"),
-        ("${}", ConfigCode.BAD_VARIABLE, "`` is no name of a variable", "write `${VAR}` or `${VAR:default}`"),
-        ("${1A}", ConfigCode.BAD_VARIABLE, "`1A` is no name", "write `${VAR}` or `${VAR:default}`"),
-        ("${a b\n}", ConfigCode.BAD_VARIABLE, "`a b\\x0a` is no name", "write `${VAR}` or `${VAR:default}`"),
+        (
+            "${}",
+            ConfigCode.BAD_VARIABLE,
+            "`` is not the name of a variable",
+            "write `${VAR}` or `${VAR:default}`",
+        ),
+        ("${1A}", ConfigCode.BAD_VARIABLE, "`1A` is not the name", "write `${VAR}` or `${VAR:default}`"),
+        (
+            "${a b\n}",
+            ConfigCode.BAD_VARIABLE,
+            "`a b\\x0a` is not the name",
+            "write `${VAR}` or `${VAR:default}`",
+        ),
         ("${HOST:-hush}", ConfigCode.BAD_VARIABLE, "`${HOST:-...}` is how a shell", "write `${HOST:...}`"),
     ],
 )

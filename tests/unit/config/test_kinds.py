@@ -101,8 +101,8 @@ def test_parsed_from_a_text(kind: Kind, text: str, result: Any) -> None:
         (Host(), "a b", Code.WRONG_TYPE, '"a b" is not the name or the address of a host', None),
         (OrNone(COUNT), "None", Code.WRONG_TYPE, '"None" is not a whole number', None),
         (Folder(), 1, Code.WRONG_TYPE, "`1` is not the name of a folder", None),
-        (Modules(), 1, Code.WRONG_TYPE, "`1` is no list of modules", LIST),
-        (Modules(), [1], Code.WRONG_TYPE, "a list is no list of modules", LIST),
+        (Modules(), 1, Code.WRONG_TYPE, "`1` is not a list of modules", LIST),
+        (Modules(), [1], Code.WRONG_TYPE, "a list is not a list of modules", LIST),
         (Modules(), ["a-b"], Code.WRONG_TYPE, '"a-b" is not the name of a module', LIST),
     ],
 )

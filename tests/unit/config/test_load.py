@@ -142,7 +142,7 @@ def test_variables_that_are_not_set(tmp_path: Path) -> None:
     assert url == f"stretto.toml:2:1: database.url: the variable `URL` is not set ({hint}) [missing-variable]"
     hint = "give one, or leave it out"
     assert connections == f"stretto.toml:3:1: database.connections: it has no value ({hint}) [empty]"
-    assert trust.startswith('stretto.toml:5:1: node.trust: "soon" is no duration (write milliseconds, or ')
+    assert trust.startswith('stretto.toml:5:1: node.trust: "soon" is not a duration (write milliseconds, or ')
 
 
 # ------------------------------------------------------------------------------------------------ all at once
@@ -284,7 +284,7 @@ def test_services_of_kubernetes_are_passed_over(tmp_path: Path) -> None:
 
 def test_a_variable_with_bytes_that_are_no_text(tmp_path: Path) -> None:
     (found,) = problems(tmp_path, environ={"STRETTO_NODE_TRUST": "9\udcff"})
-    assert '"9\\xdcff" is no duration' in str(found)
+    assert '"9\\xdcff" is not a duration' in str(found)
 
 
 # ------------------------------------------------------------------------------------------------------ flags

@@ -45,12 +45,12 @@ def test_a_bare_number_is_milliseconds_or_bytes() -> None:
         ("3msec", '"3msec" has the unit `msec`, which is none of', "did you mean `3ms`?"),
         ("15M", '"15M" has the unit `M`, which is none of', "did you mean `15m`?"),
         ("2w", '"2w" has the unit `w`, which is none of', "write milliseconds, or"),
-        ("soon", '"soon" is no duration', "write milliseconds, or"),
-        ("2s,", '"2s," is no duration', "write milliseconds, or"),
-        ("s", '"s" is no duration', "write milliseconds, or"),
-        ("1.5", '"1.5" is no duration', "write milliseconds, or"),
-        ("1s" * 30, '"1s1s1s1s1s1s1s1s1s1s1s1s1s1s1s1s1s1s1..." is no duration', "write milliseconds, or"),
-        ("0.5ms", '"0.5ms" is no whole number of milliseconds', None),
+        ("soon", '"soon" is not a duration', "write milliseconds, or"),
+        ("2s,", '"2s," is not a duration', "write milliseconds, or"),
+        ("s", '"s" is not a duration', "write milliseconds, or"),
+        ("1.5", '"1.5" is not a duration', "write milliseconds, or"),
+        ("1s" * 30, '"1s1s1s1s1s1s1s1s1s1s1s1s1s1s1s1s1s1s1..." is not a duration', "write milliseconds, or"),
+        ("0.5ms", '"0.5ms" is not a whole number of milliseconds', None),
     ],
 )
 def test_no_duration(text: str, message: str, hint: str | None) -> None:
@@ -64,9 +64,9 @@ def test_no_duration(text: str, message: str, hint: str | None) -> None:
 
 @pytest.mark.parametrize("value", [True, 1.5, None, [1]])
 def test_durations_and_sizes_are_whole_numbers_or_texts(value: object) -> None:
-    with pytest.raises(BadValue, match="is no duration"):
+    with pytest.raises(BadValue, match="is not a duration"):
         DURATION.read(value)
-    with pytest.raises(BadValue, match="is no size"):
+    with pytest.raises(BadValue, match="is not a size"):
         Size().read(value)
 
 
@@ -74,11 +74,11 @@ def test_a_duration_that_is_counted_in_other_units() -> None:
     days = Duration(least=DAY, unit=DAY)
     assert days.parse("48h") == 2
     assert days.show(2) == "2d"
-    with pytest.raises(BadValue, match="36h is no whole number of days"):
+    with pytest.raises(BadValue, match="36h is not a whole number of days"):
         days.parse("36h")
     with pytest.raises(BadValue, match="at least 1d"):
         days.parse("3h")
-    with pytest.raises(BadValue, match="1500ms is no whole number of seconds"):
+    with pytest.raises(BadValue, match="1500ms is not a whole number of seconds"):
         Duration(least=0, unit=SECOND).read(1_500)
 
 
@@ -116,10 +116,10 @@ def test_a_size(text: str, size: int) -> None:
     [
         ("4TB", '"4TB" has the unit `TB`, which is none of B, KB, MB, GB'),
         ("4 s", '"4 s" has the unit `s`, which is none of B, KB, MB, GB'),
-        ("much", '"much" is no size'),
-        ("1MB 2KB", '"1MB 2KB" is no size'),
-        ("1" * 60 + "KB", f'"{"1" * 37}..." is no size'),
-        ("0.3B", '"0.3B" is no whole number of bytes'),
+        ("much", '"much" is not a size'),
+        ("1MB 2KB", '"1MB 2KB" is not a size'),
+        ("1" * 60 + "KB", f'"{"1" * 37}..." is not a size'),
+        ("0.3B", '"0.3B" is not a whole number of bytes'),
     ],
 )
 def test_no_size(text: str, message: str) -> None:

@@ -66,7 +66,7 @@ def test_what_is_not_there_can_not_leave() -> None:
     made = rollup((ONE, S.RUNNING))
     with pytest.raises(Internal, match="no leaf step in status SUCCEEDED"):
         made.move(ONE, S.SUCCEEDED, S.RUNNING)
-    with pytest.raises(Internal, match="with 2 steps RUNNING is no part of this one"):
+    with pytest.raises(Internal, match="with 2 steps RUNNING is not part of this one"):
         made.subtract(rollup((ONE, S.RUNNING), (TWO, S.RUNNING)))
     assert made == rollup((ONE, S.RUNNING))
 

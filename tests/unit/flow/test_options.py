@@ -97,9 +97,12 @@ def test_times_are_written_as_people_do(given: Any, kept: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"timeout": 0}, "`timeout` is 0, which is no time; write seconds above 0 and up to 120 days, or"),
-        ({"timeout": 1e9}, "`timeout` is 1000000000.0, which is no time"),
-        ({"timeout": True}, "`timeout` is True, which is no time"),
+        (
+            {"timeout": 0},
+            "`timeout` is 0, which is not a valid duration; write seconds above 0 and up to 120 days, or",
+        ),
+        ({"timeout": 1e9}, "`timeout` is 1000000000.0, which is not a valid duration"),
+        ({"timeout": True}, "`timeout` is True, which is not a valid duration"),
         ({"retry_delay": 0.1}, "`retry_delay` is 0.1; write whole seconds, from 1 to 86,400 (a day)"),
         ({"retry_delay": "100 ms"}, "`retry_delay` is '100 ms'; write whole seconds"),
         ({"retry_limit": 86_401}, "`retry_limit` is 86401; write whole seconds"),
@@ -113,7 +116,10 @@ def test_times_are_written_as_people_do(given: Any, kept: Any) -> None:
         ({"backoff": "linear"}, "`backoff` is 'linear'; write `fixed`"),
         ({"backoff": 0}, "`backoff` is 0; write `fixed`"),
         ({"tolerance": 2}, "tolerance is a part of the whole, from 0 to 1, not 2"),
-        ({"timeout": "soon"}, "`timeout` is `soon`, which is no time; write seconds, or `5 minutes`"),
+        (
+            {"timeout": "soon"},
+            "`timeout` is `soon`, which is not a valid duration; write seconds, or `5 minutes`",
+        ),
         ({"failure_mode": "ignore"}, "`ignore` is not a failure mode; did you mean `IGNORE_FAILURE`?"),
         ({"failure_mode": "x"}, "`x` is not a failure mode; write one of FAIL_AFTER_RUNNING, FAIL_IMMED"),
     ],
@@ -319,7 +325,7 @@ def test_a_status_that_does_not_exist(name: str, hint: str) -> None:
 def test_a_workflow_is_a_function_and_one_once() -> None:
     with pytest.raises(TraceError, match="`described` is a workflow already"):
         workflow(flow())
-    with pytest.raises(TraceError, match="a type is no function; write `@workflow` above a `def`"):
+    with pytest.raises(TraceError, match="a type is not a function; write `@workflow` above a `def`"):
         workflow(int)
     with pytest.raises(TraceError, match="`@workflow` has no option `schedul`"):
         workflow(schedul="x")  # type: ignore[call-overload]

@@ -12,6 +12,7 @@ from stretto.model.page import Page, PageInfo
 from stretto.model.problem import Code, Problem
 from stretto.model.retry import Backoff, FixedBackoff
 from stretto.model.step import Step, TypedStep
+from stretto.model.trigger import CatchUp
 from stretto.model.wire import Drop, Shape
 from stretto.model.words import Word
 
@@ -276,3 +277,12 @@ def test_a_generic_record() -> None:
 def test_a_type_without_codec_is_a_mistake_of_ours(tp: Any) -> None:
     with pytest.raises(TypeError, match="no codec for"):
         wire.codec_of(tp)
+
+
+def test_words_may_have_a_name_of_their_own() -> None:
+    class Trigger(msgspec.Struct, frozen=True, kw_only=True):
+        catch_up: CatchUp | None = None
+
+    _, problems = wire.decode(Trigger, {"catch_up": "newest"})
+    (problem,) = problems
+    assert problem.message == "`newest` is not a catch-up mode"

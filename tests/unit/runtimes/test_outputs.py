@@ -49,9 +49,9 @@ def test_when_it_was_read() -> None:
         (b"rows=1\nwhat is this\n", "line 2 of .STRETTO_OUTPUT is not `name=value`: `what is this`"),
         (b"=1\n", "line 1 of"),
         (b"text<<END\nno end\n", "`text` in .STRETTO_OUTPUT has no end: no line is `END`"),
-        (b"row=1\ncol=2", "sets `row`, `col`, which is no parameter of the step"),
+        (b"row=1\ncol=2", "sets `row`, `col`, which are not parameters of the step: declare them there"),
         (b"rows=many", "Param .rows. is a LONG: expected a whole number"),
-        (b"text=\xff", "no UTF-8 at byte 5"),
+        (b"text=\xff", "not UTF-8 at byte 5"),
         (b"x" * (MOST_BYTES + 1), "more than 1024 KB"),
     ],
 )
@@ -70,9 +70,9 @@ def test_the_file_counts_more_than_marked_lines() -> None:
     [
         (b"what is this\n", "::output is followed by `name=value`, and not by `what is this`"),
         (b"text<<END\n", "::output is followed by `name=value`, and not by `text<<END`"),
-        (b"row=1\n", "::output sets `row`, which is no parameter"),
+        (b"row=1\n", "::output sets `row`, which is not a parameter"),
         (b"rows=many\n", "::output: Param .rows. is a LONG"),
-        (b"text=\xff\n", "::output is no UTF-8 at byte 5"),
+        (b"text=\xff\n", "::output is not UTF-8 at byte 5"),
     ],
 )
 def test_marked_lines_that_can_not_be_understood(marked: bytes, message: str) -> None:

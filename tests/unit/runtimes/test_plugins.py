@@ -165,7 +165,7 @@ BROKEN = {
     "bad:Positional": "it asks for `now`; a runtime may ask for now, settings, sink",
     "bad:Raising": "ZeroDivisionError",
     "bad:leaving": "SystemExit",
-    "bad:Half": "what it gives is no StepRuntime: it has no execute and no terminate",
+    "bad:Half": "what it returns is not a StepRuntime: it has no execute and no terminate",
     "bad:Unsure": "ZeroDivisionError",
     "rude:Runtime": "SystemExit: 3",
 }

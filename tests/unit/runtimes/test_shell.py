@@ -140,7 +140,7 @@ def test_a_script_ends_with_the_first_line_that_fails() -> None:
 def test_bad_outputs_are_an_error() -> None:
     result = result_of(command='echo colour=red >> "$STRETTO_OUTPUT"')
     assert isinstance(result, UserError)
-    assert "`colour`, which is no parameter" in result.message
+    assert "`colour`, which is not a parameter" in result.message
 
 
 def test_an_output_file_that_is_gone_holds_nothing() -> None:

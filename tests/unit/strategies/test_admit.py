@@ -123,7 +123,7 @@ def test_a_refused_request_spends_nothing_and_harms_no_other() -> None:
 
 def test_a_refused_start_that_is_repeated_is_no_duplicate() -> None:
     asked = Batch("etl", (Start("a"), Start("a"), Start("b")), 10, known={"b": run("7")})
-    admission = admit(LAST_ONLY, runs("4 5"), 0, 0, asked)
+    admission = admit(FIRST_ONLY, [], 2, 0, asked)
     assert refusal(admission.answers[0]) == refusal(admission.answers[1])
     assert admission.answers[2] == Duplicate("b", run("7"))
     assert admission.spent == 0

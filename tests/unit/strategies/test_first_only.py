@@ -3,8 +3,9 @@
 import pytest
 from tests.unit.strategies.table import Given, Row, Then, batch, outcome, strategy
 
+from stretto.model.errors import WrongState
 from stretto.model.properties import RunStrategyRule
-from stretto.strategies import Accepted, admit
+from stretto.strategies import Accepted, Refused, admit
 
 FIRST_ONLY = strategy(RunStrategyRule.FIRST_ONLY)
 
@@ -27,10 +28,7 @@ TABLE: dict[str, Row] = {
         Given(requests="broken start"),
         Then("10=FAILED 11=CREATED", admitted="11"),
     ),
-    "dropped while one runs and another undoes an instance": (
-        Given(running=2, requests="start start"),
-        Then("10=STOPPED 11=STOPPED"),
-    ),
+    "two unfinished: refused": (Given("4", running=1, requests="start start"), Then("refused refused")),
     "two unfinished: the queue goes on": (Given("4 5"), Then(admitted="4")),
 }
 
@@ -44,3 +42,13 @@ def test_the_note_says_why() -> None:
     [answer] = admit(FIRST_ONLY, [], 1, 0, batch("start")).answers
     assert isinstance(answer, Accepted)
     assert answer.note == "The run strategy FIRST_ONLY dropped it, because another run has not ended."
+
+
+def test_the_refusal_says_why() -> None:
+    [answer] = admit(FIRST_ONLY, [], 2, 0, batch("start")).answers
+    assert isinstance(answer, Refused)
+    error = answer.error()
+    assert isinstance(error, WrongState)
+    assert error.message == (
+        "finding more than 1 non-terminal runs beside instance 10 run 1: FIRST_ONLY allows one"
+    )

@@ -35,11 +35,7 @@ TABLE: dict[str, Row] = {
         Then("10=FAILED"),
     ),
     "two queued: refused": (Given("4 5", requests="start"), Then("refused", admitted="4")),
-    "two running, one of which undoes an instance": (
-        Given(running=2, requests="start"),
-        Then("10=CREATED", "running=stop"),
-    ),
-    "dequeue nothing while an instance is undone": (Given("4", running=2), Then()),
+    "two running: refused": (Given(running=2, requests="start"), Then("refused")),
 }
 
 
@@ -58,9 +54,10 @@ def test_the_notes_name_the_newer_one() -> None:
     assert admission.stop_running == note.format(11)
 
 
-def test_the_refusal_says_why() -> None:
-    [answer] = admit(LAST_ONLY, runs("4 5"), 0, 0, batch("start")).answers
+@pytest.mark.parametrize(("queue", "running", "kind"), [("4 5", 0, "pending"), ("", 2, "running")])
+def test_the_refusal_says_why(queue: str, running: int, kind: str) -> None:
+    [answer] = admit(LAST_ONLY, runs(queue), running, 0, batch("start")).answers
     assert isinstance(answer, Refused)
     assert answer.message == (
-        "finding more than 1 pending runs beside instance 10 run 1: LAST_ONLY allows one"
+        f"finding more than 1 {kind} runs beside instance 10 run 1: LAST_ONLY allows one"
     )

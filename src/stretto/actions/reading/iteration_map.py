@@ -77,5 +77,5 @@ def _loop_step(steps: tuple[AnyStep, ...], run: RunKey, step_id: str) -> str:
         raise InvalidRequest(f"Step [{step_id}] of run {run} is inside several loops", hint=hint)
     step = next(each for each in steps if each.id == step_id)
     if not isinstance(step, ForeachStep | WhileStep):
-        raise InvalidRequest(f"Step [{step_id}] of run {run} is no loop, and not inside one")
+        raise InvalidRequest(f"Step [{step_id}] of run {run} is neither a loop nor inside one")
     return step_id

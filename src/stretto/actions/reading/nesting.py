@@ -96,7 +96,7 @@ async def _steps_above(
     row = await find_newest_run(store, workflow_id, instance_id)
     above = steps_around(row.key.workflow_id, row.record.initiator)
     if not above:
-        raise InvalidRequest(f"Instance [{workflow_id}][{instance_id}] is no iteration of a loop")
+        raise InvalidRequest(f"Instance [{workflow_id}][{instance_id}] is not an iteration of a loop")
     return above
 
 

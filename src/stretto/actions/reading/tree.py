@@ -31,7 +31,7 @@ from stretto.ports.store import Store
 BATCH: Final = 50
 MOST_LEVELS: Final = 10
 SUBWORKFLOW: Final = "subworkflow"
-ONLY: Final = 1  # the number of what is below a step but is no iteration of a loop
+ONLY: Final = 1  # the number of what is below a step but is not an iteration of a loop
 
 Way = tuple[int, ...]
 

@@ -27,6 +27,7 @@ from stretto.model.errors import NotFound
 from stretto.model.response import Hold
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
+from stretto.model.suggest import did_you_mean
 from stretto.ports.admission import Question, Reading, Standing, Verdict
 from stretto.ports.loading import FlowRows
 from stretto.ports.rows import Phase, RunRow
@@ -236,7 +237,8 @@ async def why_step(
     flow = await _flow(store, row)
     found = why(flow, step_id)
     if found is None:
-        raise NotFound(f"Run {row.key} has no step [{step_id}]")
+        hint = did_you_mean(step_id, [step.id for step in flow.plan.steps])
+        raise NotFound(f"Run {row.key} has no step [{step_id}]", hint=hint)
     ((_step, blockers),) = await _in_the_way(store, caller, flow, [found])
     sentence = for_people(str(found), found.reasons)
     aside = None if found.status.is_terminal else await _quarantine(store, row)

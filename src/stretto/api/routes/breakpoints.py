@@ -39,7 +39,7 @@ async def add(call: Calling, given: Given[BreakpointRequest]) -> StepBreakpoint:
 async def remove(
     call: Calling, workflow_id: WorkflowId, step_id: StepId, resume: Flag = True
 ) -> BreakpointDeleteResponse:
-    """Remove a breakpoint; with `resume` those that it holds go on."""
+    """Remove a breakpoint. The attempts that it holds go on, unless `resume=false`: then they stay paused."""
     return await delete_breakpoint(
         call.store, call.caller, workflow_id, step_id, resume=resume, hints=call.hints
     )

@@ -28,19 +28,19 @@ async def put_yaml(call: Calling, given: Given[JobTemplateRequest]) -> JobTempla
 
 @gets("/job-templates/{job_type}")
 async def read(call: Calling, job_type: Name, version: Text = DEFAULT_VERSION) -> JobTemplate:
-    """One template."""
+    """One version of a template; without `version` the one that is called `default`."""
     return await get_job_template(call.store, call.reader, job_type, version)
 
 
 @deletes("/job-templates/{job_type}", user=False)
 async def remove(call: Calling, job_type: Name, version: OptionalText = None) -> str:
-    """Delete one version of a template, or all."""
+    """Delete one version of a template, or all; the answer says how many there were, 0 included."""
     return await delete_job_template(call.store, call.reader, job_type, version)
 
 
 @gets("/job-templates")
 async def read_all(call: Calling, version: Text = DEFAULT_VERSION) -> list[JobTemplate]:
-    """All templates that have this version."""
+    """All templates that have this version; without `version` those that have one called `default`."""
     return await list_job_templates(call.store, call.reader, version)
 
 

@@ -102,7 +102,7 @@ ROUTES: Final = (
     _acting("kill", "Kill a step.", lambda _call: kill_step),
     _acting(
         "skip",
-        "Skip a step; what follows it goes on.",
+        "Skip a step; what follows it goes on, in a new run if the run has ended.",
         lambda call: partial(skip_step, evaluate=call.desk.evaluate),
     ),
     _acting("bypass", "End a step's wait for signals.", lambda _call: bypass_step),

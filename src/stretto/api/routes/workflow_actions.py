@@ -7,6 +7,7 @@ import msgspec
 from stretto.actions.activate import activate
 from stretto.actions.caller import Caller
 from stretto.actions.deactivate import deactivate
+from stretto.actions.parts.repeated_start import check_repeated_start
 from stretto.actions.preview import Preview
 from stretto.actions.publish import check_definition
 from stretto.actions.reading.started_run import StartedRun, started_run
@@ -16,7 +17,7 @@ from stretto.actions.unblock import unblock_workflow
 from stretto.api.asking import carried_out, start_extras, with_extras
 from stretto.api.awaiting import awaiting, wait_in
 from stretto.api.desk import Call
-from stretto.api.routing import Asks, Calling, Given, Name, OptionalText, acts
+from stretto.api.routing import Asks, Calling, Flag, Given, Name, OptionalText, acts
 from stretto.definition.reading.read import Format
 from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse, WorkflowActionResponse
@@ -27,7 +28,7 @@ from stretto.ports.store import Store
 
 
 @acts("/workflows/{workflow_id}/versions/{version}/actions/start", reads=StartRequest)
-async def start_run(
+async def start_run(  # noqa: PLR0913, PLR0917 - one for each parameter of the query
     call: Calling,
     workflow_id: Name,
     version: Name,
@@ -35,10 +36,11 @@ async def start_run(
     asking: Asks,
     wait: OptionalText = None,
     include: OptionalText = None,
+    check_request_id: Flag = False,
 ) -> StartedRun | Preview:
     """Start an instance, as far as the run strategy lets it. With `wait=30s` the answer comes when the run
     has ended, or after that time, and says where the run stands. `include=queued`: with what a queued run
-    waits for.
+    waits for. `check_request_id=true`: 409 if the request id was used before with other parameters.
     """
     desk, extras = call.desk, start_extras(include)
     millis = None if wait is None else wait_in(wait)
@@ -46,11 +48,15 @@ async def start_run(
 
     async def begin(store: Store, caller: Caller, hints: Hints) -> StartResponse:
         if not asking.dry_run:
-            return await desk.submitting.start(caller, workflow_id, version, request)
-        evaluate, limits = desk.evaluate, desk.params
-        return await start(
-            store, caller, workflow_id, version, request, hints=hints, evaluate=evaluate, limits=limits
-        )
+            made = await desk.submitting.start(caller, workflow_id, version, request)
+        else:
+            evaluate, limits = desk.evaluate, desk.params
+            made = await start(
+                store, caller, workflow_id, version, request, hints=hints, evaluate=evaluate, limits=limits
+            )
+        if check_request_id:
+            await check_repeated_start(store, made, request)
+        return made
 
     done = await carried_out(call, asking, "START", begin)
     if isinstance(done, Preview):

@@ -51,7 +51,7 @@ def _read(text: str, limits: Limits, known: Collection[str]) -> list[Definition]
     try:
         return [_with_defaults(each, known) for each in parse_all(text, options)]
     except InvalidDefinition as invalid:
-        raise refused(invalid.problems) from None
+        raise refused(invalid.problems, Format.YAML) from None
 
 
 async def _check_all(call: Call, definitions: list[Definition], limits: Limits) -> None:

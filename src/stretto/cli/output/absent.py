@@ -7,7 +7,7 @@ from stretto.actions.reading.log_pages import LogQuery
 from stretto.actions.reading.log_target import MOST_ASKED, LogTarget
 from stretto.ports.store import Store
 
-INSIDE: Final = "`{0}` holds other steps, which may: {1}[1].STEP in a loop, {1}.STEP in a subworkflow"
+INSIDE: Final = "`{0}` runs other steps; name one of them: {1}[1].STEP in a loop, {1}.STEP in a subworkflow"
 
 
 async def nothing(store: Store, target: LogTarget, folder: Path, query: LogQuery) -> str:

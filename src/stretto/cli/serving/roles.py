@@ -19,7 +19,7 @@ def roles_in(text: str) -> frozenset[str]:
     chosen = frozenset(each.strip().lower() for each in text.split(",") if each.strip())
     for each in sorted(chosen - set(ROLES)):
         hint = did_you_mean(each, ROLES) or f"one of {', '.join(ROLES)}"
-        raise click.BadParameter(f"`{each}` is no role; {hint}", param_hint="--role")
+        raise click.BadParameter(f"`{each}` is not a role; {hint}", param_hint="--role")
     if not chosen:
         raise click.BadParameter(f"name at least one of {', '.join(ROLES)}", param_hint="--role")
     if (ENGINE in chosen) is not (SCHEDULER in chosen):

@@ -38,5 +38,5 @@ def odd_keys(source: Mapping[str, Any], at: Place, fields: AbstractSet[str]) -> 
             (hint_for(key) or ELSEWHERE) if key in OF_THE_MODEL else did_you_mean(key, fields, cutoff=CLOSE)
         )
         if hint is not None:
-            message = f"`{key}` is no field here, so it becomes a parameter"
+            message = f"`{key}` is not a field here, so it becomes a parameter"
             yield at_key(problem_at((at, key), Code.NOT_A_FIELD, message, hint), source, key)

@@ -8,6 +8,7 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.repeated_start import check_repeated_start
 from stretto.actions.release import release_flow
 from stretto.app import App, Connection, connection, running
 from stretto.config import Config
@@ -294,7 +295,8 @@ class Engine:
     ) -> Run[Any]:
         """Start a run. It is stored when this returns, and survives whatever happens to the process.
 
-        request_id   the same one never starts two runs of a workflow: the first is adopted, however it stands
+        request_id   the same one never starts two runs of a workflow: the first is adopted, however it
+                     stands. With other parameters it is refused (`Conflict`)
         params       parameters whose names are taken here; others are given by name
         step_params  values for parameters of single steps, by their id
         """
@@ -314,6 +316,7 @@ class Engine:
         workflow_id, version = chosen.workflow.id, str(chosen.version_id)
         made = await host.submitting.start(host.caller, workflow_id, version, request)
         key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
+        await check_repeated_start(host.store, made, request)
         adopted = made.status is StartStatus.DUPLICATED
         if adopted:  # who asks for it once more wants it to go on, however many processes died at it
             await release_flow(host.store, host.caller, key, hints=host.hints)
@@ -324,12 +327,7 @@ class Engine:
     @overload
     async def run(self, flow: Definition | Workflow | str, /, **values: Any) -> Any: ...
 
-    async def run(
-        self,
-        flow: Given | Bound[Any],
-        /,
-        **values: Any,
-    ) -> Any:
+    async def run(self, flow: Given | Bound[Any], /, **values: Any) -> Any:
         """Start a run, and wait for its value. What `submit` takes can be given, too."""
         run = await self.submit(flow, **values)
         return await run.result()

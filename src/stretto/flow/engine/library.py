@@ -179,7 +179,7 @@ def definition_of(given: Any) -> Definition:
             hint=f"write `@workflow` above `def {name}` if it calls steps, or `@step` to run it by itself",
         )
     raise InvalidRequest(
-        f"{a_name(type(given).__qualname__)} is no workflow",
+        f"{a_name(type(given).__qualname__)} is not a workflow",
         hint="give a function with @workflow, a Definition, or the id of a workflow that was published",
     )
 

@@ -10,6 +10,7 @@ from typing import Any, Final, NewType
 from stretto.model.problem import Code, Place, problem_at
 from stretto.model.suggest import did_you_mean
 from stretto.model.wire.codec import Decode, Filled, Sink, noun, wrong_type
+from stretto.model.words import Word
 
 Whole = NewType("Whole", int)  # a whole number of any size; `int` has 64 bits
 Real = NewType("Real", Decimal)  # a number, or one that JSON has no word for: NaN and the infinities
@@ -167,14 +168,16 @@ def fill_enum(codec: Filled, tp: type[Enum]) -> None:
             return tp(value)
         except ValueError:
             hint = did_you_mean(value, known) or f"one of {', '.join(known)}"
-            sink.append(problem_at(at, Code.UNKNOWN_VALUE, f"`{value}` is not a {_spaced(tp)}", hint))
+            sink.append(problem_at(at, Code.UNKNOWN_VALUE, f"`{value}` is not a {_noun(tp)}", hint))
             return first
 
     codec.fill(decode, attrgetter("_value_"), lambda: first)  # `value` of an enum is slow
 
 
-def _spaced(tp: type[Enum]) -> str:
-    """`RunStrategyRule` -> `run strategy rule`."""
+def _noun(tp: type[Enum]) -> str:
+    """`RunStrategyRule` -> `run strategy rule`, unless the class names its words otherwise."""
+    if issubclass(tp, Word) and (name := tp.noun()):
+        return name
     return "".join(f" {c.lower()}" if c.isupper() else c for c in tp.__name__).strip()
 
 

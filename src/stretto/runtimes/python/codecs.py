@@ -56,7 +56,7 @@ def codec(
     it when the class moves.
     """
     if not isinstance(cls, type):
-        raise InvalidRequest(f"`{cls!r}` is no class", hint="a codec is for the values of a class")
+        raise InvalidRequest(f"`{cls!r}` is not a class", hint="a codec is for the values of a class")
     made = Codec(name or _name(cls), cls, encode, decode)
     with _lock:
         known = _by_name.get(made.name)

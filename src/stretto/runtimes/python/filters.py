@@ -123,5 +123,7 @@ def _link(each: Any) -> Link:
     link = Link(*(getattr(each, name, None) for name in Link._fields))
     if not any(link):
         name = type(each).__qualname__
-        raise InvalidRequest(f"`{name}` is no filter: it has none of the methods {', '.join(Link._fields)}")
+        raise InvalidRequest(
+            f"`{name}` is not a filter: it has none of the methods {', '.join(Link._fields)}"
+        )
     return link

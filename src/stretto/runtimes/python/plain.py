@@ -155,7 +155,7 @@ def _wrong_text(text: str) -> str | None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        return f"holds half of a character at position {error.start}, which is no valid text"
+        return f"holds half of a character at position {error.start}, which is not valid text"
     return None
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from stretto.runtimes.workers.control import Verb, Word, receive, written
-from stretto.runtimes.workers.groups import kill_group
+from stretto.runtimes.workers.groups import kill_group, kill_tree, resume
 from stretto.runtimes.workers.system import (
     adopt_orphans,
     children_of,
@@ -24,6 +24,7 @@ from stretto.runtimes.workers.system import (
     limit_memory,
     memory_of,
     offer_as_victim,
+    outlive_parent,
 )
 
 WATCH_EVERY: Final = 0.2  # seconds between two looks at the memory
@@ -82,6 +83,7 @@ class ForkServer:
         if self._wake in ready:
             with suppress(BlockingIOError):
                 os.read(self._wake, 4096)
+            self._resume()
             self._reap()
         if watching:
             self._watch()
@@ -98,10 +100,11 @@ class ForkServer:
         elif word.worker in self._pids:
             pid = self._pids[word.worker]
             if word.verb is Verb.KILL:
-                _kill(pid)
+                kill_tree(pid)
             else:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGTERM)
+                resume(pid)  # a stopped process handles no signal
         return True
 
     def _spawn(self, word: Word, files: list[int]) -> None:
@@ -170,6 +173,15 @@ class ForkServer:
         for each in ended:
             self._report(*each)
 
+    def _resume(self) -> None:
+        """Children that were stopped, by their own step or another one: a stopped guard ends no command, and
+        a stopped worker answers no call.
+        """
+        for pid in self._children:
+            with suppress(ChildProcessError):
+                if os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None:
+                    resume(pid)
+
     def _report(self, child: Child, code: int) -> None:
         used = self._too_large.pop(child.worker, None)
         if used is None:
@@ -181,7 +193,7 @@ class ForkServer:
         """What a worker left behind, outside of its group, became ours when it died."""
         for pid in children_of(os.getpid()):
             if pid not in self._children:
-                _kill(pid)
+                kill_tree(pid)
 
     def _watch(self) -> None:
         if time.monotonic() - self._watched_at < WATCH_EVERY:
@@ -190,7 +202,7 @@ class ForkServer:
             used = memory_of(pid) if child.most_memory else 0
             if used > child.most_memory:
                 self._too_large.setdefault(child.worker, used)
-                _kill(pid)
+                kill_tree(pid)
         self._watched_at = time.monotonic()
 
     def _tell(self, word: Word) -> None:
@@ -199,25 +211,18 @@ class ForkServer:
     # ------------------------------------------------------------------------------------------------- end
     def _end_all(self) -> None:
         for pid in self._children:  # at once: the rest takes its time
-            _kill(pid)
+            kill_tree(pid)
         self._control.close()
         until = time.monotonic() + END_WITHIN
         while time.monotonic() < until:
             for pid in {*self._children, *children_of(os.getpid())}:
-                _kill(pid)
+                kill_tree(pid)
             try:
                 while (pid := os.waitpid(-1, os.WNOHANG)[0]) != 0:
                     self._children.pop(pid, None)
             except ChildProcessError:
                 return
             time.sleep(0.002)
-
-
-def _kill(pid: int) -> None:
-    """A process with its group, if it leads one."""
-    kill_group(pid)
-    with suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGKILL)
 
 
 def _process_file(pid: int | None) -> int | None:
@@ -238,6 +243,7 @@ def main(control: int, engine: int, start: Start) -> None:
     """Serve the engine that started this process."""
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
+    outlive_parent()
     if os.getppid() == engine:  # or it is gone already, and the socket says so
         gc.collect()
         gc.freeze()  # so that a collection in a worker does not touch, and thereby copy, what it shares

@@ -17,7 +17,7 @@ from stretto.runtimes.python.source import arguments_of_program
 from stretto.runtimes.workers.capture import Capture
 from stretto.runtimes.workers.channel import Channel
 from stretto.runtimes.workers.control import Verb, Word
-from stretto.runtimes.workers.groups import kill_group
+from stretto.runtimes.workers.groups import kill_tree
 from stretto.runtimes.workers.job import Job
 from stretto.runtimes.workers.limits import WorkerLimits
 from stretto.runtimes.workers.messages import (
@@ -34,6 +34,7 @@ from stretto.runtimes.workers.messages import (
     said_by,
 )
 from stretto.runtimes.workers.server import Server
+from stretto.runtimes.workers.system import has_ended
 
 READS: Final = 64  # of each output, at the end of a call
 NO_NEWS: Final = 5.0  # seconds after which a worker is taken for dead whose socket has closed
@@ -203,8 +204,17 @@ class WorkerProcess:
 
     def _kill_directly(self) -> None:
         if self.pid is not None:
-            kill_group(self.pid)
-        self._insist(NO_NEWS, partial(self._end, "nobody knows how it ended"))
+            kill_tree(self.pid)
+        self._insist(NO_NEWS, self._give_up)
+
+    def _give_up(self) -> None:
+        """It is dead and its fork server does not say so; or it hangs in the kernel, where nobody can kill
+        it, and its fork server is not to blame.
+        """
+        is_server_stuck = self.pid is None or has_ended(self.pid)
+        self._end("nobody knows how it ended")
+        if is_server_stuck:
+            self._server.abandon()
 
     def _closed(self, why: str) -> None:
         """It does not speak any more: it has died, or does not keep to the rules."""
@@ -225,7 +235,7 @@ class WorkerProcess:
                 self._timer = self._loop.call_later(self._limits.import_within, self._is_late)
         else:
             if word.verb is Verb.LOST and self.pid is not None:
-                kill_group(self.pid)  # it died with its fork server; what it has started did not
+                kill_tree(self.pid)  # it died with its fork server; what it has started did not
             self._end(_reason(word, self._limits))
 
     def _end(self, reason: str) -> None:

@@ -1,7 +1,12 @@
-"""The fork server as its engine sees it: started when the first worker is wanted, and again if it dies."""
+"""The fork server as its engine sees it: started when the first worker is wanted, and again if it dies.
+
+A step may stop, trace or kill it. The engine resumes it with each word and every two seconds, replaces it if
+it does not do what it is told, and kills what it leaves behind.
+"""
 
 import asyncio
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -9,8 +14,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from stretto.runtimes.variables import PREFIX
+from stretto.runtimes.variables import OWNER, PREFIX
 from stretto.runtimes.workers.control import SIZE, Verb, Word, read, written
+from stretto.runtimes.workers.groups import kill_all_with, kill_tree, resume
+from stretto.runtimes.workers.system import children_of
 
 CODE: Final = (
     "import sys; sys.path[:] = {path!r}; "
@@ -21,6 +28,8 @@ CODE: Final = (
 WORKER: Final = "stretto.runtimes.workers.worker"
 END_WITHIN: Final = 5.0  # seconds for it to end everything
 LOOK_EVERY: Final = 0.01
+RESUME_EVERY: Final = 2.0  # seconds
+SEND_WITHIN: Final = 5.0  # seconds for a word while hundreds of others have not been read
 
 Heard = Callable[[Word], None]
 
@@ -35,6 +44,9 @@ class Server:
         self._control: socket.socket | None = None
         self._held = b""
         self._listeners: dict[int, Heard] = {}
+        self._pids: dict[int, int] = {}  # by the number of the worker
+        self._token = ""  # in the environment of this server and of all below it
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def pid(self) -> int | None:
@@ -43,8 +55,8 @@ class Server:
     def spawn(self, worker: int, memory: int, files: Sequence[int], heard: Heard) -> None:
         """Ask for a worker; everything about it is told to `heard`. Raises OSError."""
         control = self._control or self._started()
-        self._listeners[worker] = heard
         self._send(control, Word(Verb.SPAWN, worker, memory), files)
+        self._listeners[worker] = heard
 
     def ask(self, worker: int) -> None:
         """A worker to end."""
@@ -54,15 +66,26 @@ class Server:
         """A worker and everything that it has started."""
         self._say(Word(Verb.KILL, worker))
 
+    def abandon(self) -> None:
+        """Kill a server that does not do what it is told, and what is below it except guards, which end by
+        themselves. The next worker has another server.
+        """
+        if self._process is not None:
+            spared = set(self._pids.values()) if self._is_outlived else set()
+            for pid in {*children_of(self._process.pid)} - spared:
+                kill_tree(pid)
+            self._process.kill()
+            self._lost()
+
     async def close(self) -> None:
         """End all workers, and the server. Idempotent."""
         self._lose()
         loop = asyncio.get_running_loop()
         until = loop.time() + END_WITHIN
-        while self._bury():
+        while self._bury() and loop.time() < until + END_WITHIN:  # a debugger may hold one that is dead
             if loop.time() > until:
                 for each in self._dying:
-                    each.kill()
+                    kill_tree(each.pid)
             await asyncio.sleep(LOOK_EVERY)
 
     # ----------------------------------------------------------------------------------------------- words
@@ -71,6 +94,7 @@ class Server:
         code = CODE.format(path=sys.path, start=self._start, control=theirs.fileno(), engine=os.getpid())
         # Settings of this process are not a step's business; the address of the database may hold a password.
         env = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+        self._token = env[OWNER] = secrets.token_hex(8)
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own
                 [sys.executable, "-c", code],
@@ -88,7 +112,21 @@ class Server:
         self._control = ours
         self._held = b""
         asyncio.get_running_loop().add_reader(ours, self._read)
+        self._keep_awake()
         return ours
+
+    @property
+    def _is_outlived(self) -> bool:
+        """Whether what it forks goes on without it, as guards do."""
+        return self._start != WORKER
+
+    def _keep_awake(self) -> None:
+        self._resume()
+        self._timer = asyncio.get_running_loop().call_later(RESUME_EVERY, self._keep_awake)
+
+    def _resume(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            resume(self._process.pid)
 
     def _say(self, word: Word) -> None:
         if self._control is not None:
@@ -96,11 +134,16 @@ class Server:
                 self._send(self._control, word, ())
 
     def _send(self, control: socket.socket, word: Word, files: Sequence[int]) -> None:
+        self._resume()
         try:
-            control.setblocking(True)  # a word is short; a part of one would be of no use
+            control.settimeout(SEND_WITHIN)  # a word is short: it is sent as a whole or not at all
             socket.send_fds(control, [written(word)], files)
+        except TimeoutError:
+            self.abandon()
+            raise
         finally:
-            control.setblocking(False)
+            if control.fileno() >= 0:
+                control.setblocking(False)
 
     def _read(self) -> None:
         assert self._control is not None  # noqa: S101 - or nobody would call this
@@ -111,15 +154,24 @@ class Server:
         except OSError:
             data = b""
         if not data:
-            self._lose()
+            self._lost()
         self._held += data
         while len(self._held) >= SIZE:
             word = read(self._held[:SIZE])
             self._held = self._held[SIZE:]
             heard = self._listeners[word.worker]
-            if word.verb is not Verb.STARTED:
+            if word.verb is Verb.STARTED:
+                self._pids[word.worker] = word.value
+            else:
                 del self._listeners[word.worker]
+                self._pids.pop(word.worker, None)
             heard(word)
+
+    def _lost(self) -> None:
+        """It is gone without having ended what is below it."""
+        if not self._is_outlived:
+            kill_all_with(OWNER, self._token)
+        self._lose()
 
     def _lose(self) -> None:
         """There is no server any more: workers that it had die with it."""
@@ -127,10 +179,15 @@ class Server:
         if control is not None:
             asyncio.get_running_loop().remove_reader(control)
             control.close()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._held = b""
+        self._resume()  # so that it sees that it is to end
         if self._process is not None:
             self._dying.append(self._process)
             self._process = None
         self._bury()
+        self._pids = {}
         listeners, self._listeners = self._listeners, {}
         for worker, heard in listeners.items():
             heard(Word(Verb.LOST, worker))

@@ -27,8 +27,10 @@ def die_with_parent(parent: int) -> bool:
 
 
 def outlive_parent() -> bool:
-    """Take that back: for one that ends by itself, and has something to end before."""
-    return _prctl(_PR_SET_PDEATHSIG, 0)
+    """Be resumed when the parent dies, instead of killed: for one that ends by itself, and has something to
+    end before, which it could not do while it is stopped.
+    """
+    return _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
 def adopt_orphans() -> bool:
@@ -82,7 +84,7 @@ def _looked_for(parent: int) -> list[int]:
 
 def memory_of(pid: int) -> int:
     """Bytes that a process and its descendants have in memory; 0 if nobody knows."""
-    return sum(map(_memory, [pid, *_descendants(pid)]))
+    return sum(map(_memory, [pid, *descendants_of(pid)]))
 
 
 def _memory(pid: int) -> int:
@@ -92,11 +94,32 @@ def _memory(pid: int) -> int:
         return 0
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants_of(pid: int) -> list[int]:
+    """Children, their children, and so on."""
     found = children_of(pid)
     for each in found:  # grows while it is read
         found += children_of(each)
     return found
+
+
+def processes_with(variable: str, value: str) -> list[int]:
+    """Processes that were started with a variable in their environment, whoever their parent is now."""
+    wanted = f"{variable}={value}".encode()
+    found: list[int] = []
+    with suppress(OSError):
+        for entry in PROC.iterdir():
+            with suppress(OSError):
+                if entry.name.isdigit() and wanted in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+    return found
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone or a zombie. False also where nobody knows."""
+    try:
+        return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return PROC.is_dir()
 
 
 def has_children() -> bool:

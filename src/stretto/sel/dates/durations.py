@@ -30,7 +30,9 @@ def parse_duration(text: str) -> int:
         match = AMOUNT.match(text, start)
         unit = match[2].lower() if match else ""
         if match is None or ORDER.index(unit) <= last or (position and separator is None):
-            raise SelError(Kind.ILLEGAL_ARGUMENT, f"{text!r} is no duration such as '2 hours and 30 minutes'")
+            raise SelError(
+                Kind.ILLEGAL_ARGUMENT, f"{text!r} is not a duration such as '2 hours and 30 minutes'"
+            )
         length = UNITS[unit]
         if length is None and int(match[1]):
             raise SelError(Kind.UNSUPPORTED, f"A duration can not be in {unit}s: they vary in length")

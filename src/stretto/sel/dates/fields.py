@@ -58,7 +58,8 @@ class Field:
         high = self.high(local)
         if not self.low <= value <= high:
             raise SelError(
-                Kind.ILLEGAL_ARGUMENT, f"{value} is no {self.name} here: it goes from {self.low} to {high}"
+                Kind.ILLEGAL_ARGUMENT,
+                f"{value} is not a valid {self.name}: the range is {self.low} to {high}",
             )
         return self.place(local, value)
 

@@ -73,7 +73,7 @@ def formatted(frame: Frame, pattern: str, arguments: list[Value]) -> str:
 def _specifier(frame: Frame, pattern: str, position: int) -> tuple[Specifier, re.Match[str]]:
     match = SPECIFIER.match(pattern, position)
     if match is None:
-        raise SelError(Kind.ILLEGAL_ARGUMENT, f"{pattern[position : position + 10]!r} is no conversion")
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"{pattern[position : position + 10]!r} is not a conversion")
     width, precision = match["width"] or "0", match["precision"]
     specifier = Specifier(match.group(), match["flags"], 0, None, match["letter"])
     if specifier.letter not in LETTERS:
@@ -122,15 +122,15 @@ def _general(frame: Frame, specifier: Specifier, value: Value) -> str:
 
 def _character(specifier: Specifier, value: Value) -> str:
     if type(value) is not int or specifier.precision is not None:
-        raise specifier.error(f"{described(value)} is no character")
+        raise specifier.error(f"{described(value)} is not a character")
     if not 0 <= value <= 0x10FFFF:
-        raise specifier.error(f"{value} is no character")
+        raise specifier.error(f"{value} is not a character")
     return _aligned(specifier, chr(value))
 
 
 def _integer(specifier: Specifier, value: Value) -> str:
     if type(value) is not int:
-        raise specifier.error(f"{described(value)} is no integer")
+        raise specifier.error(f"{described(value)} is not an integer")
     if specifier.precision is not None:
         raise specifier.error("an integer has no precision")
     base = specifier.letter.lower()
@@ -146,7 +146,7 @@ def _integer(specifier: Specifier, value: Value) -> str:
 
 def _real(specifier: Specifier, value: Value) -> str:
     if type(value) is not float:
-        raise specifier.error(f"{described(value)} is no DOUBLE")
+        raise specifier.error(f"{described(value)} is not a DOUBLE")
     negative = copysign(1.0, value) < 0 and not isnan(value)
     if not isfinite(value):
         return _not_finite(specifier, value, negative=negative)

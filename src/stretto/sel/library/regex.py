@@ -103,7 +103,7 @@ def compiled(pattern: str) -> Any:
         reason = (
             error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error.args[0]
         )
-        raise SelError(Kind.ILLEGAL_ARGUMENT, f"This is no regular expression: {reason}") from None
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"This is not a regular expression: {reason}") from None
     except UnicodeEncodeError:
         raise SelError(
             Kind.ILLEGAL_ARGUMENT, "A regular expression can not contain half a character"

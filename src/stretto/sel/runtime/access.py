@@ -139,7 +139,7 @@ def read_element(frame: Frame, value: Value, index: Value) -> Value:
     if type(value) is dict and type(index) is str:
         return value.get(index)
     if type_of(index) not in {Type.LONG, Type.STRING, Type.NULL}:
-        raise SelError(Kind.ILLEGAL_ARGUMENT, f"{type_of(index)} is no type of an index")
+        raise SelError(Kind.ILLEGAL_ARGUMENT, f"{type_of(index)} can not be used as an index")
     raise class_cast("an array or a map with its kind of index", f"{type_of(value)}[{type_of(index)}]")
 
 

@@ -135,7 +135,7 @@ def test_a_filter_may_answer_itself_and_may_fail() -> None:
             "UserError",
             "ValueError: broken",
         )
-        with pytest.raises(InvalidRequest, match="`int` is no filter: it has none of the methods before"):
+        with pytest.raises(InvalidRequest, match="`int` is not a filter: it has none of the methods before"):
             Stand(made, filters=[5])
 
     playing(body)

@@ -606,7 +606,7 @@ def test_names_of_codecs() -> None:
     codec(Money, name="broken-too", encode=str, decode=str)
     with pytest.raises(InvalidRequest, match=r"the codec `broken-too` is that of `.*:Money` already"):
         codec(Row, name="broken-too", encode=str, decode=str)
-    with pytest.raises(InvalidRequest, match="`3` is no class"):
+    with pytest.raises(InvalidRequest, match="`3` is not a class"):
         codec(3, encode=str, decode=str)  # type: ignore[arg-type]
     codec(Money, encode=lambda each: list(each.parts), decode=lambda each: Money(Decimal(each[0]), each[1]))
 

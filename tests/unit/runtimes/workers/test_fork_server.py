@@ -85,7 +85,7 @@ def test_children_and_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         wait_until(lambda: bool(system.children_of(process.pid)))
         assert process.pid in system.children_of(os.getpid())
         assert system._looked_for(process.pid) == system.children_of(process.pid)
-        assert len(system._descendants(process.pid)) == 1
+        assert len(system.descendants_of(process.pid)) == 1
         assert system.memory_of(process.pid) > system._memory(process.pid) > 1_000_000
         assert system.has_children()
     finally:
