@@ -67,12 +67,14 @@ which is what one commit has changed, as Maestro's events: those of steps have e
 and `send_time`. `topic=run:WORKFLOW/INSTANCE/RUN` and
 `topic=workflow:ID`, as often as you like, choose; without a topic everything comes. The id of a message is a
 place in the log of changes: who comes back with `Last-Event-ID`, or `cursor=`, goes on there. Order is
-promised for each run. `resync` says that what followed is not kept any more, or that the place is one of
-another database: read again. Every GET answers with such a place in `Stretto-Cursor`: whatever the answer
-lacks comes behind it, so read first, then follow.
+promised for each run. `resync` says that what followed is not kept any more, that the place is one of
+another database, or that the client reads too slowly (more than 256 KB waited for it): read again. Every GET
+answers with such a place in `Stretto-Cursor`: whatever the answer lacks comes behind it, so read first, then
+follow.
 
 Screens follow with `level=view`: of what has changed in a topic they hear where it stands, four times a
-second at most and 64 KB at once, however much happens. `run` has the status, times and counts of a run, its
+second at most (twice, if more than 100 clients follow the same topics) and 64 KB at once, however much
+happens. `run` has the status, times and counts of a run, its
 first error and what it waits for, also when only its steps have moved; `step` the changes of a run's own
 steps, each as place in the graph, letter, attempt, start and end (null where the change does not say);
 `workflow` what became of a definition; `home` how many runs, without iterations, came to which status;

@@ -270,7 +270,7 @@ def hold(world: World, step_id: str) -> None:
 
 def release(world: World, step_id: str, *, resume: bool = True) -> Any:
     event: Any = world.do(delete_breakpoint(world.store, ANN, "flow", step_id, resume=resume)).timeline_event
-    return int(re.findall(r"\[(\d+)\] step attempts", event.message)[0])
+    return int(re.findall(r"\[(\d+)\] step attempts?", event.message)[0])
 
 
 @case("breakpoint-pause-match")

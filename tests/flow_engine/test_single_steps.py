@@ -42,7 +42,7 @@ def test_a_step_runs_by_itself() -> None:
         async with Engine("memory") as engine:
             assert await engine.run(double, number=2) == "4 2026-01-02 doubling"
             run = await engine.submit(double, number=3, day=date(2027, 1, 1), request_id="once")
-            again = await engine.submit(double, number=3, request_id="once")
+            again = await engine.submit(double, number=3, day=date(2027, 1, 1), request_id="once")
             assert run == again
             assert (run.id, await run.result(30)) == ("doubling/2", "6 2027-01-01 doubling")
             assert [each.id for each in await engine.runs(double)] == ["doubling/2", "doubling/1"]

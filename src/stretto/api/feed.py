@@ -1,20 +1,17 @@
-"""Tells followers that there is something new in the change log, and where its end is.
-
-What this process commits is told at once; what others commit is found by looking, as long as somebody
-follows. Who follows reads for himself, from his own cursor: so nothing is lost and nothing comes twice.
-"""
+"""Where the change log ends, and who follows it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from stretto.api.live.tail import Tail
 from stretto.model.errors import StrettoError
 from stretto.ports.clock import Clock
-from stretto.ports.events import Cursor
+from stretto.ports.events import Cursor, LogRow
 from stretto.ports.store import Store
 
 LOOK_EVERY: Final = 0.2  # seconds: what another process commits is not told to this one
-REST: Final = 0.02  # seconds in which commits are gathered: followers read together what came together
+REST: Final = 0.02  # seconds in which commits are gathered
 FRESH_FOR: Final = 1_000  # milliseconds for which the end of the log, once read, is good enough
 
 
@@ -28,14 +25,17 @@ class Feed:
         self._end: Cursor = {}
         self._read_at = -FRESH_FOR
         self.closed = asyncio.Event()
+        self.tail = Tail(store, clock)
 
-    def ring(self) -> None:
-        """Say that something was committed here."""
+    def offer(self, rows: Sequence[LogRow]) -> None:
+        """Say that these were committed here."""
+        self.tail.offer(rows)
         self._rung.set()
 
     def close(self) -> None:
         """Followers are sent away: the server stops."""
         self.closed.set()
+        self.tail.wake()
         self._rung.set()
 
     async def end(self) -> Cursor:

@@ -101,7 +101,8 @@ class Acting:
         def finished() -> bool:
             self._under_way -= 1
             entry.asked -= 1
-            entry.carrying.discard(attempt)
+            if _starts_child(ask):
+                entry.carrying.discard(attempt)
             return self._book.holds(group, entry)
 
         def then(answer: Any) -> None:
@@ -152,7 +153,7 @@ class Acting:
             self._carry(group, entry, todo.StopChild(attempt=attempt, child=None, user=""))
 
     def _mark(self, entry: Entry, ask: Ask, attempt: AttemptKey) -> None:
-        if isinstance(ask, Carry) and isinstance(ask.effect, todo.StartChild):
+        if _starts_child(ask):
             entry.carrying.add(attempt)
 
     def look(self, ask: Ask) -> None:
@@ -291,3 +292,7 @@ _VERBS: Final[Mapping[type, Verb]] = {
     todo.LookAtWork: Verb.EXECUTE,
     todo.TerminateWork: Verb.TERMINATE,
 }
+
+
+def _starts_child(ask: Ask) -> bool:
+    return isinstance(ask, Carry) and isinstance(ask.effect, todo.StartChild)

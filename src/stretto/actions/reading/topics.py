@@ -30,6 +30,11 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
 
+    @property
+    def place(self) -> RunKey | str | None:
+        """The run or the workflow that every event about it names; None, if it may name any."""
+        return None
+
     def holds(self, event: ChangeEvent) -> bool:  # noqa: ARG002 - of others
         """Whether an event is about it."""
         return True
@@ -44,6 +49,10 @@ class RunTopic(Topic, frozen=True, kw_only=True):
 
     run: RunKey
 
+    @property
+    def place(self) -> RunKey:
+        return self.run
+
     def holds(self, event: ChangeEvent) -> bool:
         return run_of(event) == self.run
 
@@ -52,6 +61,10 @@ class WorkflowTopic(Topic, frozen=True, kw_only=True):
     """A workflow with all its runs."""
 
     workflow_id: str
+
+    @property
+    def place(self) -> str:
+        return self.workflow_id
 
     def holds(self, event: ChangeEvent) -> bool:
         return event.workflow_id == self.workflow_id
@@ -66,6 +79,10 @@ class RunsTopic(Topic, frozen=True, kw_only=True):
     tag: str | None = None
     correlation_id: str | None = None
     root: bool = False
+
+    @property
+    def place(self) -> str | None:
+        return self.workflow_id
 
     def holds(self, event: ChangeEvent) -> bool:
         if not isinstance(event, InstanceStatusChanged) or not self._may_have(event):
@@ -123,6 +140,12 @@ def run_of(event: ChangeEvent) -> RunKey | None:
     if not isinstance(event, StepStatusChanged | InstanceStatusChanged):
         return None
     return RunKey(event.workflow_id, event.workflow_instance_id, event.workflow_run_id)
+
+
+def places_of(event: ChangeEvent) -> tuple[RunKey | str | None, ...]:
+    """The places of the topics that an event may be about."""
+    run = run_of(event)
+    return (None, event.workflow_id) if run is None else (None, event.workflow_id, run)
 
 
 def instance_in(workflow: str | None, run: str) -> tuple[str, int] | None:

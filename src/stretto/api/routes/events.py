@@ -11,8 +11,10 @@ kept.
                  read it anew
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Any, Final
+from contextlib import ExitStack
+from typing import Annotated, Final
 
 from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import Stream
@@ -20,25 +22,24 @@ from litestar.response import Stream
 import stretto
 from stretto.actions.caller import Caller
 from stretto.actions.parts.offload import offload
-from stretto.actions.reading.changes_view import Changes, read_changes, sent
+from stretto.actions.reading.changes_view import Changes, read_changes
 from stretto.actions.reading.instances import get_instance
-from stretto.actions.reading.live import Gathering, Told
+from stretto.actions.reading.live import Gathering
 from stretto.actions.reading.topics import Topic, instance_in, topic_named, topics_in
-from stretto.api.cursors import cursor_in, cursor_text
+from stretto.api.cursors import cursor_in
 from stretto.api.desk import Desk
+from stretto.api.live.channel import MOST_WAITING, NOT_KEPT, Channel, LiveFollower, ViewChannel, told
+from stretto.api.live.messages import Entry, changes_message, encode_event, id_of, message
+from stretto.api.live.tail import SLICE
 from stretto.api.routing import Calling, OptionalText, Text, gets
 from stretto.api.words import word_in
-from stretto.model.errors import StrettoError, Unavailable
-from stretto.model.event import ChangeEvent
-from stretto.model.wire import codec_of, to_json
+from stretto.model.errors import Unavailable
 from stretto.model.words import Word
-from stretto.ports.events import Cursor, Trimmed
+from stretto.ports.events import Cursor, LogRow, Trimmed
 
 BEAT_EVERY: Final = 15_000  # milliseconds between two signs of life
-TELL_EVERY: Final = 250  # milliseconds between two messages of a topic that a screen hears
-TELL_ANYHOW: Final = 2_000  # milliseconds, if more and more comes meanwhile
-LOOK_EVERY: Final = 2_000  # milliseconds between two looks at the nodes
-NOT_KEPT: Final = "the events after the cursor are not kept"
+LEAST_WAIT: Final = 50  # milliseconds, if a sign of life is due and can not be given
+TELL_ANYHOW: Final = 2_000  # milliseconds in which a screen that was behind hears something
 MEDIA_TYPE: Final = "text/event-stream"
 # Nobody on the way may keep it for later.
 HEADERS: Final = {"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"}
@@ -76,133 +77,175 @@ async def read_events(
         workflow, run = newest.workflow_id, f"{newest.workflow_instance_id}/{newest.workflow_run_id}"
     topics = topics_in([*(topic or ()), *topic_named(workflow, run)])
     given = last_id or cursor
-    begin = cursor_in(given) if given else dict(await call.desk.feed.end())
-    follow = _view if word_in(Level, level, "level") is Level.VIEW else _follow
-    following = follow(call.desk, call.reader, topics, begin)
+    view = word_in(Level, level, "level") is Level.VIEW
+    feed = call.desk.feed
+    begin = cursor_in(given) if given else feed.tail.end or dict(await feed.end())
+    following = _follow(call.desk, call.reader, topics, begin, view=view)
     return Stream(following, media_type=MEDIA_TYPE, headers=HEADERS)
 
 
-# --------------------------------------------------------------------------------------------------- full
+# ------------------------------------------------------------------------------------------------ following
 async def _follow(
-    desk: Desk, reader: Caller, topics: Sequence[Topic], cursor: Cursor
+    desk: Desk, reader: Caller, topics: Sequence[Topic], cursor: Cursor, *, view: bool
 ) -> AsyncIterator[bytes]:
-    """Every move, until the client goes, or the server does."""
+    """Until the client goes, or the server does."""
     yield _hello(desk, cursor)
-    beat = desk.clock.now()
-    while not desk.feed.closed.is_set():
-        parts: list[bytes] = []
+    follower, behind = LiveFollower(), Behind(desk, reader, topics, cursor, view=view)
+    with desk.feed.tail.reading(), ExitStack() as stack:
+        beat = desk.clock.now()
+        while not desk.feed.closed.is_set():
+            channel = behind.channel
+            part = await (
+                behind.advance(follower, stack) if channel is None else _next(desk, follower, channel, beat)
+            )
+            if part:
+                yield part
+                beat = desk.clock.now()
+
+
+async def _next(desk: Desk, follower: LiveFollower, channel: Channel, beat: int) -> bytes:
+    """What a follower is told next, if anything; in the end a sign of life."""
+    tail = desk.feed.tail
+    await follower.wait(max(LEAST_WAIT, beat + BEAT_EVERY - desk.clock.now()) / 1_000)
+    if follower.lost is not None:
+        async with tail.lock:
+            if tail.end is not None:
+                return channel.resync(follower.recover(), tail.end)
+        await tail.looked()
+        return b""
+    part = follower.take()
+    if part or desk.clock.now() - beat < BEAT_EVERY or tail.end is None or not channel.is_quiet:
+        return part
+    return b": alive\n%s\n" % id_of(tail.end)
+
+
+class Behind:
+    """A follower whose place is before the end of the log: it reads for itself until it has come there."""
+
+    def __init__(
+        self, desk: Desk, reader: Caller, topics: Sequence[Topic], cursor: Cursor, *, view: bool
+    ) -> None:
+        self.channel: Channel | None = None  # that it has joined
+        self._desk = desk
+        self._tail = desk.feed.tail
+        self._losses = self._tail.losses
+        self._reader = reader
+        self._topics = topics
+        self._cursor = dict(cursor)
+        self._make: type[Channel] = ViewChannel if view else Channel
+        self._gathered = [Gathering(topic) for topic in topics] if view else []
+        self._told_at = desk.clock.now()
+
+    async def advance(self, follower: LiveFollower, stack: ExitStack) -> bytes:
+        """Join the others, if the tail keeps what comes behind the place, or else go on in the log; returns
+        what is to be said.
+        """
         try:
-            changes = await read_changes(desk.store, reader, topics, cursor)
-            parts = await offload(_size(changes), _all_shown, changes, desk.cluster_name, desk.clock.now())
-            cursor = changes[-1].cursor if changes else cursor
+            if self._losses != self._tail.losses:
+                return await self._lose()
+            async with self._tail.lock:
+                entries = self._tail.entries_behind(self._cursor)
+                if entries is not None:
+                    return await self._join(entries, follower, stack)
+            return await self._read()
         except Trimmed:
-            changes = ()
-            cursor = await desk.store.newest_seqs()
-            parts = [_message("resync", {"reason": NOT_KEPT}, cursor)]
+            return await self._lose()
         except Unavailable:
-            changes = ()  # a database that is away is waited for
-        parts = parts or _alive(cursor, desk.clock.now() - beat)
-        if parts:
-            beat = desk.clock.now()
-            yield b"".join(parts)
-        elif not changes:
-            await desk.feed.wait()
+            await self._tail.looked()  # a database that is away is waited for
+            return b""
 
-
-# --------------------------------------------------------------------------------------------------- view
-async def _view(desk: Desk, reader: Caller, topics: Sequence[Topic], cursor: Cursor) -> AsyncIterator[bytes]:
-    """Where things stand, until the client goes, or the server does."""
-    yield _hello(desk, cursor)
-    gathered = [Gathering(topic) for topic in topics]
-    told_at = looked_at = -LOOK_EVERY
-    beat = desk.clock.now()
-    while not desk.feed.closed.is_set():
-        cursor, more = await _gather(desk, reader, topics, gathered, cursor)
-        now = desk.clock.now()
+    # ---------------------------------------------------------------------------------------------- joining
+    async def _join(self, entries: Sequence[Entry], follower: LiveFollower, stack: ExitStack) -> bytes:
+        """Nothing is told to anybody meanwhile. Much is said before the follower joins: else it would be too
+        slow from the beginning.
+        """
         parts: list[bytes] = []
-        # Behind a place that was read a while ago come moves that whoever read it has seen: only the last one
-        # is told, unless there is no end to them.
-        if now - told_at >= (TELL_ANYHOW if more else TELL_EVERY):
-            looks = now - looked_at >= LOOK_EVERY
-            parts = await _told(desk, gathered, cursor, looks=looks)
-            looked_at = now if looks else looked_at
-        told_at = now if parts else told_at
-        if all(each.is_empty for each in gathered):
-            parts = parts or _alive(cursor, now - beat)
-        if parts:
-            beat = now
-            yield b"".join(parts)
-        if not more:
-            await desk.feed.wait()
+        size = 0
+        for number, entry in enumerate(entries):
+            try:
+                places = await self._tail.wanted(self._topics, self._reader, entry, self._make.touching)
+            except Unavailable:
+                if parts:
+                    return b"".join(parts)  # the place is behind them
+                raise
+            self._cursor[entry.row.group] = entry.row.seq
+            for each in self._gathered:
+                each.take([entry.row.events[place] for place in places])
+            if places and not self._gathered:
+                body = entry.body(places, self._tail.cluster_name, self._desk.clock.now())
+                parts.append(id_of(self._cursor) + body)
+                size += len(parts[-1])
+            if size >= MOST_WAITING:
+                return b"".join(parts)
+            if number % SLICE == SLICE - 1:
+                await asyncio.sleep(0)
+        joined = stack.enter_context(self._tail.attached(follower, self._topics, self._reader, self._make))
+        if isinstance(joined, ViewChannel):
+            parts = [await self._told(looks=True)]
+            if len(joined.followers) == 1:
+                joined.begin(self._gathered, self._desk.clock.now(), told=bool(parts[0]))
+        self.channel = joined
+        return b"".join(parts)
 
+    async def _told(self, *, looks: bool) -> bytes:
+        """Where things stand; what can not be read is said, too."""
+        store = self._desk.store
+        part = await told(store, self._gathered, self._cursor, looks=looks)
+        if not all(each.is_empty for each in self._gathered):
+            part += await told(store, self._gathered, self._cursor, looks=False)
+        return part
 
-async def _gather(
-    desk: Desk, reader: Caller, topics: Sequence[Topic], gathered: Sequence[Gathering], cursor: Cursor
-) -> tuple[Cursor, bool]:
-    """Hand what has changed to the topics; returns the place behind it, and whether there may be more."""
-    try:
-        changes = await read_changes(desk.store, reader, topics, cursor, touching=True)
-    except Trimmed:
-        for each in gathered:
+    # ---------------------------------------------------------------------------------------------- reading
+    async def _read(self) -> bytes:
+        changes = await read_changes(
+            self._desk.store, self._reader, self._topics, self._cursor, touching=bool(self._gathered)
+        )
+        if changes:
+            self._cursor = dict(changes[-1].cursor)
+        else:
+            await self._tail.looked()
+        if not self._gathered:
+            return await offload(_size(changes), self._shown, changes)
+        for change in changes:
+            for each in self._gathered:
+                each.take(change.events)
+        return await self._tell_anyhow()
+
+    async def _tell_anyhow(self) -> bytes:
+        """Only where things stand in the end is told, unless there is no end."""
+        now = self._desk.clock.now()
+        if now - self._told_at < TELL_ANYHOW or all(each.is_empty for each in self._gathered):
+            return b""
+        self._told_at = now
+        return await self._told(looks=False)
+
+    async def _lose(self) -> bytes:
+        """The events behind the place are not kept: the follower reads anew."""
+        losses = self._tail.losses
+        self._cursor = await self._desk.store.newest_seqs()
+        self._losses = losses
+        if not self._gathered:
+            return message("resync", {"reason": NOT_KEPT}, self._cursor)
+        for each in self._gathered:
             each.lose(NOT_KEPT)
-        return await desk.store.newest_seqs(), False
-    except Unavailable:
-        return cursor, False
-    for change in changes:
-        for each in gathered:
-            each.take(change.events)
-    return (changes[-1].cursor, True) if changes else (cursor, False)
+        return await self._told(looks=False)
+
+    def _shown(self, changes: Sequence[Changes]) -> bytes:
+        return b"".join(self._message(each) for each in changes if each.events)
+
+    def _message(self, changes: Changes) -> bytes:
+        name, now = self._desk.cluster_name, self._desk.clock.now()
+        encoded = [encode_event(each, name, now) for each in changes.events]
+        row = LogRow(group=changes.group, seq=changes.seq, at=changes.at, events=changes.events)
+        return id_of(changes.cursor) + changes_message(row, encoded)
 
 
-async def _told(desk: Desk, gathered: Sequence[Gathering], cursor: Cursor, *, looks: bool) -> list[bytes]:
-    """What is to be said. All of it is before the cursor: what can not be read now, is to be read anew."""
-    messages: list[Told] = []
-    for each in gathered:
-        try:
-            told = [] if each.is_empty else await each.tell(desk.store)
-            if looks and each.wants_nodes:
-                told += await each.tell_nodes(desk.store)
-        except StrettoError:
-            each.lose("the database did not answer")
-            told = []
-        messages += told
-    last = len(messages) - 1
-    return [
-        _message(name, body, cursor if number == last else None)
-        for number, (name, body) in enumerate(messages)
-    ]
-
-
-# ------------------------------------------------------------------------------------------------ messages
 def _hello(desk: Desk, cursor: Cursor) -> bytes:
-    return _message("hello", {"server_time": desk.clock.now(), "version": stretto.__version__}, cursor)
+    return message("hello", {"server_time": desk.clock.now(), "version": stretto.__version__}, cursor)
 
 
 def _size(changes: Sequence[Changes]) -> int:
     return sum(len(each.events) for each in changes)
-
-
-def _all_shown(changes: Sequence[Changes], cluster_name: str, now: int) -> list[bytes]:
-    return [_shown(each, cluster_name, now) for each in changes if each.events]
-
-
-def _shown(changes: Changes, cluster_name: str, now: int) -> bytes:
-    events = [codec_of(ChangeEvent).encode(sent(each, cluster_name, now)) for each in changes.events]
-    body = {"group": changes.group, "seq": changes.seq, "at": changes.at, "events": events}
-    return _message("changes", body, changes.cursor)
-
-
-def _message(name: str, body: dict[str, Any], cursor: Cursor | None) -> bytes:
-    """JSON of ours has no line breaks, so it is one line of data."""
-    place = b"" if cursor is None else b"id: %s\n" % cursor_text(cursor).encode()
-    return b"%sevent: %s\ndata: %s\n\n" % (place, name.encode(), to_json(body))
-
-
-def _alive(cursor: Cursor, silence: int) -> list[bytes]:
-    """After a while a sign of life that nobody is told of, but that moves the id on over what was not asked
-    for.
-    """
-    return [b": alive\nid: %s\n\n" % cursor_text(cursor).encode()] if silence >= BEAT_EVERY else []
 
 
 ROUTES: Final = (read_events,)

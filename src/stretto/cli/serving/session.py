@@ -140,14 +140,14 @@ class DatabaseWait:
 
 
 class Bell(Observer):
-    """Rings when the node of this process has committed something."""
+    """Hands what the node of this process has committed to those who follow."""
 
     def __init__(self) -> None:
         self.feed: Feed | None = None
 
     def committed(self, rows: Sequence[LogRow]) -> None:
         if self.feed is not None:
-            self.feed.ring()
+            self.feed.offer(rows)
 
 
 class State:
@@ -199,6 +199,7 @@ def desk_of(parts: Parts, config: Config, state: State) -> Desk:
     bulk = BulkWorker(partial(carry_out_next, parts.store, evaluate=evaluate, hints=parts.hints))
     bulk.start()
     state.endings.append(bulk.stop)
+    state.feed.tail.cluster_name = config.server.cluster_name
     return Desk(
         store=parts.store,
         hints=parts.hints,
