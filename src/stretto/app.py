@@ -19,7 +19,7 @@ from stretto.config.folders import data_folder, surroundings
 from stretto.config.settings import Config
 from stretto.model.errors import Internal, Unavailable
 from stretto.node.address import is_gone, own_address
-from stretto.node.clock import SystemClock
+from stretto.node.clock import ClockLog, SystemClock
 from stretto.node.collector import looking_seldom
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
@@ -100,7 +100,7 @@ class App:
             self.clock.steady,
             lambda: NodeId(uuid4().hex),
             performer.outside,
-            (*observers, self._deleted),
+            (*observers, self._deleted, ClockLog()),
             performer.lacks,
         )
         self._performer = performer

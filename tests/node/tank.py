@@ -38,13 +38,14 @@ def finished(work: Coroutine[Any, None, Any]) -> Any:
 
 
 class Clock:
-    """Time that the test moves."""
+    """Time that the test moves. `ahead`: by how many milliseconds the clock of the database was set."""
 
     def __init__(self) -> None:
         self.millis = 0
+        self.ahead = 0
 
     def now(self) -> int:
-        return BEGIN + self.millis
+        return BEGIN + self.millis + self.ahead
 
     def steady(self) -> float:
         return self.millis / 1_000

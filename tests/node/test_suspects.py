@@ -341,6 +341,48 @@ def test_a_group_that_is_claimed_again_withdraws_its_note() -> None:
     assert tank.status(run) == "SUCCEEDED"
 
 
+def begins_anew_while_a_note_is_withdrawn(tank: Tank, fish: Fish) -> None:
+    """The answer to a commit is lost, and the withdrawal of the note before it takes its time: the group is
+    claimed again meanwhile, and the node begins something in it.
+    """
+    tank.settle()
+    commit = next(ask for ask in fish.holding if isinstance(ask, Commit))
+    assert not nothing_is_noted(tank)
+    fish.holding.remove(commit)
+    fish.node.failed(commit, OutcomeUnknown("who knows"))
+    tank.settle()
+    assert all(fish.node.groups[part.lease.group].lease != part.lease for part in commit.parts)
+    fish.let_go()
+    tank.advance(20_000)
+    assert nothing_is_noted(tank)
+
+
+def commits_and_withdrawals(ask: Ask) -> bool:
+    return isinstance(ask, Commit) or (isinstance(ask, NoteSuspects) and not any(ask.notes.values()))
+
+
+def test_an_answer_about_the_lease_before_leaves_the_new_one_alone() -> None:
+    tank, fish = careful_tank()
+    fish.held = commits_and_withdrawals
+    run = tank.start(flow(work("a")))
+    begins_anew_while_a_note_is_withdrawn(tank, fish)
+    assert tank.status(run) == "SUCCEEDED"
+
+
+def test_what_is_noted_already_is_begun_without_another_note() -> None:
+    """The group that is claimed again has a note about the message that is dealt with again."""
+    tank, fish = careful_tank()
+    fish.held = commits_and_withdrawals
+    letter = Letter(ref="x", to_group=7, body=Log(at=1))
+    tank.do(tank.store.send(letter))
+    tank.hint([7])
+    begins_anew_while_a_note_is_withdrawn(tank, fish)
+    assert tank.do(tank.store.fetch(fish.node.id, [7])).messages == ()
+    run = next(each for each in iter(lambda: tank.start(flow(work("a"))), None) if tank.row(each).group == 7)
+    tank.advance(5_000)
+    assert tank.status(run) == "SUCCEEDED"
+
+
 def test_a_note_that_is_not_needed_any_more_is_withdrawn() -> None:
     """The node is told to leave after it has noted what it was about to decide."""
     tank, fish = careful_tank()

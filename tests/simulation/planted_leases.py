@@ -115,7 +115,7 @@ def timers_not_swept() -> AbstractContextManager[None]:
 LEASES_PLANTS: Mapping[str, Planted] = {
     "dead_node_beats": Planted(dead_node_beats, 4, ("I1:",)),
     "owned_group_claimed": Planted(owned_group_claimed, 0, ("I1:",)),
-    "burial_keeps_generation": Planted(burial_keeps_generation, 167, ("I1:",)),
+    "burial_keeps_generation": Planted(burial_keeps_generation, 71, ("I1:",)),
     "trust_never_lapses": Planted(
         trust_never_lapses,
         6,
@@ -124,7 +124,7 @@ LEASES_PLANTS: Mapping[str, Planted] = {
             "I5:",
         ),
     ),
-    "termination_not_repeated": Planted(termination_not_repeated, 249, ("I8:",)),
+    "termination_not_repeated": Planted(termination_not_repeated, 233, ("I8:",)),
     "functions_ignored": Planted(functions_ignored, 11, ("does not know its function",)),
     "stubborn_work_let_go": Planted(stubborn_work_let_go, 8, ("I5:",)),
     "timers_not_swept": Planted(timers_not_swept, 24, ("I12:",)),

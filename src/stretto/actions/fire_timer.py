@@ -19,7 +19,7 @@ from stretto.ports.store import Store
 from stretto.ports.triggers import TimeTriggerRow
 from stretto.triggers import DEFAULT_LIMIT, Dropped, Due, Schedule, due_fires
 
-MOST_FIRES: Final = 100  # in one transaction; what is left is still due
+MOST_FIRES: Final = 10  # in one transaction; what is left is still due
 
 
 class Fire(NamedTuple):
@@ -37,14 +37,16 @@ class Round(NamedTuple):
     lines: tuple[str, ...] = ()
 
 
-async def fire_timer(store: Store, due: Sequence[TimeTriggerRow], *, hints: Hints = SILENT) -> list[Fired]:
+async def fire_timer(
+    store: Store, due: Sequence[TimeTriggerRow], *, most: int = MOST_FIRES, hints: Hints = SILENT
+) -> list[Fired]:
     """Start a run for each fire of these triggers of one workflow up to now, and move them on (T6).
 
     Of fires that were missed those are started that `catch_up` of the trigger says; how many it dropped is on
-    the timeline of the workflow. Above `MOST_FIRES` the triggers stay due. Empty: nothing is to be started,
+    the timeline of the workflow. Above `most` the triggers stay due. Empty: nothing is to be started,
     the triggers are gone, or somebody else was faster.
     """
-    found = planned_fires(due, await store.now())
+    found = planned_fires(due, await store.now(), most)
     if not found.advances:
         return []
     workflow_id, lines = due[0].workflow_id, found.lines
@@ -61,7 +63,7 @@ async def fire_timer(store: Store, due: Sequence[TimeTriggerRow], *, hints: Hint
     return fired_by(workflow_id, done)
 
 
-def planned_fires(due: Sequence[TimeTriggerRow], now: int) -> Round:
+def planned_fires(due: Sequence[TimeTriggerRow], now: int, most: int = MOST_FIRES) -> Round:
     """The fires up to now, the earliest first, and when each trigger is due after them. What is dropped is
     told with the first fires of its trigger that are started, or at once if there are none.
     """
@@ -73,7 +75,7 @@ def planned_fires(due: Sequence[TimeTriggerRow], now: int) -> Round:
             found = _due(schedule, row, now)
             plans[number] = schedule, found
             fires += [(_millis(at), number) for at in found.fires]
-    fires = sorted(fires)[:MOST_FIRES]
+    fires = sorted(fires)[:most]
     last = {number: at for at, number in fires}
     moving = {number: plan for number, plan in plans.items() if number in last or not plan[1].fires}
     return Round(

@@ -31,11 +31,11 @@ def wait_in(text: str) -> int:
 @asynccontextmanager
 async def awaiting(call: Call, millis: int) -> AsyncIterator[Again]:
     """What waits until something may have changed, and says whether it is worth another look."""
-    desk, began = call.desk, call.desk.clock.now()
+    desk, began = call.desk, call.desk.clock.steady()
     leaving = asyncio.ensure_future(call.gone())
 
     async def again() -> bool:
-        waited = desk.clock.now() - began
+        waited = (desk.clock.steady() - began) * 1_000
         if waited >= millis or leaving.done() or desk.feed.closed.is_set():
             return False
         with suppress(TimeoutError):

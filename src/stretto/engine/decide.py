@@ -65,14 +65,14 @@ COMMANDS: Final = (happened.StepActed, happened.RunActed, happened.CalledBack)
 ANSWERS: Final = (happened.Reported, happened.Faulted)  # with which work that was asked to end is over
 
 
-def decide(flow: Flow, event: happened.Event, now: int) -> Decision:
+def decide(flow: Flow, event: happened.Event, clock: int) -> Decision:
     """Apply an event to a run and run it to quiescence.
 
     An event for something that is no longer there changes nothing. What a user may not ask is refused with
     an error, and nothing is changed. A fault of our own fails the step that it happened in, or that the
     event is about, with the reason on its timeline; the run goes on without it.
     """
-    turn = Turn(flow, now)
+    turn = Turn(flow, clock)
     try:
         _apply(turn, flow, event)
     except BaseException as fault:
@@ -80,7 +80,7 @@ def decide(flow: Flow, event: happened.Event, now: int) -> Decision:
         refused = isinstance(event, COMMANDS) and isinstance(fault, StrettoError)
         if refused or not isinstance(fault, Exception):
             raise
-        turn = Turn(flow, now)
+        turn = Turn(flow, clock)
         if not _contained(turn, flow, event, fault):
             raise
     return Decision(turn.changes(), turn.effects, turn.before())
@@ -154,7 +154,7 @@ def _launched(turn: Turn, flow: Flow, _event: happened.Launched) -> None:
     turn.note(flow, run, "Workflow instance is dequeued.")
     if run.policy is not RunPolicy.UNDO:  # how long an undo may take is up to its steps
         try:
-            run.timeout_at = turn.now + timeout_of(flow, flow.tree.workflow.timeout, turn.now)
+            run.timeout_at = turn.clock + timeout_of(flow, flow.tree.workflow.timeout, turn.now)
         except StrettoError as error:
             turn.note(flow, run, str(error), LogLevel.ERROR)
             end_run(turn, flow, RunStatus.FAILED)

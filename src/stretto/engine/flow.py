@@ -35,6 +35,7 @@ class Tree:
         "breakpoints",
         "generation",
         "internal_id",
+        "latest",
         "limits",
         "live",
         "permits",
@@ -51,6 +52,7 @@ class Tree:
         self.workflow = workflow
         self.settings = settings
         self.generation = generation
+        self.latest = 0  # time stamp of the run
         self.breakpoints: Collection[str] = NO_BREAKPOINTS  # step ids that may have one
         self.live: dict[RunKey, Flow] = {}
         self.unlimited = (  # a step without a tag needs no permit
@@ -61,6 +63,11 @@ class Tree:
         self.limits: dict[StepPlan, dict[str, int | None]] = {}  # the permits that steps need, once known
         self.permits: Room = NO_ROOM  # what is known of the permits that are left
         self.templates: dict[TemplateKey, JobTemplateDefinition | None] = {}  # as far as they were fetched
+
+    def stamp(self, clock: int) -> int:
+        """The time stamp of what happens now: within a run they never go back, also if the clock does."""
+        self.latest = max(self.latest, clock)
+        return self.latest
 
 
 class Flow:

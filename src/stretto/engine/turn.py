@@ -53,9 +53,10 @@ class IllegalMove(Exception):
 class Turn:
     """Everything that one call of `decide` gathers. All changes of records go through it."""
 
-    def __init__(self, flow: Flow, now: int) -> None:
+    def __init__(self, flow: Flow, clock: int) -> None:
         self.root = flow
-        self.now = now
+        self.clock = clock  # what due times are counted from: it may go back, if somebody sets it
+        self.now = flow.tree.stamp(clock)
         self.effects: list[Effect] = []
         self.created = 0  # new records, for the budget of loops
         self.taken: dict[str, int] = {}  # permits that this decision took, less those that it returned

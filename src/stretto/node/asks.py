@@ -20,6 +20,7 @@ from stretto.ports.messages import Message, Result
 from stretto.ports.rows import Lease, NodeId, RunRow
 from stretto.ports.runtime import StepContext
 from stretto.ports.suspicion import NONE, Suspect, Suspicion
+from stretto.ports.triggers import TimeTriggerRow
 
 NO_ONE: Final[Mapping[AttemptKey, NodeId]] = {}
 
@@ -273,9 +274,26 @@ class Sweep(Ask, frozen=True, kw_only=True, eq=False):
     now: int
 
 
-class FireTimers(Ask, frozen=True, kw_only=True, eq=False):
-    """Start what is due of the time triggers at home in these groups. Answer: when the next is due, or
-    None.
+class DueTriggers(msgspec.Struct, frozen=True, kw_only=True):
+    """Time triggers that are due, the oldest first, and in how many milliseconds the next one is; None: there
+    is no other.
     """
 
+    rows: tuple[TimeTriggerRow, ...] = ()
+    wait: int | None = None
+
+
+class FindDueTriggers(Ask, frozen=True, kw_only=True, eq=False):
+    """Which time triggers at home in these groups are due. Answer: `DueTriggers`, with so many at most."""
+
     groups: frozenset[int]
+    most: int
+
+
+class FireTimers(Ask, frozen=True, kw_only=True, eq=False):
+    """Start the fires of these due triggers of one workflow, so many at most, in one transaction. Answer:
+    whether it started a run; if not, another node was faster, or nothing was to be started.
+    """
+
+    rows: tuple[TimeTriggerRow, ...]
+    most: int

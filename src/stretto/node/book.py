@@ -23,7 +23,7 @@ class Book:
         self.hurry = False  # there is a reason to fetch at once
         self.permits = PermitRoom()
         self.timers_changed = False  # time triggers may have come or gone
-        self._times: list[tuple[int, int, int, RunKey]] = []
+        self._times: list[tuple[float, int, int, RunKey]] = []  # by the steady clock
         self._tickets = count()
         self._idle: dict[tuple[int, RunKey], Entry] = {}  # entries by when they were touched last
 
@@ -54,14 +54,15 @@ class Book:
         self.to_deal[group.number] = group
 
     # ----------------------------------------------------------------------------------------------- timers
-    def arm(self, group: int, key: RunKey, due: int | None) -> None:
-        if due is not None:
-            heapq.heappush(self._times, (due, next(self._tickets), group, key))
+    def arm(self, group: int, key: RunKey, at: float | None) -> None:
+        """Look at a run at a moment of the steady clock."""
+        if at is not None:
+            heapq.heappush(self._times, (at, next(self._tickets), group, key))
 
     def due(self) -> list[tuple[Group, RunKey]]:
         """Runs that must be looked at now."""
         found = []
-        now = self._desk.time.now()
+        now = self._desk.steady()
         while self._times and self._times[0][0] <= now:
             _, _, number, key = heapq.heappop(self._times)
             group = self.groups.get(number)
@@ -72,7 +73,7 @@ class Book:
     @property
     def next_due(self) -> float:
         """When the steady clock reaches the first of them."""
-        return self._desk.time.steady_at(self._times[0][0]) if self._times else float("inf")
+        return self._times[0][0] if self._times else float("inf")
 
     # ------------------------------------------------------------------------------------------------- idle
     def touch(self, entry: Entry) -> None:

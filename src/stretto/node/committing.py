@@ -118,12 +118,12 @@ class Committing:
 
     # -------------------------------------------------------------------------------------------------- done
     def _committed(self, batch: Batch, answer: Committed) -> None:
-        self._desk.time.at_least(answer.now)
         self._book.permits.committed(answer.left)
         logged = self._count(batch, answer)
         for group, draft in batch.drafts:
             if group.number in answer.fenced or not self._book.holds(group):
                 continue
+            draft.stamp(answer.now)
             for message in draft.messages:
                 group.known.discard(message.id)
                 self._telling.told(group, message)

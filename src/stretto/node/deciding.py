@@ -98,18 +98,21 @@ class Deciding:
             del group.drafts[entry.key]
             self._done(group, draft)
             return
-        now = self._desk.time.now()
+        steady = self._desk.steady()
         flow = entry.flow
         assert flow is not None  # noqa: S101 - it was just decided about
         draft.launch = entry.launch
         if not draft.records:
             return
-        if id(flow.run) in draft.records or now - entry.summed_at >= self._desk.settings.rollup_every:
-            entry.summed_at = now
+        if (
+            id(flow.run) in draft.records
+            or steady - entry.summed_at >= self._desk.settings.rollup_every / 1_000
+        ):
+            entry.summed_at = steady
             entry.owes_summary = False
             draft.note((flow.run,), (flow.run.status,))
             draft.summary = summary_of(entry)
-            self._tell_parent(entry, draft, now)
+            self._tell_parent(entry, draft, flow.tree.stamp(self._desk.time.now()))
         else:
             self.owe_summary(group, entry)
 
@@ -244,9 +247,9 @@ class Deciding:
             group.inline[workflow_id] = entry.key
 
     def _set_timer(self, entry: Entry, _draft: Draft, effect: todo.SetTimer) -> None:
-        event = timer_event(effect)
-        if entry.set_timer(effect.due, event):
-            self._book.arm(entry.group, entry.key, effect.due)
+        at = self._desk.time.steady_at(effect.due)
+        if entry.set_timer(at, timer_event(effect)):
+            self._book.arm(entry.group, entry.key, at)
 
     def _ask_permits(self, _entry: Entry, draft: Draft, effect: todo.AskPermits) -> None:
         ask = PermitAsk(

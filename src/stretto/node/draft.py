@@ -115,6 +115,11 @@ class Draft:
         return False
 
     # ------------------------------------------------------------------------------------------------ result
+    def stamp(self, clock: int) -> int:
+        """The time stamp of what happens now; see `Tree.stamp`."""
+        flow = None if self.entry is None else self.entry.flow
+        return clock if flow is None else flow.tree.stamp(clock)
+
     def decided(self, now: int) -> Decided:
         """What the store is told."""
         entry = self.entry
@@ -131,6 +136,7 @@ class Draft:
                 sent=tuple(self.letters),
                 events=tuple(self.events),
             )
+        now = self.stamp(now)
         changed = ((record, self._before[at]) for at, record in self.records.items())
         # While something is to be carried out, the next owner must look at the run if this one dies.
         due = 0 if self.effects else entry.due

@@ -100,16 +100,16 @@ class Entry:
         self.waits: dict[AttemptKey, AttemptRecord] = {}  # attempts that wait, the oldest first
         self.errors: dict[tuple[RunKey, str], AttemptRecord] = {}  # steps that failed, the first one first
         self.inline: set[str] = set()  # inline workflow ids of its loops
-        self.timers: list[tuple[int, int, TimerEvent]] = []
+        self.timers: list[tuple[float, int, TimerEvent]] = []  # by the steady clock
         self.tickets = count()
         self.due_stored: int | None = None
-        self.summed_at = 0
+        self.summed_at = float("-inf")  # on the steady clock
         self.owes_summary = False  # what lists show of it is older than the run
         self.touched = 0.0
 
     # ---------------------------------------------------------------------------------------------- loading
-    def fill(self, loaded: LoadedRun) -> int:
-        """The rows are here. Returns the latest time in them: nothing that follows is earlier."""
+    def fill(self, loaded: LoadedRun) -> None:
+        """The rows are here. No time stamp that follows is earlier than the latest in them."""
         self.loading = False
         self.flow = loaded.flow
         self.row = loaded.row
@@ -123,7 +123,7 @@ class Entry:
                     latest = max(latest, *(getattr(attempt, name) or 0 for name in _TIMES))
             if flow.run.key != self.key:
                 self.inline.add(flow.run.key.workflow_id)
-        return latest
+        loaded.flow.tree.stamp(latest)
 
     # ---------------------------------------------------------------------------------------------- records
     def note_attempt(self, record: AttemptRecord) -> None:
@@ -168,23 +168,33 @@ class Entry:
         return None if found is None else found.attempt(key)
 
     # ----------------------------------------------------------------------------------------------- timers
-    def set_timer(self, due: int, event: TimerEvent) -> bool:
-        """True if it is the next one now."""
-        heapq.heappush(self.timers, (due, next(self.tickets), event))
+    def set_timer(self, at: float, event: TimerEvent) -> bool:
+        """It rings at a moment of the steady clock, whatever becomes of the database's. True if it is the
+        next one now.
+        """
+        heapq.heappush(self.timers, (at, next(self.tickets), event))
         return self.timers[0][2] is event
 
     @property
-    def next_due(self) -> int | None:
-        """When the next timer that still means something is due."""
+    def next_ring(self) -> float | None:
+        """When the next timer that still means something rings, on the steady clock."""
         while self.timers and not self._counts(self.timers[0][2]):
             heapq.heappop(self.timers)
         return self.timers[0][0] if self.timers else None
 
-    def ring(self, now: int) -> bool:
+    @property
+    def next_due(self) -> int | None:
+        """What the row says of the next timer: its due time on the database's clock."""
+        return None if self.next_ring is None else self.timers[0][2].due
+
+    def ring(self, steady: float) -> bool:
         """Put what is due into the inbox. True if there is something."""
         rung = False
-        while (due := self.next_due) is not None and due <= now:
-            self.inbox.append(Item(heapq.heappop(self.timers)[2]))
+        while (at := self.next_ring) is not None and at <= steady:
+            event = heapq.heappop(self.timers)[2]
+            if self.flow is not None:
+                self.flow.tree.stamp(event.due)  # no time stamp of what follows is earlier
+            self.inbox.append(Item(event))
             rung = True
         return rung
 

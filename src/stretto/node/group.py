@@ -47,7 +47,7 @@ class Group:
         self.state = GroupState.LOADING
         self.seq = 0
         self.entries: dict[RunKey, Entry] = {}
-        self.parked: dict[RunKey, int | None] = {}  # runs that only wait, and until when
+        self.parked: dict[RunKey, float | None] = {}  # runs that only wait, and when to load each
         self.aside: dict[RunKey, list[int]] = {}  # runs in quarantine, and messages that wait for them
         self.inline: dict[str, RunKey] = {}  # inline workflow id -> the run whose loop it is
         self.ready: dict[RunKey, None] = {}  # entries that have something to decide, in order

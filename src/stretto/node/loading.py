@@ -182,7 +182,7 @@ class Loading:
 
     # ----------------------------------------------------------------------------------------------- filling
     def _fill(self, group: Group, entry: Entry, loaded: LoadedRun) -> None:
-        self._desk.time.at_least(entry.fill(loaded))
+        entry.fill(loaded)
         loaded.flow.tree.permits = self._book.permits
         entry.loaded_at = self._desk.steady()
         for inline in entry.inline:
@@ -209,10 +209,10 @@ class Loading:
                 entry.inbox.append(Item(happened.Granted(attempt=attempt)))
         for effect in recovery.effects:
             if isinstance(effect, todo.SetTimer):
-                entry.set_timer(effect.due, timer_event(effect))
+                entry.set_timer(self._desk.time.steady_at(effect.due), timer_event(effect))
             elif not isinstance(effect, _OF_WORK):
                 self._acting.carry_out(group, entry, effect)
-        self._book.arm(group.number, entry.key, entry.next_due)
+        self._book.arm(group.number, entry.key, entry.next_ring)
         if entry.launched:  # a result may lie in the outbox: launches are looked at after the next fetch
             self.await_fetch(group, entry)
 
@@ -267,11 +267,11 @@ class Loading:
         ):
             self._book.touch(entry)
             return
-        due = entry.next_due
+        at = entry.next_ring
         group.remove(entry)
         self._book.forget(entry)
-        group.parked[entry.key] = due
-        self._book.arm(group.number, entry.key, due)
+        group.parked[entry.key] = at
+        self._book.arm(group.number, entry.key, at)
 
 
 def dealt_with(message: post.Message, outcome: post.Outcome) -> Draft:

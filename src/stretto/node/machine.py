@@ -28,6 +28,7 @@ from stretto.node.owning import Owning
 from stretto.node.settings import NodeSettings
 from stretto.node.suspects import Suspects
 from stretto.node.telling import Telling
+from stretto.node.timers import TimeTriggers
 from stretto.ports.groups import Burial
 from stretto.ports.observer import Observer
 from stretto.ports.outbox import Mail
@@ -58,6 +59,7 @@ class Node:
             buried=self._buried,
             burial=self._burial,
             functions_read=self.functions_changed,
+            clock_forward=self._clock_forward,
         )
         self._acting = Acting(desk, book, outside)
         self._suspects = suspects = Suspects(desk, book)
@@ -67,6 +69,7 @@ class Node:
         self._owning = Owning(
             desk, book, self._membership, self._loading, self._acting, suspects, self._deciding.pay_summaries
         )
+        self._timers = TimeTriggers(desk, book)
         telling = Telling(desk, book)
         self._committing = Committing(desk, book, self._acting, self._loading, self._owning, telling)
         self._intake = Intake(desk, book, self._acting, self._loading, telling, self._launches, suspects)
@@ -143,6 +146,10 @@ class Node:
         self._fetch_at = self._desk.steady()
         self._owning.begin()
 
+    def _clock_forward(self) -> None:
+        """Timers keep the time that they have left. Time triggers follow the clock: some may be due."""
+        self._book.timers_changed = True
+
     def _heard(self) -> None:
         self._owning.heard()
         self.functions_changed()
@@ -160,6 +167,7 @@ class Node:
         self._deciding.clear()
         self._loading.clear()
         self._suspects.clear()
+        self._timers.clear()
         self._committing.clear()
         self._fetching = False
         if lost:
@@ -176,8 +184,8 @@ class Node:
         for group, key in self._book.due():
             self._owning.wake_run(group, key)
         self._fetch()
-        if self._book.timers_changed and self._desk.trusted and not self._owning.leaving:
-            self._owning.fire_timers()
+        if self._desk.trusted and not self._owning.leaving:
+            self._timers.pump()
         self._intake.pump()
         self._loading.pump()
         for group in self._book.lively():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from stretto.engine.records import RunKey
 from stretto.node.acting import Acting
-from stretto.node.asks import Claim, ClaimAgain, FireTimers, GiveUp, LoadedGroup, LoadGroups, Sweep
+from stretto.node.asks import Claim, ClaimAgain, GiveUp, LoadedGroup, LoadGroups, Sweep
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.entry import AskAround, Entry, Item
@@ -150,8 +150,8 @@ class Owning:
             if due is not None and due <= now:
                 self._loading.want(group, key)
             else:
-                group.parked[key] = due
-                self._book.arm(group.number, key, due)
+                at = group.parked[key] = None if due is None else self._desk.time.steady_at(due)
+                self._book.arm(group.number, key, at)
         # Those that are ADMITTED are launched after the next fetch, with what was said about them before.
         if loaded.falls:
             self._desk.after(self._desk.settings.calm_after, lambda: self._calm(group))
@@ -244,23 +244,6 @@ class Owning:
         self._acting.look(Sweep(groups=frozenset(groups), now=self._desk.time.now()))
         self._book.timers_changed = True
 
-    def fire_timers(self) -> None:
-        """Time triggers that are due, and when to look again."""
-        groups = frozenset(self._book.groups)
-        self._book.timers_changed = False
-        if not groups:
-            return
-
-        def then(due: int | None) -> None:
-            if due is not None:
-                at = self._desk.time.steady_at(due) - self._desk.steady()
-                self._desk.after(int(at * 1_000) + 1, self._timers_due)
-
-        self._desk.ask(FireTimers(groups=groups), then, lambda _error: None)
-
-    def _timers_due(self) -> None:
-        self._book.timers_changed = True
-
     def _ask_around(self) -> None:
         """Is the work that other nodes do for us still there?"""
         me = self._desk.node
@@ -273,11 +256,11 @@ class Owning:
         """A time has come: that of a parked run, or of a timer of one in memory."""
         entry = group.entries.get(key)
         if entry is None:
-            due = group.parked.get(key)
-            if due is not None and due <= self._desk.time.now():
+            at = group.parked.get(key)
+            if at is not None and at <= self._desk.steady():
                 self._loading.want(group, key)
             return
         if entry.flow is not None:
-            if entry.ring(self._desk.time.now()):
+            if entry.ring(self._desk.steady()):
                 group.wake(entry)
-            self._book.arm(group.number, key, entry.next_due)
+            self._book.arm(group.number, key, entry.next_ring)

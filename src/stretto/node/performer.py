@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from stretto.actions.fire_timer import fire_timer
 from stretto.engine import effects as todo
 from stretto.engine.events import Event, Reported
 from stretto.model.errors import StrettoError
@@ -128,6 +129,7 @@ class Performer:
             asks.LookAtQueues: self._look_at_queues,
             asks.GrantTags: self._grant_tags,
             asks.Sweep: self._sweep,
+            asks.FindDueTriggers: self._find_due_triggers,
             asks.FireTimers: self._fire_timers,
         }
 
@@ -265,5 +267,8 @@ class Performer:
     async def _sweep(self, ask: asks.Sweep) -> asks.TagWaits:
         return await self._looking.sweep(ask.groups, ask.now)
 
-    async def _fire_timers(self, ask: asks.FireTimers) -> int | None:
-        return await self._looking.fire_timers(ask.groups)
+    async def _find_due_triggers(self, ask: asks.FindDueTriggers) -> asks.DueTriggers:
+        return await self._looking.find_due_triggers(ask.groups, ask.most)
+
+    async def _fire_timers(self, ask: asks.FireTimers) -> bool:
+        return bool(await fire_timer(self._store, ask.rows, most=ask.most, hints=self._hints))

@@ -147,8 +147,18 @@ class Suspects:
                 if group.to_calm:
                     self._forget_falls(group)
         self._take_turns()
-        changed = [group for group in self._busy.values() if group.to_note != group.suspicion.noted]
-        if changed and not self._writing:
+        if not self._writing:
+            self._write_notes()
+
+    def _write_notes(self) -> None:
+        changed = []
+        for group in self._busy.values():
+            if group.to_note != group.suspicion.noted:
+                changed.append(group)
+            elif group.operation is not None and not group.operation.noted:  # its note stands already
+                group.operation.noted = True
+                self._wake_in(0)
+        if changed:
             self._write(changed, NoteSuspects(notes={group.lease: group.to_note for group in changed}))
 
     def _drop_unused(self, group: Group) -> None:
@@ -190,7 +200,7 @@ class Suspects:
             self._writing = False
             for group in groups:
                 if group.number in fenced:  # a beat will tell that it is lost; nothing is done in it
-                    self._busy.pop(group.number, None)
+                    self._forget(group)
                     continue
                 group.suspicion = group.suspicion.noting(ask.notes[group.lease])
                 if group.operation is not None and group.to_note == group.suspicion.noted:
@@ -201,6 +211,11 @@ class Suspects:
             self._desk.after(self._desk.back_off(tries), lambda: self._write(groups, ask, tries + 1))
 
         self._desk.ask(ask, then, otherwise)
+
+    def _forget(self, group: Group) -> None:
+        """The same group may be ours under a newer lease, with notes of its own."""
+        if self._busy.get(group.number) is group:
+            del self._busy[group.number]
 
     def _forget_falls(self, group: Group) -> None:
         group.to_calm = False

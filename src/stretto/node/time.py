@@ -22,30 +22,26 @@ class Estimate(NamedTuple):
 
 
 class DatabaseTime:
-    """The database's time, in milliseconds since 1970. It never goes back, also if the database's does."""
+    """The database's time, in milliseconds since 1970. If somebody sets the database's clock, it follows."""
 
     def __init__(self, steady: Callable[[], float]) -> None:
         self._steady = steady
         self._heard: Estimate | None = None
-        self._last = 0
 
-    def hear(self, now: int, sent: float) -> None:
+    def hear(self, now: int, sent: float) -> int:
         """The database said so, somewhere between the sending of the question and this moment. An answer that
         took longer says less: one that had to connect first would put the clock forward by half of that.
+        Returns by how many milliseconds somebody has set the database's clock since the last answer.
         """
         steady = self._steady()
         new, old = Estimate(now, (sent + steady) / 2, (steady - sent) / 2), self._heard
-        if old is None or new.within <= old.within_at(steady) or _disagree(old, new, steady):
+        was_set = old is not None and _disagree(old, new, steady)
+        if old is None or was_set or new.within <= old.within_at(steady):
             self._heard = new
+        return round(new.time_at(steady) - old.time_at(steady)) if old is not None and was_set else 0
 
     def now(self) -> int:
-        if self._heard is not None:
-            self._last = max(self._last, int(self._heard.time_at(self._steady())))
-        return self._last
-
-    def at_least(self, now: int) -> None:
-        """Something was committed at this time: what comes after it is not earlier."""
-        self._last = max(self._last, now)
+        return 0 if self._heard is None else int(self._heard.time_at(self._steady()))
 
     def steady_at(self, due: int) -> float:
         """When the steady clock will say that a time has come."""

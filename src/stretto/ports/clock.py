@@ -21,7 +21,8 @@ class Clock(Protocol):
     def now(self) -> int:
         """Milliseconds since 1970 on the database's clock, as well as this process can tell.
 
-        It is what records and timelines carry. It never goes back, also when the database's does.
+        It follows that clock if somebody sets it, forward or back. Time stamps of a run never go back all the
+        same (`engine.flow.Tree.stamp`), and nobody measures with it how long something takes.
         """
         ...
 
@@ -33,5 +34,7 @@ class Clock(Protocol):
         ...
 
     async def sleep_until(self, due: int) -> None:
-        """Return once `now()` is `due` or later; at once if it already is. It may be cancelled."""
+        """Return when the time that is left until `due` has passed on the steady clock; at once if it is
+        over. It may be cancelled.
+        """
         ...

@@ -35,5 +35,8 @@ class Observer:
     def decision_failed(self, run: RunKey, fault: Exception) -> None:
         """A fault of ours while a run was decided about: the step, or the run, that it was about fails."""
 
+    def clock_set(self, millis: int) -> None:
+        """Somebody has set the database's clock: forward, or, if the number is negative, back."""
+
     def store_failed(self, error: Exception, tries: int) -> None:
         """A transaction failed and will be repeated."""

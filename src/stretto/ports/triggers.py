@@ -47,8 +47,8 @@ class Triggers(Protocol):
         """Time triggers of workflows at home in these groups that are due at a time, the oldest first."""
         ...
 
-    async def next_trigger_due(self, groups: Collection[int]) -> int | None:
-        """When the next of these is due."""
+    async def next_trigger_due(self, groups: Collection[int], *, after: int = -1) -> int | None:
+        """When the next of these is due; of those that are due after a time, if one is given."""
         ...
 
     async def next_fires(self, workflow_ids: Collection[str]) -> dict[str, int]:

@@ -526,8 +526,8 @@ def test_triggers_of_one_workflow_fire_in_the_order_of_time() -> None:
 def test_a_long_absence_is_made_up_in_parts() -> None:
     world = made(HOURLY.replace("}]", ", catch_up_limit: 150}]"))
     world.advance(FIRST - BEGIN + 149 * HOUR)
-    assert len(fire_due(world)) == MOST_FIRES
-    assert len(fire_due(world)) == 50
+    for _ in range(150 // MOST_FIRES):
+        assert len(fire_due(world)) == MOST_FIRES
     assert due(world) == []
     assert times(world) == [FIRST + hours * HOUR for hours in range(150)]
 
@@ -586,7 +586,7 @@ def test_a_hundred_missed_fires_are_started_unless_somebody_asks_for_more() -> N
     assert lines == []
 
 
-def test_a_week_of_minutes_takes_two_transactions() -> None:
+def test_a_week_of_minutes_takes_a_bounded_number_of_transactions() -> None:
     world = made("  time_triggers: [{type: CRON, cron: '* * * * *'}]\n")
     world.advance(7 * 24 * HOUR)
     transact, calls = world.store.transact, 0
@@ -600,7 +600,7 @@ def test_a_week_of_minutes_takes_two_transactions() -> None:
     while due(world):
         fire_due(world)
     assert len(times(world)) == 101  # 100 missed ones, and one in time
-    assert calls == 2
+    assert calls == 11
     (line,) = [each.log for each in world.do(world.store.workflow_timeline("flow")) if "missed" in each.log]
     assert "dropped more than 1,000 missed fires" in line
 

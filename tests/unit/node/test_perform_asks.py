@@ -1,9 +1,12 @@
 """The performer: each ask does what it says, tells whom it concerns, and raises what goes wrong."""
 
+from collections.abc import Sequence
+
 import pytest
 from msgspec.structs import replace
 from tests.unit.node.bench import ANN, NODE, Bench
 
+from stretto.actions.fire_timer import MOST_FIRES
 from stretto.actions.start import start
 from stretto.engine import effects as todo
 from stretto.engine import events as happened
@@ -24,6 +27,7 @@ from stretto.ports.groups import NodeState
 from stretto.ports.places import group_of_run, group_of_workflow
 from stretto.ports.rows import Lease, NodeId
 from stretto.ports.suspicion import NONE, Suspect
+from stretto.ports.triggers import TimeTriggerRow
 from stretto.ports.workflows import Change, Found
 from stretto.testing.shapes import ITEMS, computed, foreach, noop, step, tag, workflow
 
@@ -337,54 +341,61 @@ HOURLY = CronTrigger(cron="0 * * * *")
 DAILY = CronTrigger(cron="30 5 * * *")
 
 
-def test_time_triggers_start_every_run_that_is_due() -> None:
+def due_triggers(bench: Bench, most: int = 100) -> asks.DueTriggers:
+    found = bench.ask(asks.FindDueTriggers(groups=ALL, most=most))
+    assert isinstance(found, asks.DueTriggers)
+    return found
+
+
+def fire(bench: Bench, rows: Sequence[TimeTriggerRow]) -> bool:
+    return bool(bench.ask(asks.FireTimers(rows=tuple(rows), most=MOST_FIRES)))
+
+
+def highest(bench: Bench, workflow_id: str) -> int:
+    ids = bench.do(bench.store.instance_ids(workflow_id))
+    assert ids is not None
+    return ids.highest
+
+
+def test_a_look_finds_what_is_due_and_when_the_next_is() -> None:
     bench = Bench()
-    assert bench.ask(asks.FireTimers(groups=ALL)) is None
+    assert due_triggers(bench) == asks.DueTriggers()
     bench.publish(workflow(noop("a"), time_triggers=[HOURLY]))
     bench.publish(workflow(noop("a"), id="v", time_triggers=[HOURLY, DAILY]))
-    first = bench.ask(asks.FireTimers(groups=ALL))
-    assert bench.clock.now() < first <= bench.clock.now() + HOUR
-    assert bench.do(bench.store.newest_run("w", 1)) is None
+    found = due_triggers(bench)
+    assert found.rows == ()
+    assert found.wait is not None
+    assert 0 < found.wait <= HOUR
+    bench.clock._now += found.wait
+    found = due_triggers(bench)
+    assert sorted(row.workflow_id for row in found.rows) == ["v", "w"]
+    assert found.wait is not None  # until that of every day
+    assert 0 < found.wait < 24 * HOUR
+    assert len(due_triggers(bench, most=1).rows) == 1
+
+
+def test_triggers_of_a_workflow_are_fired_in_batches() -> None:
+    bench = Bench()
+    bench.publish(workflow(noop("a"), time_triggers=[HOURLY, DAILY]))
     bench.clock._now += 24 * HOUR
     bench.hints.groups.clear()
-    then = bench.ask(asks.FireTimers(groups=ALL))
-    assert then == first + 24 * HOUR
-    ids = bench.do(bench.store.instance_ids("w"))
-    assert ids is not None
-    assert ids.highest == 24
-    ids = bench.do(bench.store.instance_ids("v"))
-    assert ids is not None
-    assert ids.highest == 25
+    started = []
+    while rows := due_triggers(bench).rows:
+        assert fire(bench, rows)
+        started.append(highest(bench, "w"))
+    assert started == [10, 20, 25]
     assert bench.hints.groups
-
-
-def test_more_fires_than_fit_into_one_transaction_take_several() -> None:
-    bench = Bench()
-    bench.publish(workflow(noop("a"), time_triggers=[CronTrigger(cron="0 * * * *", catch_up_limit=150)]))
-    bench.clock._now += 150 * HOUR
-    bench.ask(asks.FireTimers(groups=ALL))
-    ids = bench.do(bench.store.instance_ids("w"))
-    assert ids is not None
-    assert ids.highest == 150
 
 
 def test_triggers_that_another_node_fires_are_left_to_it() -> None:
     bench = Bench()
     bench.publish(workflow(noop("a"), time_triggers=[HOURLY]))
     bench.clock._now += HOUR
-    due_triggers = bench.store.due_triggers
-
-    async def late(groups, at, *, most=100):
-        rows = await due_triggers(groups, at, most=most)
-        bench.swap("due_triggers", due_triggers)
-        await bench.performer.answer(asks.FireTimers(groups=ALL))
-        return rows
-
-    bench.swap("due_triggers", late)
-    assert bench.ask(asks.FireTimers(groups=ALL)) > bench.clock.now()
-    ids = bench.do(bench.store.instance_ids("w"))
-    assert ids is not None
-    assert ids.highest == 1
+    rows = due_triggers(bench).rows
+    assert fire(bench, rows)
+    assert not fire(bench, rows)
+    assert due_triggers(bench).rows == ()
+    assert highest(bench, "w") == 1
 
 
 def test_a_start_from_outside_is_found_by_the_next_mail() -> None:

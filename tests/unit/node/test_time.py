@@ -22,15 +22,15 @@ def clock() -> Clock:
     return Clock()
 
 
-def asked(time: DatabaseTime, clock: Clock, before: float, after: float, *, set_by: int = 0) -> None:
+def asked(time: DatabaseTime, clock: Clock, before: float, after: float, *, set_by: int = 0) -> int:
     """A question whose answer was given so long after it was sent, and so long before it came back. The true
-    time of the database is that of the steady clock.
+    time of the database is that of the steady clock. Returns the jump that the node sees.
     """
     sent = clock.seconds
     clock.seconds += before
     said = BEGIN + round(clock.seconds * 1_000) + set_by
     clock.seconds += after
-    time.hear(said, sent)
+    return time.hear(said, sent)
 
 
 def off_by(time: DatabaseTime, clock: Clock) -> int:
@@ -42,8 +42,6 @@ def test_nothing_was_heard(clock: Clock) -> None:
     time = DatabaseTime(clock)
     assert time.now() == 0
     assert time.steady_at(BEGIN) == clock.seconds
-    time.at_least(BEGIN)
-    assert time.now() == BEGIN
 
 
 def test_a_quick_answer_corrects_a_slow_one(clock: Clock) -> None:
@@ -52,7 +50,6 @@ def test_a_quick_answer_corrects_a_slow_one(clock: Clock) -> None:
     assert off_by(time, clock) == 10
     clock.seconds += 2
     asked(time, clock, 0.0005, 0.0005)
-    clock.seconds += 0.1  # it does not go back, so this takes as long as it was ahead
     assert abs(off_by(time, clock)) <= 1
 
 
@@ -77,17 +74,26 @@ def test_a_clock_that_was_set_counts_at_once(clock: Clock, millis: int) -> None:
     time = DatabaseTime(clock)
     asked(time, clock, 0.0005, 0.0005)
     clock.seconds += 2
-    before = time.now()
-    asked(time, clock, 0.01, 0.0, set_by=millis)
-    assert time.now() == (before if millis < 0 else BEGIN + round(clock.seconds * 1_000) + millis + 5)
+    jump = asked(time, clock, 0.01, 0.0, set_by=millis)
+    assert jump == pytest.approx(millis, abs=10)
+    assert time.now() == BEGIN + round(clock.seconds * 1_000) + millis + 5
     due = BEGIN + round(clock.seconds * 1_000) + millis + 7_000
     assert time.steady_at(due) == pytest.approx(clock.seconds + 7, abs=0.02)
 
 
-def test_it_never_goes_back(clock: Clock) -> None:
+def test_a_clock_that_was_ahead_once_leaves_nothing_behind(clock: Clock) -> None:
     time = DatabaseTime(clock)
     asked(time, clock, 0.0, 0.001)
-    ahead = time.now() + 60_000
-    time.at_least(ahead)
-    assert time.now() == ahead
-    assert time.steady_at(BEGIN) == clock.seconds
+    clock.seconds += 2
+    assert asked(time, clock, 0.0, 0.001, set_by=60_000) == pytest.approx(60_000, abs=2)
+    clock.seconds += 2
+    assert asked(time, clock, 0.0, 0.001) == pytest.approx(-60_000, abs=2)
+    assert abs(off_by(time, clock)) <= 1
+    assert time.steady_at(time.now() + 5_000) == pytest.approx(clock.seconds + 5, abs=0.002)
+
+
+def test_clocks_that_come_apart_slowly_were_not_set(clock: Clock) -> None:
+    time = DatabaseTime(clock)
+    asked(time, clock, 0.0005, 0.0005)
+    clock.seconds += 600
+    assert asked(time, clock, 0.0, 0.1) == 0

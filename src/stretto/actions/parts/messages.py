@@ -53,13 +53,14 @@ async def ask_owner(
     if patience is None:
         return None
     clock = patience.clock
-    end = clock.now() + patience.millis
+    end = clock.steady() + patience.millis / 1_000
     while (outcome := await store.outcome(message_id)) is None:
-        if clock.now() >= end:
+        left = round((end - clock.steady()) * 1_000)
+        if left <= 0:
             if not lasting:
                 await store.withdraw(message_id)
             raise TimedOut(f"Request [{letter.ref}] was not carried out within {patience.millis} ms")
-        await clock.sleep_until(min(end, clock.now() + LOOK_EVERY))
+        await clock.sleep_until(clock.now() + min(left, LOOK_EVERY))
     await store.withdraw(message_id)
     if not outcome.applied:
         raise WrongState(outcome.message or f"Request [{letter.ref}] was refused")

@@ -36,15 +36,16 @@ async def once(
     has died while it was at it is followed by another one after a minute.
     """
     key, codec = _key(who), codec_of(tp)
-    mine, end = f"{CLAIM}{uuid4()}", clock.now() + WAITS_FOR
+    mine, end = f"{CLAIM}{uuid4()}", clock.steady() + WAITS_FOR / 1_000
     while (kept := await store.keep_first(key, mine, await store.now(), CLAIMED_FOR)) is not None:
         if kept and not kept.startswith(CLAIM):
             known: T = codec.decode(loads(kept), None, [])
             return known
-        if clock.now() >= end:
+        left = round((end - clock.steady()) * 1_000)
+        if left <= 0:
             hint = "ask again in a while, with the same request id"
             raise InProgress("The same request is still being carried out", hint=hint)
-        await clock.sleep_until(min(end, clock.now() + LOOK_EVERY))
+        await clock.sleep_until(clock.now() + min(left, LOOK_EVERY))
     try:
         answer = await work()
         await _keep(store, key, codec.encode(answer))

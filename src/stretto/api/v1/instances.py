@@ -98,9 +98,12 @@ async def _status(call: Call, instance: str) -> RunStatus:
 async def _once(call: Call, instance: str, holds: Callable[[RunStatus], bool]) -> V1InstanceAnswer:
     """The instance once it is so; who asked for it waits a little, and then has it as it is."""
     clock = call.desk.clock
-    end = clock.now() + call.desk.action_within
-    while not holds(await _status(call, instance)) and clock.now() < end:
-        await clock.sleep_until(min(end, clock.now() + LOOK_EVERY))
+    end = clock.steady() + call.desk.action_within / 1_000
+    while not holds(await _status(call, instance)):
+        left = round((end - clock.steady()) * 1_000)
+        if left <= 0:
+            break
+        await clock.sleep_until(clock.now() + min(left, LOOK_EVERY))
     return V1InstanceAnswer(data=await _view(call, instance))
 
 

@@ -18,8 +18,8 @@ LATEST: Final = 253_402_300_799_999  # the end of the year 9999: no timer is set
 
 def launch_sleep(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord) -> bool:
     turn.move(flow, attempt, StepStatus.RUNNING)
-    due = wake_time(flow, attempt, turn.now)
-    if due <= turn.now:
+    due = wake_time(turn, flow, attempt)
+    if due <= turn.clock:
         turn.move(flow, attempt, StepStatus.FINISHING)
         return True
     attempt.wake_at, attempt.wake_reason = due, WakeReason.SLEEP
@@ -27,12 +27,12 @@ def launch_sleep(turn: Turn, flow: Flow, _plan: StepPlan, attempt: AttemptRecord
     return False
 
 
-def wake_time(flow: Flow, attempt: AttemptRecord, now: int) -> int:
+def wake_time(turn: Turn, flow: Flow, attempt: AttemptRecord) -> int:
     """`sleep_until` (epoch milliseconds), else `sleep_millis` or `sleep_seconds`, else the default. A moment
     after the year 9999 stands for ever.
     """
     params = attempt.params or {}
-    start = attempt.start_time or now
+    start = turn.clock - (turn.now - (attempt.start_time or turn.now))
     if "sleep_until" in params:
         return min(int(_number(params, "sleep_until")), LATEST)
     if "sleep_millis" in params:

@@ -119,7 +119,7 @@ def _waiting_for_permits(turn: Turn, flow: Flow, plan: StepPlan, attempt: Attemp
         return False
     timeout = timeout_of(flow, plan.step.timeout, turn.now)
     turn.move(flow, attempt, S.STARTING)
-    attempt.timeout_at = turn.now + timeout
+    attempt.timeout_at = turn.clock + timeout
     return True
 
 

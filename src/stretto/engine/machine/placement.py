@@ -33,10 +33,10 @@ def functions_missing(turn: Turn, flow: Flow, event: FunctionsMissing) -> None:
         fail(turn, flow, _plan_of(flow, attempt), attempt, f"{nobody_knows(event.functions)}. {WAY_OUT}")
         return
     assert attempt.timeout_at is not None  # noqa: S101 - set before the work is launched
-    left = max(0, attempt.timeout_at - turn.now)
+    left = max(0, attempt.timeout_at - turn.clock)
     attempt.function_wait = FunctionWait(functions=event.functions, since=turn.now, timeout_left=left)
     attempt.timeout_at = None
-    attempt.wake_at, attempt.wake_reason = turn.now + within, WakeReason.FUNCTION
+    attempt.wake_at, attempt.wake_reason = turn.clock + within, WakeReason.FUNCTION
     turn.note(flow, attempt, f"The step waits: {nobody_knows(event.functions)}", LogLevel.WARN)
     turn.act(wake_timer(attempt, attempt.wake_at))
 
@@ -63,7 +63,7 @@ def end_wait(turn: Turn, flow: Flow, attempt: AttemptRecord, wait: FunctionWait)
     """The wait is over: the timeout of the attempt goes on where it stood."""
     turn.note(flow, attempt, "The step begins: a running process knows what it needs")
     attempt.function_wait = attempt.wake_at = attempt.wake_reason = None
-    attempt.timeout_at = turn.now + wait.timeout_left
+    attempt.timeout_at = turn.clock + wait.timeout_left
     turn.act(timeout_timer(attempt, attempt.timeout_at))
 
 

@@ -91,7 +91,7 @@ def _goes_on(turn: Turn, flow: Flow, attempt: AttemptRecord, again_after: int | 
     if attempt.status is S.STARTING:
         turn.move(flow, attempt, S.RUNNING)
     if again_after is not None:
-        due = turn.now + again_after
+        due = turn.clock + again_after
         attempt.wake_at, attempt.wake_reason = due, WakeReason.POLL
         turn.act(wake_timer(attempt, due))
 
@@ -235,7 +235,7 @@ def retry(
     attempt.reason = message
     turn.note(flow, attempt, retry_message(seconds))
     end_attempt(turn, flow, plan, attempt, status)
-    attempt.wake_at, attempt.wake_reason = turn.now + seconds * 1_000, WakeReason.BACK_OFF
+    attempt.wake_at, attempt.wake_reason = turn.clock + seconds * 1_000, WakeReason.BACK_OFF
     flow.active += 1  # the next attempt is still to come
     turn.act(wake_timer(attempt, attempt.wake_at))
 

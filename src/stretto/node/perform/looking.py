@@ -4,15 +4,13 @@ from collections.abc import Collection
 from typing import Final
 
 from stretto.actions.dequeue import dequeue
-from stretto.actions.fire_timer import fire_timer
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.permits import granted
 from stretto.engine.records import RunKey
-from stretto.node.asks import TagWaits
+from stretto.node.asks import DueTriggers, TagWaits
 from stretto.ports.hints import Hints
 from stretto.ports.places import group_of_run
 from stretto.ports.store import Store
-from stretto.ports.triggers import TimeTriggerRow
 
 TAGS_AT_ONCE: Final = 50  # a sweep locks no more of them in one transaction
 HOUR: Final = 3_600_000  # milliseconds; so long an outcome waits for whoever asked
@@ -47,17 +45,17 @@ class Looking:
         await self._store.sweep_outbox(now - HOUR)
         return TagWaits(slots, frozenset(tags))
 
-    async def fire_timers(self, groups: Collection[int]) -> int | None:
-        """Start what is due, again while there is more of it; then say when the next is."""
-        while (first := await self._store.next_trigger_due(groups)) is not None:
-            now = await self._store.now()
-            if first > now:
-                break
-            due = await self._store.due_triggers(groups, now)
-            fired = [await fire_timer(self._store, rows, hints=self._hints) for rows in _by_workflow(due)]
-            if not any(fired):
-                return await self._store.next_trigger_due(groups)  # others were faster, or they are gone
-        return first
+    async def find_due_triggers(self, groups: Collection[int], most: int) -> DueTriggers:
+        """Time triggers that are due now, the oldest first, and how long it is until the next one is."""
+        first = await self._store.next_trigger_due(groups)
+        if first is None:
+            return DueTriggers()
+        now = await self._store.now()
+        if first > now:
+            return DueTriggers(wait=first - now)
+        rows = await self._store.due_triggers(groups, now, most=most)
+        then = await self._store.next_trigger_due(groups, after=now)
+        return DueTriggers(rows=tuple(rows), wait=None if then is None else then - now)
 
     async def hint_owner(self, run: RunKey) -> None:
         """Tell the owner of a run to look. An iteration lives with the run around it."""
@@ -66,11 +64,3 @@ class Looking:
             row = await self._store.run(run)
             group = group if row is None else row.group
         self._hints.hint((group,))
-
-
-def _by_workflow(due: Collection[TimeTriggerRow]) -> list[list[TimeTriggerRow]]:
-    """The triggers of each workflow: they start their runs in one transaction."""
-    rows: dict[str, list[TimeTriggerRow]] = {}
-    for row in due:
-        rows.setdefault(row.workflow_id, []).append(row)
-    return list(rows.values())

@@ -25,9 +25,12 @@ class MemoryTriggers(Part):
             due = sorted(entry for group in groups for entry in self._db.timers[group] if entry[0] <= at)
             return [self._db.time_triggers[trigger_id] for _due, trigger_id in due[:most]]
 
-    async def next_trigger_due(self, groups: Collection[int]) -> int | None:
+    async def next_trigger_due(self, groups: Collection[int], *, after: int = -1) -> int | None:
         with self._db.transaction():
-            return min((timers[0][0] for group in groups if (timers := self._db.timers[group])), default=None)
+            firsts = (
+                next((due for due, _id in self._db.timers[group] if due > after), None) for group in groups
+            )
+            return min((due for due in firsts if due is not None), default=None)
 
     async def next_fires(self, workflow_ids: Collection[str]) -> dict[str, int]:
         found: dict[str, int] = {}

@@ -40,7 +40,7 @@ DUE: Final = Statement(
 NEXT_DUE: Final = Statement(
     lambda d: (
         "SELECT MIN(next_fire_at + 0) FROM time_trigger "  # or PostgreSQL walks through those of all groups
-        f"WHERE {d.among('home_group', 'groups', INT)} AND next_fire_at IS NOT NULL"
+        f"WHERE {d.among('home_group', 'groups', INT)} AND next_fire_at > :after"
     )
 )
 NEXT_FIRES: Final = Statement(
@@ -107,9 +107,9 @@ class SqlTriggers(Part):
 
         return await self._db.look(work)
 
-    async def next_trigger_due(self, groups: Collection[int]) -> int | None:
+    async def next_trigger_due(self, groups: Collection[int], *, after: int = -1) -> int | None:
         async def work(tx: Transaction) -> int | None:
-            row = await tx.one(NEXT_DUE, groups=sorted(groups))
+            row = await tx.one(NEXT_DUE, groups=sorted(groups), after=after)
             due: int | None = None if row is None else row[0]
             return due
 

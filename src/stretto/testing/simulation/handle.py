@@ -19,6 +19,7 @@ from stretto.ports.paging import Cut
 from stretto.ports.store import Store
 from stretto.store.memory import MemoryStore
 from stretto.testing.scheduler import Delay, Scheduler
+from stretto.testing.simulation.held import HeldCommits
 from stretto.testing.simulation.troubles import CALM, REPEATED, Fault, Poison, Trouble, Weather
 
 S = StepStatus
@@ -47,6 +48,7 @@ class Sky:
         self.befell: dict[str, int] = {}  # how often each kind of trouble came
         self.poison: Poison | None = None
         self.page: int | None = None  # rows that a list has at once, at most
+        self.held = HeldCommits()
         self.latest = 20_000  # milliseconds after which a late call has come
 
     def narrowed(self, argument: Any) -> Any:
@@ -165,6 +167,8 @@ class Handle:
     async def _call(self, call: Call, carry_out: Callable[[], Any]) -> Any:
         fault = self._client.befalls(call.name)
         trouble = self._befalls(call, fault)
+        if fault is not None and trouble is Trouble.HELD:
+            self._hold(fault, call, carry_out)
         if fault is not None and trouble is Trouble.CRASH and not fault.after:
             self._client.crash(fault)
         await self._on_the_way()
@@ -228,8 +232,17 @@ class Handle:
         finally:
             self._note(None)
 
+    def _hold(self, fault: Fault, commit: Call, carry_out: Callable[[], Any]) -> None:
+        """The client is gone, and its commit is still on its way."""
+        self._sky.held.hold(commit.arguments[0], self._unheard(commit, carry_out))
+        self._client.crash(fault)
+
     def _carry_out_late(self, call: Call, carry_out: Callable[[], Any]) -> None:
-        """Its caller has given up on it: whatever comes of it is heard by nobody."""
+        late = self._sky.dice.choice([1, 100, 3_000, 20_000])
+        self._scheduler.after(min(late, self._sky.latest), self._unheard(call, carry_out))
+
+    def _unheard(self, call: Call, carry_out: Callable[[], Any]) -> Callable[[], None]:
+        """Its caller has given up on it, or is gone: whatever comes of it is heard by nobody."""
 
         def now() -> None:
             self._note(call._replace(who=f"{call.who}, late"))
@@ -242,8 +255,7 @@ class Handle:
             finally:
                 self._note(None)
 
-        late = self._sky.dice.choice([1, 100, 3_000, 20_000])
-        self._scheduler.after(min(late, self._sky.latest), now)
+        return now
 
 
 def handle_of(

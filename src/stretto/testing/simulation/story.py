@@ -8,7 +8,7 @@ import msgspec
 from stretto.node.asks import Ask, CallRuntime, Carry, Commit, Deal
 from stretto.testing.simulation.watch import Touched
 
-QUIET: Final = frozenset({"Beat", "FetchMail", "FireTimers", "Sweep", "LoadGroups"})
+QUIET: Final = frozenset({"Beat", "FetchMail", "FindDueTriggers", "FireTimers", "Sweep", "LoadGroups"})
 SHOWN: Final = 260  # characters of a line
 
 

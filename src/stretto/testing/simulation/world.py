@@ -266,6 +266,7 @@ class World:
     def _seen(self, touched: Touched) -> None:
         self.story.seen(touched)
         self._echoes.seen(touched)
+        self.sky.held.seen(touched, self.scheduler)
         self.rollout.seen(touched)
         for key, _, after in touched.of("attempts"):
             if after is None:

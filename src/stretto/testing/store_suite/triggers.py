@@ -36,6 +36,8 @@ async def timers_are_due_at_home_in_order(world: World) -> None:
     assert await due(999, most=2) == ["soon", "theirs"]
     assert await due(999) == ["soon", "theirs", "late"]
     assert await world.store.next_trigger_due(homes) == 100
+    assert await world.store.next_trigger_due(homes, after=100) == 200
+    assert await world.store.next_trigger_due(homes, after=300) is None
     assert await world.store.next_fires(["wf", "other", "unknown"]) == {"wf": 100, "other": 200}
     assert [each.trigger_id for each in await world.store.fires(0, 300, most=9)] == ["soon", "theirs"]
     assert [each.trigger_id for each in await world.store.fires(101, 999, most=9)] == ["theirs", "late"]

@@ -1,0 +1,140 @@
+"""Somebody sets the database's clock: timers keep the time that they have left, time triggers follow it."""
+
+import pytest
+from tests.node.tank import BEGIN, Tank, flow
+from tests.node.test_time_triggers import HOUR, MINUTELY, started, timed
+
+from stretto.model.trigger import CatchUp, CronTrigger
+
+JUMPS = [-HOUR, -5_000, 5_000, HOUR]
+MINUTE = 60_000
+
+
+def nap(seconds: int) -> str:
+    return flow(f"{{id: nap, type: Sleep, params: {{sleep_seconds: {{value: {seconds}, type: LONG}}}}}}")
+
+
+def set_clock(tank: Tank, millis: int) -> None:
+    """Set it, and wait until all nodes have heard it."""
+    tank.clock.ahead += millis
+    tank.advance(tank.settings.beat_every + 100)
+
+
+def in_memory() -> Tank:
+    """Nobody parks runs."""
+    return Tank(park_after=100 * HOUR)
+
+
+@pytest.mark.parametrize("millis", JUMPS)
+def test_a_clock_that_was_ahead_or_behind_once_stops_no_timer(millis: int) -> None:
+    tank = Tank()
+    tank.fish()
+    tank.advance(1_000)
+    set_clock(tank, millis)
+    set_clock(tank, -millis)
+    run = tank.start(nap(10))
+    tank.advance(9_900)
+    assert tank.status(run) == "IN_PROGRESS"
+    tank.advance(200)
+    assert tank.status(run) == "SUCCEEDED"
+
+
+@pytest.mark.parametrize("millis", JUMPS)
+def test_timers_of_runs_in_memory_keep_the_time_that_they_have_left(millis: int) -> None:
+    tank = in_memory()
+    tank.fish()
+    tank.advance(1_000)
+    run = tank.start(nap(100))
+    tank.advance(50_000)
+    set_clock(tank, millis)
+    tank.advance(49_800 - tank.settings.beat_every - 100)
+    assert tank.status(run) == "IN_PROGRESS"
+    tank.advance(300)
+    assert tank.status(run) == "SUCCEEDED"
+
+
+@pytest.mark.parametrize("millis", JUMPS)
+def test_timers_that_are_set_after_a_jump_are_punctual(millis: int) -> None:
+    tank = Tank()
+    tank.fish()
+    tank.advance(1_000)
+    set_clock(tank, millis)
+    run = tank.start(nap(10))
+    tank.advance(9_900)
+    assert tank.status(run) == "IN_PROGRESS"
+    tank.advance(200)
+    assert tank.status(run) == "SUCCEEDED"
+
+
+@pytest.mark.parametrize(("millis", "left"), [(-20_000, 50_000), (20_000, 10_000), (HOUR, 0)])
+def test_a_timer_that_is_read_at_load_follows_its_row(millis: int, left: int) -> None:
+    tank = in_memory()
+    first = tank.fish()
+    tank.advance(1_000)
+    run = tank.start(nap(100))
+    tank.advance(50_000)
+    tank.crash(first)
+    tank.clock.ahead += millis
+    tank.fish()
+    tank.advance(20_000)  # it has buried the other one, and taken over: 30 s are left, less what was set
+    if left:
+        tank.advance(left - 500)
+        assert tank.status(run) == "IN_PROGRESS"
+        tank.advance(1_000)
+    assert tank.status(run) == "SUCCEEDED"
+
+
+def test_time_stamps_of_a_run_never_go_back() -> None:
+    tank = in_memory()
+    tank.fish()
+    tank.advance(1_000)
+    run = tank.start(nap(10))
+    tank.advance(5_000)
+    set_clock(tank, -HOUR)
+    tank.advance(6_000)
+    (attempt,) = tank.do(tank.store.newest_attempts(run))
+    record = attempt.record
+    assert record.status.value == "SUCCEEDED"
+    assert BEGIN <= record.create_time <= record.start_time
+    assert record.end_time == record.start_time + 10_000
+    whole = tank.row(run).record
+    assert [whole.create_time, whole.start_time, whole.end_time] == sorted(
+        each or 0 for each in (whole.create_time, whole.start_time, whole.end_time)
+    )
+    assert tank.row(tank.start_again("flow")).record.create_time < BEGIN  # that of another one may
+
+
+# The newest moment is in time: it is no missed fire.
+@pytest.mark.parametrize(("catch_up", "more"), [(CatchUp.ALL, 10), (CatchUp.LATEST, 1), (CatchUp.NONE, 1)])
+def test_moments_that_a_clock_leaves_out_are_missed_fires(catch_up: CatchUp, more: int) -> None:
+    tank = Tank(sweep_every=1_000 * HOUR)
+    tank.fish()
+    tank.advance(1_000)
+    timed(tank, "w", CronTrigger(cron="* * * * *", timezone="UTC", catch_up=catch_up))
+    tank.advance(2 * MINUTE)
+    assert started(tank, "w") == 2
+    set_clock(tank, 10 * MINUTE)
+    assert started(tank, "w") == 2 + more
+
+
+def test_time_triggers_fire_no_moment_twice_after_the_clock_was_set_back() -> None:
+    tank = Tank(sweep_every=1_000 * HOUR)
+    tank.fish()
+    tank.advance(1_000)
+    timed(tank, "w", MINUTELY)
+    tank.advance(2 * MINUTE)
+    set_clock(tank, -10 * MINUTE)
+    tank.advance(9 * MINUTE)
+    assert started(tank, "w") == 2
+    tank.advance(2 * MINUTE)
+    assert started(tank, "w") in {3, 4}  # the minutes come again, and then the next ones
+
+
+@pytest.mark.parametrize("millis", JUMPS)
+def test_observers_are_told_how_far_the_clock_was_set(millis: int) -> None:
+    tank = Tank()
+    fish = tank.fish()
+    tank.advance(3_000)
+    assert not [line for line in fish.seen.lines if line.startswith("clock_set")]
+    set_clock(tank, millis)
+    assert [line for line in fish.seen.lines if line.startswith("clock_set")] == [f"clock_set {millis}"]
