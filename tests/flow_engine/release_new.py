@@ -34,5 +34,15 @@ def family(number: int) -> int:
     return base(after(number))
 
 
+@workflow(id="release_grandparent", run_strategy="parallel")
+def grandparent(number: int) -> int:
+    return base(family(number))
+
+
+@workflow(id="release_many", run_strategy="parallel")
+def many(number: int) -> list[int]:
+    return after.map(listed(number))
+
+
 if __name__ == "__main__":
     asyncio.run(main(sys.argv[1], base, extra, listed, before, after, mapped, family))

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from tests.flow_engine.flows import finish
 from tests.flow_engine.release import SETTINGS, base, before
-from tests.flow_engine.release_new import after, extra
+from tests.flow_engine.release_new import after, extra, family, grandparent, listed, many
 
 from stretto.cli.main import cli
 from stretto.flow.engine import Engine, Run
@@ -210,6 +210,21 @@ def test_without_a_time_to_wait_a_step_fails_at_once(url: str) -> None:
             result = await run.wait(WITHIN)
             assert result.status is RunStatus.FAILED
             assert "no running process knows the function `release_base`. Deploy" in str(result.error)
+
+    finish(work())
+
+
+def test_why_of_a_parent_names_the_function_that_its_child_waits_for(url: str) -> None:
+    async def work() -> None:
+        async with Engine(url, submit_only=True) as client, Engine(url) as engine:
+            engine.register(base, listed)
+            for flow in (family, grandparent, many):
+                run = await client.submit(flow, number=2)
+                said = await first_wait(run)
+                assert "no running process knows the function `release_extra`" in said
+                assert "] of run [release_after][" in said
+                (blocker,) = (await run.why()).blockers
+                assert (blocker.kind, blocker.ref) == ("function", "release_extra")
 
     finish(work())
 

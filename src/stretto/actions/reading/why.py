@@ -15,6 +15,7 @@ from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.blockers import Blocker, BlockerKind, Help, blockers_of, for_people, with_holders
 from stretto.actions.reading.definitions import definition_of, instance_definition
 from stretto.actions.reading.flows import flow_of
+from stretto.actions.reading.waits_below import Open, with_waits_below
 from stretto.engine.compensation import undo_plan
 from stretto.engine.flow import Flow, Tree
 from stretto.engine.kinds.undo import UNDO
@@ -23,7 +24,7 @@ from stretto.engine.records import AttemptKey, Compensation, RunKey, RunRecord
 from stretto.engine.run_text import holder_of, pause_text
 from stretto.engine.settings import EngineSettings
 from stretto.engine.why import Cause, Reason, Why, why
-from stretto.model.errors import NotFound
+from stretto.model.errors import Forbidden, NotFound
 from stretto.model.response import Hold
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
@@ -111,6 +112,7 @@ async def why_run(
         undo = next(iter(flow.children.get(UNDO, {}).values()), None)
         seen = undo or flow
         steps = await offload(len(seen.plan.steps), _unfinished, seen)
+        steps = await with_waits_below(seen, steps, _opening(store, caller))
         sentence = _not_ended(flow, steps) if undo is None else _being_undone(row, undo)
         flow = seen
         blockers += _blockers_of_run(await _in_the_way(store, caller, flow, steps))
@@ -239,6 +241,7 @@ async def why_step(
     if found is None:
         hint = did_you_mean(step_id, [step.id for step in flow.plan.steps])
         raise NotFound(f"Run {row.key} has no step [{step_id}]", hint=hint)
+    (found,) = await with_waits_below(flow, [found], _opening(store, caller))
     ((_step, blockers),) = await _in_the_way(store, caller, flow, [found])
     sentence = for_people(str(found), found.reasons)
     aside = None if found.status.is_terminal else await _quarantine(store, row)
@@ -288,6 +291,22 @@ def _explained(standing: Standing, run: RunKey) -> Verdict[Waiting | str]:
         for runs in (standing.queue, standing.running, standing.failed, standing.paused)
     )
     return Verdict(answer=explain(standing.strategy, place_of(run), queue, running, failed, paused))
+
+
+def _opening(store: Store, caller: Caller) -> Open:
+    """How runs below are looked into, if the caller may see them."""
+
+    async def open_run(run: RunKey) -> Flow | None:
+        row = await store.run(run)
+        if row is None or row.phase in {Phase.QUEUED, Phase.ENDED}:
+            return None
+        try:
+            await check_access(store, caller, Right.VIEW, run.workflow_id)
+        except Forbidden:
+            return None
+        return await _flow(store, row)
+
+    return open_run
 
 
 async def _flow(store: Store, row: RunRow) -> Flow:
