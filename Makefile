@@ -86,7 +86,7 @@ simulate: setup ## simulate nodes, users and trouble: SEEDS=n worlds from seed S
 	@$(BIN)/python -m stretto.testing.simulation --seeds $(SEEDS) --start $(START) --jobs 2
 
 chaos: setup ## kill, freeze and cut off real nodes on real databases: STORE=sqlite|postgresql|mariadb KILLS=n SCENARIO=...
-	@$(BIN)/python -m chaos --store $(STORE) --scenario $(SCENARIO) --kills $(KILLS)
+	@$(BIN)/python -m chaos --store $(STORE) --scenario $(SCENARIO) --kills $(KILLS) $(if $(STORM_SECONDS),--seconds $(STORM_SECONDS))
 
 # Not --quiet: that hides the warnings from --strict too, which then never fails.
 docs: setup ## build the documentation into site/

@@ -8,6 +8,7 @@ effects     step kinds that write to the ledger
 node        a node process                   witness     what it was told to be stored
 nodes       starts and ends such processes   databases   starts and ends servers
 feeding     users who start, stop, answer and announce
-scenarios   the trouble; `mixed`: all at once  takeover    the measurement
+scenarios   the trouble; `mixed`, `storm`: all at once  takeover  the measurement
+restarts    users who restart            schedule    how a schedule was kept
 judging     what must hold in the end        report      what came of it
 """

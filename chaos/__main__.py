@@ -13,10 +13,11 @@ from tests.ports.postgresql_server import Missing
 from chaos.campaign import SCENARIOS, STORES, fitting, play
 from chaos.disk import NoDisk
 from chaos.report import Report, text_of
-from chaos.settings import LEASES, Campaign
+from chaos.settings import LEASES, STORM_COMMANDS, Campaign
 from chaos.takeover import TakeOver, text_of_take_over
 
 ALL: Final = "all"
+STORM_LASTS: Final = 120.0  # seconds
 
 
 def main() -> None:
@@ -39,11 +40,12 @@ def _campaigns(chosen: argparse.Namespace, store: str) -> Iterator[Campaign]:
             store=store,
             scenario=scenario,
             times=chosen.kills if scenario == "kills" else chosen.times,
-            seconds=chosen.seconds,
-            nodes=chosen.nodes,
+            seconds=chosen.seconds or (STORM_LASTS if scenario == "storm" else inf),
+            nodes=chosen.nodes or (1 if (store, scenario) == ("sqlite", "storm") else 3),
             going=chosen.going,
-            leases=chosen.leases or ("default" if scenario == "takeover" else "short"),
+            leases=chosen.leases or ("default" if scenario in {"storm", "takeover"} else "short"),
             seed=chosen.seed,
+            commands=STORM_COMMANDS if scenario == "storm" else None,
             waiting=chosen.waiting,
             working=chosen.working,
         )
@@ -67,10 +69,10 @@ def _parser() -> argparse.ArgumentParser:
     say("--scenario", choices=[*SCENARIOS, ALL], default="kills")
     say("--kills", type=int, default=20, metavar="N", help="nodes that are killed")
     say("--times", type=int, default=4, metavar="N", help="how often, in all other scenarios")
-    say("--seconds", type=float, default=inf, metavar="S", help="after which no more harm is done")
-    say("--nodes", type=int, default=3, metavar="N")
+    say("--seconds", type=float, metavar="S", help="after which no more harm is done; 120 for the storm")
+    say("--nodes", type=int, metavar="N", help="3, but for the storm on SQLite: 1")
     say("--going", type=int, default=30, metavar="N", help="runs that are kept under way")
-    say("--leases", choices=sorted(LEASES), help="short, but for the take-over")
+    say("--leases", choices=sorted(LEASES), help="short, but for the storm and the take-over")
     say("--seed", type=int, default=1, metavar="N", help="of the dice: who is killed when")
     say("--waiting", type=int, default=20_000, metavar="N", help="runs that wait, at the take-over")
     say("--working", type=int, default=500, metavar="N", help="steps that work, at the take-over")

@@ -8,15 +8,19 @@ from pathlib import Path
 from random import Random
 from time import monotonic
 
+from chaos.availability import Availability
 from chaos.databases import Database
-from chaos.feeding import Feeder, insist
+from chaos.feeding import Feeder
+from chaos.insistence import insist
 from chaos.judging import Judge, resumed
 from chaos.ledger import Ledger
-from chaos.nodes import Nodes
+from chaos.nodes import NodeProcess, Nodes
 from chaos.plays import all_plays
 from chaos.records import read_records
 from chaos.report import Report
+from chaos.schedule import fires_in, lags_of, schedule_violations
 from chaos.settings import LEASES, Campaign
+from chaos.storm_plays import TICK_EVERY, storm_plays
 from chaos.witness import notes_in
 from stretto.ports.groups import NodeState
 from stretto.ports.places import GROUPS
@@ -35,13 +39,25 @@ class Arena:
         self.campaign = campaign
         self.leases = campaign.leases
         self.dice = Random(campaign.seed)  # noqa: S311 - some mix of times and choices
+        self.database_answers = True
         self.troubles: Counter[str] = Counter()
         self.ledger = Ledger(folder / "ledger.db")
         self.commands = folder / "commands.txt"
         self.plays = all_plays(str(self.commands))
-        self.nodes = Nodes(folder, database.url, campaign.leases, campaign.program)
+        if campaign.scenario == "storm":
+            self.plays += storm_plays(str(self.commands))
+        self.left_out: list[str] = []
+        self.availability = Availability(self._can_work)
+        self.nodes = Nodes(folder, database.url, campaign.leases, campaign.program, campaign.commands)
         users = Random(campaign.seed)  # noqa: S311 - some mix of wishes
         self.feeder = Feeder(store, MemoryHints(), self.plays, users, campaign.going)
+
+    def _can_work(self) -> bool:
+        """Whether some node can reach a database that takes what it writes."""
+        return self.database_answers and any(map(self.is_well, self.nodes.alive))
+
+    def is_well(self, node: NodeProcess) -> bool:
+        return node.is_running and not node.frozen
 
     @property
     def lease(self) -> float:
@@ -79,6 +95,7 @@ class Arena:
         await self.begin(nodes)
         enough = asyncio.Event()
         users = asyncio.create_task(self.feeder.feed(enough))
+        watching = asyncio.create_task(self.availability.watch())
         try:
             await scenario(self)
         finally:
@@ -88,7 +105,8 @@ class Arena:
             waiting = asyncio.create_task(self.feeder.until_all_ended(self.campaign.patience))
             await asyncio.wait({waiting})
             users.cancel()
-            await asyncio.wait({users})
+            watching.cancel()
+            await asyncio.wait({users, watching})
         if not users.cancelled() and users.exception() is not None:
             raise users.exception()  # type: ignore[misc]
         left = [f"run {row.key} has not ended: {row.record.status}" for row in waiting.result()]
@@ -100,8 +118,15 @@ class Arena:
         self.ledger.replay(self.commands)
         records, effects = await read_records(self.store), self.ledger.effects()
         notes, feeder = notes_in(self.folder), self.feeder
-        judge = Judge(self.plays, feeder.started, feeder.storms, records, effects)
+        stale, repeats = self.ledger.stale(), feeder.restarts.repeats
+        judge = Judge(
+            self.plays, feeder.started, feeder.storms, records, effects, stale=stale, repeats=repeats
+        )
         violations = [*left, *judge.violations(notes, self.nodes.deaths)]
+        fires, without = fires_in(records.rows.values()), self.availability.millis_without
+        if name == "storm":
+            violations += schedule_violations(fires, TICK_EVERY, without)
+            violations += [f"{number} {what} were set aside" for what, number in feeder.released.items()]
         launches = Counter(effect.attempt for effect in effects)
         said = Counter(note.what for note in notes)
         times = resumed(effects, self.nodes.deaths)
@@ -126,6 +151,11 @@ class Arena:
             resumed=times.alone,
             disturbed=times.disturbed,
             violations=violations,
+            stale=len(stale),
+            restarts=len(repeats),
+            lags=lags_of(fires, without),
+            worst_lag=max((each.started - each.due for each in fires), default=0) / 1_000,
+            left_out=self.left_out,
             fallen=self.nodes.fallen,
         )
 

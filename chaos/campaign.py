@@ -2,22 +2,23 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from chaos.arena import arena
 from chaos.databases import Database, database
-from chaos.disk import Disk, mounted
+from chaos.disk import Disk, NoDisk, mounted
 from chaos.report import Report
-from chaos.scenarios import Scenario, changes, freezes, full_disks, kills, mixed, outages
+from chaos.scenarios import Scenario, changes, freezes, full_disks, kills, mixed, outages, storm
 from chaos.settings import Campaign
 from chaos.takeover import TakeOver, take_over
 
 STORES: Final = ("sqlite", "postgresql", "mariadb")
-SCENARIOS: Final = ("kills", "freezes", "outages", "changes", "mixed", "disk", "takeover")
+SCENARIOS: Final = ("kills", "freezes", "outages", "changes", "mixed", "disk", "storm", "takeover")
 DISK_SIZES: Final = {"sqlite": 64, "postgresql": 512, "mariadb": 512}  # MiB
+STORM_DISK: Final = 1_536  # MiB, for half an hour
 
 
 def fitting(store: str) -> list[str]:
@@ -40,6 +41,8 @@ async def _played(campaign: Campaign, folder: Path, made: Database, disk: Disk |
     async with arena(folder, made, campaign) as scene:
         if campaign.scenario == "takeover":
             return await take_over(scene, campaign.waiting, campaign.working)
+        if campaign.scenario == "storm" and disk is None:
+            scene.left_out.append("full disks: only root may mount a small disk to be filled up")
         return await scene.play(campaign.scenario, _scenario(campaign, disk), campaign.nodes)
 
 
@@ -55,6 +58,8 @@ def _scenario(campaign: Campaign, disk: Disk | None) -> Scenario:
             return changes(campaign.times)
         case "mixed":
             return mixed(campaign.times, campaign.nodes)
+        case "storm":
+            return storm(campaign.nodes, disk)
         case "disk" if disk is not None:
             return full_disks(campaign.times, disk)
         case _:
@@ -63,8 +68,11 @@ def _scenario(campaign: Campaign, disk: Disk | None) -> Scenario:
 
 @contextmanager
 def _disk(campaign: Campaign) -> Iterator[Disk | None]:
-    if campaign.scenario != "disk":
-        yield None
-        return
-    with mounted(DISK_SIZES[campaign.store]) as disk:
+    with ExitStack() as stack:
+        disk = None
+        if campaign.scenario == "disk":
+            disk = stack.enter_context(mounted(DISK_SIZES[campaign.store]))
+        elif campaign.scenario == "storm":
+            with suppress(NoDisk):  # the report says so
+                disk = stack.enter_context(mounted(STORM_DISK))
         yield disk

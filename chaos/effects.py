@@ -3,15 +3,20 @@
 WORK      a coroutine of this process; it dies with it
 WATCHED   the same, but it reports by itself when it is done
 REMOTE    a job outside, looked at now and then; another node finds it again
+QUEUED    like WATCHED, but a process has few slots, and launches wait for one
 """
 
 import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Final
 
-from chaos.ledger import Ledger, wall
+from chaos.ledger import Ledger, NotNow
 from stretto.model.step import AnyStep
+from stretto.ports.clock import machine_steady
+from stretto.ports.fence import Revoked
 from stretto.ports.runtime import (
     Continue,
     Done,
@@ -25,7 +30,8 @@ from stretto.ports.runtime import (
     UserError,
 )
 
-WORK, WATCHED, REMOTE = "Effect", "Watched", "Remote"
+WORK, WATCHED, REMOTE, QUEUED = "Effect", "Watched", "Remote", "Queued"
+SLOTS: Final = 2  # of QUEUED, in each process
 LOOK_AGAIN: Final = 100  # milliseconds
 LATE: Final = "refused: a later launch of this attempt was here"
 
@@ -55,9 +61,13 @@ class Marking:
         return Stopped()
 
     async def _begin(self, ctx: StepContext) -> bool:
-        return await asyncio.to_thread(
-            self._ledger.begin, str(ctx.launch.attempt), ctx.launch.generation, os.getpid()
-        )
+        """The ledger looks at the fence at the very moment at which it writes. Raises Revoked."""
+        launch = ctx.launch
+        begin = partial(self._ledger.begin, str(launch.attempt), launch.generation, os.getpid())
+        while True:
+            await ctx.fence.passed()
+            with suppress(NotNow):
+                return await asyncio.to_thread(begin, may=lambda: ctx.fence.is_open)
 
     async def _end(self, ctx: StepContext) -> StepResult:
         """The first `fails` attempts fail, as a user's code does; after that there is an effect."""
@@ -68,8 +78,11 @@ class Marking:
         return Done() if taken else PlatformError(message=LATE)
 
     async def _do(self, ctx: StepContext) -> StepResult:
-        if not await self._begin(ctx):
-            return PlatformError(message=LATE)
+        try:
+            if not await self._begin(ctx):
+                return PlatformError(message=LATE)
+        except Revoked:  # another node does this work
+            return Stopped()
         await asyncio.sleep(_number(ctx, "millis") / 1_000)
         return await self._end(ctx)
 
@@ -108,21 +121,36 @@ class WatchedRuntime(Marking):
             told.add_done_callback(lambda _: None)
 
 
+class QueuedRuntime(WatchedRuntime):
+    """Most launches wait inside of this runtime, some of them while their node stands still."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__(ledger)
+        self._slots = asyncio.Semaphore(SLOTS)
+
+    async def _do(self, ctx: StepContext) -> StepResult:
+        async with self._slots:
+            return await super()._do(ctx)
+
+
 class RemoteRuntime(Marking):
     """The job is the line in the ledger."""
 
     outside = True
 
     async def start(self, ctx: StepContext) -> StepResult:
-        if not await self._begin(ctx):
-            return PlatformError(message=LATE)
+        try:
+            if not await self._begin(ctx):
+                return PlatformError(message=LATE)
+        except Revoked:
+            return Stopped()
         return Continue(after=LOOK_AGAIN)
 
     async def execute(self, ctx: StepContext) -> StepResult:
         begun = await asyncio.to_thread(self._ledger.begun_at, str(ctx.launch.attempt), ctx.launch.generation)
         if begun is None:
             return await self.start(ctx)
-        if wall() < begun + _number(ctx, "millis") / 1_000:
+        if machine_steady() < begun + _number(ctx, "millis") / 1_000:
             return Continue(after=LOOK_AGAIN)
         return await self._end(ctx)
 
@@ -133,4 +161,5 @@ def runtimes(ledger: Ledger) -> Mapping[str, StepRuntime]:
         WORK: EffectRuntime(ledger),
         WATCHED: WatchedRuntime(ledger),
         REMOTE: RemoteRuntime(ledger),
+        QUEUED: QueuedRuntime(ledger),
     }

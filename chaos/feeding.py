@@ -2,16 +2,20 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from contextlib import suppress
 from random import Random
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from chaos.effects import REMOTE, WATCHED, WORK
+from chaos.effects import QUEUED, REMOTE, WATCHED, WORK
+from chaos.insistence import insist
 from chaos.plays import OWNER, STORM, Play
+from chaos.restarts import RESTARTED, Restarts
+from chaos.storm_plays import CROWDS, KIN_OF_CLAN, TICK
 from stretto.actions.announce import announce
 from stretto.actions.answer_step import answer_step
 from stretto.actions.caller import Caller
+from stretto.actions.deactivate import deactivate
 from stretto.actions.publish import publish
 from stretto.actions.release import release_message, release_run
 from stretto.actions.start import start
@@ -29,23 +33,13 @@ from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
 from stretto.testing.shapes import number
 
-T = TypeVar("T")
-
 ANN: Final = Caller(user=OWNER)
-LIMITS: Final = Limits(step_types=Limits().step_types | {WORK, WATCHED, REMOTE})
+LIMITS: Final = Limits(step_types=Limits().step_types | {WORK, WATCHED, REMOTE, QUEUED})
+LED: Final = {"hear", KIN_OF_CLAN, TICK}  # whom users do not start by themselves
 UNFINISHED: Final = tuple(status for status in RunStatus if not status.is_terminal)
 MOST: Final = 1_000
 SELDOM: Final = {"shell": 0.4, "stop": 0.5, "storm": 0.5}
-PAUSE: Final = 0.1  # seconds, after the database did not answer
-
-
-async def insist(attempt: Callable[[], Awaitable[T]]) -> T:
-    """Until the database has answered."""
-    while True:
-        try:
-            return await attempt()
-        except Unavailable:
-            await asyncio.sleep(PAUSE)
+MOST_CROWDS: Final = 2  # runs of each workflow whose steps wait for slots
 
 
 class Feeder:
@@ -57,6 +51,7 @@ class Feeder:
         self._plays = {play.id: play for play in plays}
         self._dice = dice
         self._going = going
+        self.restarts = Restarts(store, hints, ANN, dice)
         self._tasks: set[asyncio.Task[None]] = set()
         self._numbers = 0
         self.started: dict[RunKey, str] = {}  # by what was promised
@@ -70,11 +65,15 @@ class Feeder:
     # ------------------------------------------------------------------------------------------------ feeding
     async def feed(self, end: asyncio.Event) -> None:
         """Until somebody says that it is enough."""
-        names = [name for name in self._plays if name != "hear"]  # nobody hears who does not say
-        weights = [SELDOM.get(name, 1.0) for name in names]
         while not end.is_set():
-            unfinished = len(await self.unfinished())
-            for _ in range(self._going - unfinished):
+            unfinished = Counter(row.key.workflow_id for row in await self.unfinished())
+            names = [
+                name
+                for name in self._plays
+                if name not in LED and not (name in CROWDS and unfinished[name] >= MOST_CROWDS)
+            ]
+            weights = [SELDOM.get(name, 1.0) for name in names]
+            for _ in range(self._going - unfinished.total()):
                 await self.begin(self._dice.choices(names, weights)[0])
             await asyncio.sleep(0.1)
         await asyncio.gather(*self._tasks)
@@ -94,6 +93,8 @@ class Feeder:
                 self._later(self._answer(key))
             elif name == "stop":
                 self._later(self._stop(key))
+            elif name in RESTARTED:
+                self._later(self.restarts.repeat(key))
 
     async def _start(self, name: str, n: int) -> RunKey:
         params = {"n": number(n)} if name in {"say", "hear"} else None
@@ -159,12 +160,18 @@ class Feeder:
         self.released[what] += 1
 
     async def until_all_ended(self, within: float) -> list[RunRow]:
-        """Those that have not, when the time is over. Each storm must have brought its run by then."""
+        """Those that have not, when the time is over. Each storm must have brought its run by then, and
+        nobody waits for anything any more.
+        """
+        if TICK in self._plays:
+            await insist(lambda: deactivate(self._store, ANN, TICK, hints=self._hints))
         end = asyncio.get_running_loop().time() + within
         while True:
             left = await self.unfinished()
             span = await insist(lambda: self._store.instance_ids("storm"))
             came = 0 if span is None else span.highest
-            if (not left and came >= self.storms) or asyncio.get_running_loop().time() > end:
+            if (
+                not left and came >= self.storms and not self._tasks
+            ) or asyncio.get_running_loop().time() > end:
                 return left
             await asyncio.sleep(0.2)

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from chaos.ledger import Effect
+from chaos.ledger import Effect, Stale
 from chaos.nodes import Death
 from chaos.plays import EFFECTFUL, LOCAL, NARROW, Play, kinds_of
 from chaos.records import Records
+from chaos.restarts import Repeat
+from chaos.storm_plays import KIN_OF_CLAN, TICK
 from chaos.witness import Noted, Stored
 from stretto.engine.records import RunKey
 from stretto.model.status import StepStatus
@@ -24,6 +26,9 @@ class Judge:
         storms: int,
         records: Records,
         effects: Sequence[Effect],
+        *,
+        stale: Sequence[Stale] = (),
+        repeats: Sequence[Repeat] = (),
     ) -> None:
         self._plays = {play.id: play for play in plays}
         self._kinds = kinds_of(plays)
@@ -31,6 +36,8 @@ class Judge:
         self._storms = storms
         self._records = records
         self._effects = effects
+        self._stale = stale
+        self._repeats = repeats
 
     def violations(self, notes: Sequence[Noted], deaths: Sequence[Death]) -> list[str]:
         """Nothing, if all is well."""
@@ -43,6 +50,7 @@ class Judge:
             *self._rows(),
             *self._missing_effects(),
             *self._doubled_launches(),
+            *self._stale_begins(),
             *self._promises(notes),
             *self._at_once("gate", NARROW, deaths),
             *self._at_once("queue", 1, deaths),
@@ -50,10 +58,14 @@ class Judge:
 
     # --------------------------------------------------------------------------------------------------- runs
     def expected(self) -> Counter[str]:
-        """How many runs there must be of each workflow."""
+        """How many runs there must be of each workflow, without restarts. A schedule starts what it starts:
+        see `schedule`.
+        """
         wanted = Counter(self._started.values())
         wanted["kid"] += wanted["family"]
+        wanted[KIN_OF_CLAN] += wanted["clan"]
         wanted["storm"] += self._storms
+        wanted[TICK] += sum(key.workflow_id == TICK for key in self._records.rows)
         return wanted
 
     def _lost_runs(self) -> Iterator[str]:
@@ -61,7 +73,10 @@ class Judge:
             if key not in self._records.rows:
                 yield f"lost: run {key} was promised, and is not there"
         there = Counter(key.workflow_id for key in self._records.rows)
-        for name, number in self.expected().items():
+        wanted = self.expected()
+        for repeat in self._repeats:
+            wanted.update(repeat.runs)
+        for name, number in wanted.items():
             if there[name] != number:
                 yield f"lost or doubled: {number} runs of {name} were asked for, {there[name]} are there"
 
@@ -87,6 +102,13 @@ class Judge:
             if ends != 1:
                 yield f"{key} has {ends} ends: {moves}"
 
+    def _repeated(self) -> Counter[str]:
+        """How often each step completes because of restarts."""
+        found: Counter[str] = Counter()
+        for repeat in self._repeats:
+            found.update(repeat.completions)
+        return found
+
     def _completions(self) -> Iterator[str]:
         """Each step of each run completes once, after as many failures as it was told to have."""
         done: Counter[str] = Counter()
@@ -104,16 +126,17 @@ class Judge:
         for (run, step_id), number in once.items():
             if number > 1:
                 yield f"doubled: step {step_id} of run {run} completed {number} times"
-        for name, runs in self.expected().items():
+        repeated = self._repeated()
+        for name, runs in (+self.expected()).items():
             play = self._plays[name]
             for step_id, times in play.completions.items():
-                if done[step_id] != times * runs:
-                    yield f"step {step_id} completed {done[step_id]} times instead of {times * runs}"
-        for name, runs in self.expected().items():
+                if done[step_id] != (wanted := times * runs + repeated[step_id]):
+                    yield f"step {step_id} completed {done[step_id]} times instead of {wanted}"
+        for name, runs in (+self.expected()).items():
             play = self._plays[name]
             for step_id in {*play.completions, *play.failures}:
-                if failed[step_id] != (wanted := play.failures.get(step_id, 0) * runs):
-                    yield f"step {step_id} failed {failed[step_id]} times instead of {wanted}"
+                if failed[step_id] != (failures := play.failures.get(step_id, 0) * runs):
+                    yield f"step {step_id} failed {failed[step_id]} times instead of {failures}"
 
     def _rows(self) -> Iterator[str]:
         """The rows say what the log says."""
@@ -143,6 +166,16 @@ class Judge:
             step_id = effect.attempt.rsplit("][", 2)[1]
             if effect.repeats and self._kinds[step_id] in LOCAL:
                 yield f"the same launch began {effect.repeats + 1} times: {effect}"
+
+    def _stale_begins(self) -> Iterator[str]:
+        """A node that was buried must know that its launch does not count before it begins the work. That the
+        world outside refuses it is no excuse: not every receiver can.
+        """
+        for stale in self._stale:
+            yield (
+                f"stale: launch {stale.generation} of {stale.attempt} began in process {stale.pid} at"
+                f" {stale.at:.2f}, after launch {stale.newer} had begun"
+            )
 
     def _at_once(self, workflow_id: str, most: int, deaths: Sequence[Death]) -> Iterator[str]:
         """Never more of its steps at work. Who was killed, or launched again, works no more."""

@@ -1,16 +1,19 @@
 """The world outside: a book of effects, in a database of its own, keyed by launch.
 
 It does what the contract of step runtimes asks of a receiver: the highest launch of an attempt wins, and
-whoever comes with an older one is refused, and counted.
+whoever comes with an older one is refused, and counted. An effect that comes too late is what the launch
+numbers are for. Work that begins too late, after a later launch has begun, is a *stale begin*: its node
+should have known. The same launch may begin again: that is a repetition.
 """
 
 import re
 import sqlite3
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from stretto.ports.clock import machine_steady
 
 PATIENCE: Final = 120.0  # seconds until a crowd of writers has let one in
 SCHEMA: Final = """
@@ -19,7 +22,8 @@ CREATE TABLE IF NOT EXISTS launch (
     repeats INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (attempt, generation)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS late (
-    attempt TEXT NOT NULL, generation INTEGER NOT NULL, pid INTEGER NOT NULL, at REAL NOT NULL
+    attempt TEXT NOT NULL, generation INTEGER NOT NULL, pid INTEGER NOT NULL, at REAL NOT NULL,
+    newer INTEGER NOT NULL, begins INTEGER NOT NULL
 );
 """
 HIGHEST: Final = "SELECT max(generation) FROM launch WHERE attempt = ?"
@@ -27,7 +31,9 @@ LAUNCH: Final = re.compile(r"(?P<attempt>.+)\[(?P<generation>\d+)\]\[\d+\]")
 
 
 class Effect(NamedTuple):
-    """One launch, as the world outside saw it. Times are seconds since 1970."""
+    """One launch, as the world outside saw it. Times are seconds on the clock of the machine that
+    nobody sets.
+    """
 
     attempt: str
     generation: int
@@ -37,9 +43,22 @@ class Effect(NamedTuple):
     repeats: int  # how often the same launch began once more
 
 
-def wall() -> float:
-    """The time of the machine, which all processes share."""
-    return time.time_ns() / 1e9
+class Stale(NamedTuple):
+    """Work that wanted to begin after a later launch of its attempt had begun."""
+
+    attempt: str
+    generation: int
+    pid: int
+    at: float
+    newer: int  # the launch that had begun
+
+
+class NotNow(Exception):
+    """The work may not begin at this moment."""
+
+
+def always() -> bool:
+    return True
 
 
 class Ledger:
@@ -58,12 +77,25 @@ class Ledger:
             connection.execute("PRAGMA synchronous = OFF")
             yield connection
 
-    def begin(self, attempt: str, generation: int, pid: int, at: float | None = None) -> bool:
-        """Work begins. False: a later launch of the same attempt was here before."""
-        at = wall() if at is None else at
+    def begin(
+        self,
+        attempt: str,
+        generation: int,
+        pid: int,
+        at: float | None = None,
+        may: Callable[[], bool] = always,
+    ) -> bool:
+        """Work begins. False: a later launch of the same attempt was here before. `may` is asked while nobody
+        else can begin anything: a process that stands still after the answer makes the others wait. Raises
+        NotNow.
+        """
         with self._writing() as connection:
             connection.execute("BEGIN IMMEDIATE")
-            taken = not self._refuses(connection, attempt, generation, pid, at)
+            if not may():
+                connection.execute("ROLLBACK")
+                raise NotNow
+            at = machine_steady() if at is None else at
+            taken = not self._refuses(connection, attempt, generation, pid, at, begins=True)
             if taken:
                 connection.execute(
                     "INSERT INTO launch (attempt, generation, pid, begun) VALUES (?, ?, ?, ?)"
@@ -75,10 +107,10 @@ class Ledger:
 
     def end(self, attempt: str, generation: int, pid: int, at: float | None = None) -> bool:
         """Its effect. False: refused."""
-        at = wall() if at is None else at
+        at = machine_steady() if at is None else at
         with self._writing() as connection:
             connection.execute("BEGIN IMMEDIATE")
-            taken = not self._refuses(connection, attempt, generation, pid, at)
+            taken = not self._refuses(connection, attempt, generation, pid, at, begins=False)
             if taken:
                 connection.execute(
                     "UPDATE launch SET ended = coalesce(ended, ?) WHERE attempt = ? AND generation = ?",
@@ -88,12 +120,21 @@ class Ledger:
         return taken
 
     def _refuses(
-        self, connection: sqlite3.Connection, attempt: str, generation: int, pid: int, at: float
+        self,
+        connection: sqlite3.Connection,
+        attempt: str,
+        generation: int,
+        pid: int,
+        at: float,
+        *,
+        begins: bool,
     ) -> bool:
         (highest,) = connection.execute(HIGHEST, (attempt,)).fetchone()
         if highest is None or highest <= generation:
             return False
-        connection.execute("INSERT INTO late VALUES (?, ?, ?, ?)", (attempt, generation, pid, at))
+        connection.execute(
+            "INSERT INTO late VALUES (?, ?, ?, ?, ?, ?)", (attempt, generation, pid, at, highest, begins)
+        )
         return True
 
     def begun_at(self, attempt: str, generation: int) -> float | None:
@@ -113,10 +154,16 @@ class Ledger:
             return [Effect(*row) for row in rows]
 
     def late(self) -> int:
-        """How often somebody was refused."""
+        """How many effects were refused."""
         with self._writing() as connection:
-            number: int = connection.execute("SELECT count(*) FROM late").fetchone()[0]
+            number: int = connection.execute("SELECT count(*) FROM late WHERE NOT begins").fetchone()[0]
             return number
+
+    def stale(self) -> list[Stale]:
+        """Begins that were refused, in the order in which they came."""
+        with self._writing() as connection:
+            rows = connection.execute("SELECT attempt, generation, pid, at, newer FROM late WHERE begins")
+            return [Stale(*row) for row in rows]
 
     def replay(self, lines: Path) -> None:
         """What commands have written into a file, in its order: `LAUNCH PID begin|end TIME`."""

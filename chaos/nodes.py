@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from chaos.ledger import wall
+from stretto.ports.clock import machine_steady
 
 ROOT: Final = Path(__file__).parents[1]
 LEAVE_WITHIN: Final = 60.0
@@ -25,7 +26,8 @@ class Death(NamedTuple):
 class NodeProcess:
     """One of them. It ends with the process that started it, however that ends."""
 
-    def __init__(self, folder: Path, words: Sequence[str], number: int) -> None:
+    def __init__(self, folder: Path, words: Sequence[str], number: int, place: int) -> None:
+        self.place = place
         self._log = folder / f"node-{number}.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own
@@ -38,6 +40,7 @@ class NodeProcess:
                 start_new_session=True,
             )
         self.frozen = False
+        self.was_running = False
 
     @property
     def pid(self) -> int:
@@ -54,11 +57,12 @@ class NodeProcess:
 
     @property
     def is_running(self) -> bool:
-        return self.code is None and "running" in self.said
+        self.was_running = self.was_running or "running" in self.said
+        return self.was_running and self.code is None
 
     def kill(self) -> Death:
         """As by a loss of power, as far as a process can tell."""
-        at = wall()
+        at = machine_steady()
         self._process.kill()
         self._process.wait()
         self._close()
@@ -66,7 +70,7 @@ class NodeProcess:
 
     def freeze(self) -> Death:
         self.frozen = True
-        at = wall()
+        at = machine_steady()
         self._process.send_signal(signal.SIGSTOP)
         return Death(self.pid, at)
 
@@ -92,9 +96,13 @@ class NodeProcess:
 class Nodes:
     """All of them. One that ends by itself is an error, unless its database was away."""
 
-    def __init__(self, folder: Path, url: str, leases: str, program: Sequence[str]) -> None:
+    def __init__(
+        self, folder: Path, url: str, leases: str, program: Sequence[str], commands: int | None
+    ) -> None:
         self._folder = folder
-        self._words = [*program, str(folder), url, leases]
+        self._program = program
+        self._leases = [leases, *([] if commands is None else [str(commands)])]
+        self.urls = [url]  # those of the nodes' places, the last one for all that follow
         self._number = 0
         self.alive: list[NodeProcess] = []
         self.deaths: list[Death] = []
@@ -102,7 +110,11 @@ class Nodes:
 
     def start(self) -> NodeProcess:
         self._number += 1
-        node = NodeProcess(self._folder, self._words, self._number)
+        taken = {node.place for node in self.alive}
+        place = next(place for place in count() if place not in taken)
+        url = self.urls[min(place, len(self.urls) - 1)]
+        words = [*self._program, str(self._folder), url, *self._leases]
+        node = NodeProcess(self._folder, words, self._number, place)
         self.alive.append(node)
         return node
 
@@ -121,6 +133,11 @@ class Nodes:
     def forget(self) -> None:
         """Take away those that ended by themselves, and think nothing of it."""
         self.alive = [node for node in self.alive if node.code is None]
+
+    def forget_unstarted(self) -> None:
+        """The same for those that found no database when they started; the others should not have ended."""
+        self.alive = [node for node in self.alive if node.code is None or node.was_running]
+        self.bury()
 
     async def until_running(self, within: float = 60.0) -> None:
         """Until each of them has opened the database."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from chaos.effects import REMOTE, WATCHED, WORK
+from chaos.effects import QUEUED, REMOTE, WATCHED, WORK
 from stretto.model.param import ParamDefinition
 from stretto.model.properties import Properties, RunStrategy, RunStrategyRule
 from stretto.model.retry import FixedBackoff, RetryPolicy
@@ -28,12 +28,12 @@ from stretto.testing.shapes import (
 )
 
 OWNER: Final = User(name="ann")
-EFFECTFUL: Final = frozenset({WORK, WATCHED, REMOTE, "Shell"})
-LOCAL: Final = frozenset({WORK, WATCHED})
+EFFECTFUL: Final = frozenset({WORK, WATCHED, REMOTE, QUEUED, "Shell"})
+LOCAL: Final = frozenset({WORK, WATCHED, QUEUED})
 NARROW: Final = 2  # how many may hold the permit
 READY, STORM = "ready", "storm"  # signals
 COMMAND: Final = """
-mark() { echo "$STRETTO_LAUNCH $STRETTO_ENGINE $1 $(date +%s.%N)" >> "$EFFECTS"; }
+mark() { read -r now _ </proc/uptime; echo "$STRETTO_LAUNCH $STRETTO_ENGINE $1 $now" >> "$EFFECTS"; }
 mark begin
 sleep 0.1
 mark end
@@ -85,6 +85,12 @@ def work(step_id: str, *after: Edge, kind: str = WORK, millis: int = 60, **more:
         backoff=FixedBackoff(error_retry_backoff_in_secs=1, platform_retry_backoff_in_secs=1),
     )
     return step(step_id, *after, type=kind, params=params, retry_policy=retries, **more)
+
+
+def command(step_id: str, *after: Edge, effects: str) -> TypedStep:
+    """A command of the machine that leaves a mark."""
+    script = text(f"EFFECTS='{effects}'{COMMAND}".replace("$", "$$"))
+    return step(step_id, *after, type="Shell", params={"script": script})
 
 
 def defined(workflow_id: str, *steps: AnyStep, slots: int = 1_000, **more: Any) -> Definition:
@@ -174,16 +180,7 @@ def _shared(effects: str) -> list[Play]:
     queue = defined("queue", work("queue1"), slots=1)
     ask = defined("ask", step("ask1", "ask2", type="Wait"), work("ask2"))
     stop = defined("stop", work("stop1", "stop2", kind=WATCHED, millis=600_000), work("stop2"))
-    shell = defined(
-        "shell",
-        step(
-            "shell1",
-            "shell2",
-            type="Shell",
-            params={"script": text(f"EFFECTS='{effects}'{COMMAND}".replace("$", "$$"))},
-        ),
-        work("shell2"),
-    )
+    shell = defined("shell", command("shell1", "shell2", effects=effects), work("shell2"))
     trigger = SignalTrigger(definitions={STORM: SignalTriggerEntry()})
     storm = defined("storm", work("storm1"), signal_triggers=(trigger,))
     return [

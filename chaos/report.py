@@ -29,6 +29,11 @@ class Report(msgspec.Struct, kw_only=True):
     resumed: list[float]  # seconds from a death until its work went on elsewhere
     disturbed: list[float]  # the same, where others died meanwhile
     violations: list[str]
+    stale: int = 0  # work that began after a later launch of it had begun
+    restarts: int = 0
+    lags: list[float] = []  # seconds from due to started, of a schedule
+    worst_lag: float = 0.0  # the same with the times when no node could reach a database that answers
+    left_out: list[str] = []  # what could not be had here
     fallen: list[str]  # last words of nodes that ended by themselves
 
     @property
@@ -71,6 +76,15 @@ def text_of(report: Report) -> str:
         lines.append(_line("  from death to work going on", spread(report.resumed)))
     if report.disturbed:
         lines.append(_line("  the same, where more nodes died meanwhile", spread(report.disturbed)))
+    if report.restarts:
+        lines.append(f"  stale begins {report.stale}, restarts {report.restarts}")
+    if report.lags:
+        late = report.lags[int(len(report.lags) * 0.99)]
+        lines.append(
+            f"  schedule, due to started: p99 {late:.2f} s, max {report.lags[-1]:.2f} s while a node could"
+            f" ({len(report.lags)} times); max {report.worst_lag:.2f} s in all"
+        )
+    lines += [f"  LEFT OUT {each}" for each in report.left_out]
     lines += [f"  VIOLATION {each}" for each in report.violations[:20]]
     lines += [f"  A NODE ENDED {each}" for each in report.fallen[:3]]
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from chaos.arena import Arena
 from chaos.disk import Disk
 from chaos.mixed import Mixture
 from chaos.nodes import NodeProcess
+from chaos.storm import Storm, full_disk
 
 LAST_ONE: Final = 0.1  # how often nobody need be left to take over
 
@@ -106,22 +107,23 @@ def mixed(times: int, nodes: int) -> Scenario:
     return scenario
 
 
+def storm(nodes: int, disk: Disk | None) -> Scenario:
+    """A fault every few seconds."""
+
+    async def scenario(arena: Arena) -> None:
+        await Storm(arena, nodes, disk).play()
+
+    return scenario
+
+
 def full_disks(times: int, disk: Disk) -> Scenario:
-    """The disk of the database is full, for less or more than a lease. A server that gives up is started
-    again when there is room.
-    """
+    """The disk of the database is full, for less or more than a lease."""
 
     async def scenario(arena: Arena) -> None:
         for _ in arena.rounds(times):
             await asyncio.sleep(arena.dice.uniform(1.0, 2.0))
-            await asyncio.to_thread(disk.fill)
             arena.troubles["full disks"] += 1
-            await asyncio.sleep(arena.lease * arena.dice.uniform(0.5, 2.5))
-            disk.free()
-            if arena.database.is_down:
-                arena.troubles["servers that gave up"] += 1
-                await asyncio.to_thread(arena.database.stop, kill=True)  # what is left of it
-                await asyncio.to_thread(arena.database.start)
+            await full_disk(arena, disk, arena.lease * arena.dice.uniform(0.5, 2.5))
             await arena.until_owned()
 
     return scenario

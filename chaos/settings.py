@@ -39,7 +39,17 @@ SHORT: Final = msgspec.structs.replace(
 )
 LEASES: Final = {"default": DEFAULT, "short": SHORT, "careful": CAREFUL}
 
+STORM_COMMANDS: Final = 2  # Shell steps that a node runs at once: most of them wait for a slot
 NODE: Final = ("chaos.node",)
+
+
+def config_of(leases: str, commands: str | None = None) -> Config:
+    """The settings of a node. `commands`: how many Shell steps it runs at once."""
+    config = LEASES[leases]
+    if commands is None:
+        return config
+    few = msgspec.structs.replace(config.runtimes, commands=int(commands))
+    return msgspec.structs.replace(config, runtimes=few)
 
 
 class Campaign(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +60,7 @@ class Campaign(msgspec.Struct, frozen=True, kw_only=True):
     going     how many runs are kept under way
     waiting   runs that wait, and `working` steps that work, when the take-over is measured
     patience  seconds from the end of the trouble until all runs must have ended
+    commands  how many Shell steps a node runs at once; None: as many as it likes
     program   the module that is run as a node, and words before its own
     """
 
@@ -64,4 +75,5 @@ class Campaign(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int = 20_000
     working: int = 500
     patience: float = 180.0
+    commands: int | None = None
     program: tuple[str, ...] = NODE

@@ -17,7 +17,6 @@ import msgspec
 from chaos.arena import Arena
 from chaos.effects import WATCHED
 from chaos.feeding import ANN, LIMITS, UNFINISHED
-from chaos.ledger import wall
 from chaos.plays import defined, work
 from chaos.report import spread
 from stretto.actions.parts.admission import admit_all
@@ -27,6 +26,7 @@ from stretto.actions.publish import publish
 from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest
 from stretto.model.workflow import Definition
+from stretto.ports.clock import machine_steady
 from stretto.ports.groups import NodeState
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut
@@ -165,9 +165,9 @@ async def _watch(arena: Arena, at: float) -> tuple[float, float]:
         rows = await arena.store.nodes()
         alive = {row.node for row in rows if row.state is NodeState.ALIVE}
         if len(alive) == len(arena.nodes.alive):
-            buried = buried or wall() - at
+            buried = buried or machine_steady() - at
             if {row.owner for row in await arena.store.groups()} == alive:
-                return buried, wall() - at
+                return buried, machine_steady() - at
         await asyncio.sleep(0.05)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from chaos.ledger import wall
+from stretto.ports.clock import machine_steady
 from stretto.ports.events import LogRow
 from stretto.ports.messages import Message
 from stretto.ports.observer import Observer
@@ -51,10 +51,10 @@ class Witness(Observer):
         os.write(self._file, b"".join(_encode(each) + b"\n" for each in lines))
 
     def _said(self, what: str, text: str = "") -> None:
-        self._note(Noted(at=wall(), pid=os.getpid(), what=what, text=text))
+        self._note(Noted(at=machine_steady(), pid=os.getpid(), what=what, text=text))
 
     def committed(self, rows: Sequence[LogRow]) -> None:
-        at, pid = wall(), os.getpid()
+        at, pid = machine_steady(), os.getpid()
         self._note(
             *(
                 Noted(at=at, pid=pid, what="committed", group=row.group, seq=row.seq, digest=digest_of(row))

@@ -13,6 +13,7 @@ from chaos import node
 from stretto.node.membership import Membership
 from stretto.node.performer import Performer
 from stretto.ports.commit import Committed
+from stretto.ports.fence import Fence
 from stretto.ports.runtime import StepContext, StepResult
 
 
@@ -44,13 +45,24 @@ def works_twice() -> None:
     Marking._do = twice  # type: ignore[method-assign]
 
 
+def passes_fences() -> None:
+    """A launch that has waited begins, whatever has become of its node meanwhile."""
+
+    async def passed(self: Fence) -> None: ...
+
+    Fence.passed = passed  # type: ignore[method-assign]
+    Fence.is_open = property(lambda _: True)  # type: ignore[assignment, method-assign]
+    Fence.seconds = property(lambda _: 3_600.0)  # type: ignore[assignment, method-assign]
+
+
 BUGS: Mapping[str, Callable[[], None]] = {
     "forgets": forgets,
     "misses_nothing": misses_nothing,
     "works_twice": works_twice,
+    "passes_fences": passes_fences,
 }
 
 if __name__ == "__main__":
-    bug, folder, url, leases = sys.argv[1:]
+    bug, folder, *words = sys.argv[1:]
     BUGS[bug]()
-    asyncio.run(node.serve(Path(folder), url, leases))
+    asyncio.run(node.serve(Path(folder), *words))

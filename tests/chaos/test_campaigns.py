@@ -1,11 +1,12 @@
 """Real processes, really killed: short here, long with `make prove` and `make chaos`."""
 
 import os
+from math import inf
 
 import pytest
 from chaos.campaign import fitting, play
 from chaos.report import Report, text_of
-from chaos.settings import Campaign
+from chaos.settings import STORM_COMMANDS, Campaign
 from chaos.takeover import TakeOver, text_of_take_over
 from tests.ports.postgresql_server import Missing, missing
 
@@ -42,9 +43,17 @@ def test_a_server_that_goes_away() -> None:
 def test_everything_everywhere(store: str, scenario: str, capsys: pytest.CaptureFixture[str]) -> None:
     if scenario == "disk" and os.getuid():
         pytest.skip("only root may mount a small disk")
-    leases = "default" if scenario == "takeover" else "short"
+    is_storm = scenario == "storm"
     found = played(
-        Campaign(store=store, scenario=scenario, times=20 if scenario == "kills" else 4, leases=leases)
+        Campaign(
+            store=store,
+            scenario=scenario,
+            times=20 if scenario == "kills" else 4,
+            leases="default" if scenario in {"storm", "takeover"} else "short",
+            seconds=120.0 if is_storm else inf,
+            nodes=1 if is_storm and store == "sqlite" else 3,
+            commands=STORM_COMMANDS if is_storm else None,
+        )
     )
     text = text_of(found) if isinstance(found, Report) else text_of_take_over(found)
     with capsys.disabled():

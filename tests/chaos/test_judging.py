@@ -5,10 +5,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 from chaos.judging import Judge, resumed
-from chaos.ledger import Effect
+from chaos.ledger import Effect, Stale
 from chaos.nodes import Death
 from chaos.plays import all_plays
 from chaos.records import Move, Records
+from chaos.restarts import Repeat
 from chaos.witness import Noted, Stored
 
 from stretto.engine.records import AttemptKey, RunKey, RunRecord
@@ -48,11 +49,21 @@ class Case:
         self.started = {NAP: "nap"}
         self.storms = 0
         self.effects = [Effect(str(WORKED), 2, 11, 1.0, 2.0, 0)]
+        self.stale: list[Stale] = []
+        self.repeats: list[Repeat] = []
         self.notes = [Noted(at=1.0, pid=11, what="committed", group=1, seq=1, digest="x")]
         self.deaths: list[Death] = []
 
     def violations(self) -> list[str]:
-        judge = Judge(all_plays("effects"), self.started, self.storms, self.records, self.effects)
+        judge = Judge(
+            all_plays("effects"),
+            self.started,
+            self.storms,
+            self.records,
+            self.effects,
+            stale=self.stale,
+            repeats=self.repeats,
+        )
         return judge.violations(self.notes, self.deaths)
 
 
@@ -123,6 +134,14 @@ def launch_twice(case: Case) -> None:
     case.effects = [effect._replace(repeats=1) for effect in case.effects]
 
 
+def begin_after_a_newer_launch(case: Case) -> None:
+    case.stale.append(Stale(str(WORKED), 1, 12, 1.5, 2))
+
+
+def restart_nothing(case: Case) -> None:
+    case.repeats.append(Repeat({"nap": 1}, {"nap2": 1}))
+
+
 def break_a_promise(case: Case) -> None:
     case.notes.append(Noted(at=1.0, pid=11, what="committed", group=1, seq=2, digest="y"))
 
@@ -157,6 +176,9 @@ def skip_a_number(case: Case) -> None:
         (have_no_effect, "succeeded without an effect"),
         (lose_the_last_effect, "succeeded without an effect"),
         (launch_twice, "the same launch began 2 times"),
+        (begin_after_a_newer_launch, "stale: launch 1 of [nap][1][1][nap2][1] began in process 12"),
+        (restart_nothing, "lost or doubled: 2 runs of nap were asked for, 1 are there"),
+        (restart_nothing, "step nap2 completed 1 times instead of 2"),
         (break_a_promise, "lost: process 11 was told"),
         (write_over_a_promise, "lost: process 11 was told"),
         (have_a_fault, "ZeroDivisionError"),

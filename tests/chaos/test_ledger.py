@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from chaos.ledger import Effect, Ledger
+from chaos.ledger import Effect, Ledger, NotNow, Stale
 
 
 def test_an_effect(tmp_path: Path) -> None:
@@ -22,10 +22,19 @@ def test_who_is_late_is_refused(tmp_path: Path) -> None:
     other = Ledger(tmp_path / "ledger.db")
     assert other.begin("a", 5, 12, at=2.0)
     assert not ledger.end("a", 3, 11)
-    assert not ledger.begin("a", 4, 11)
+    assert not ledger.begin("a", 4, 11, at=2.5)
     assert ledger.begin("b", 1, 11, at=3.0)  # another attempt
     assert [effect.ended for effect in ledger.effects()] == [None, None, None]
-    assert other.late() == 2
+    assert other.late() == 1
+    assert other.stale() == [Stale("a", 4, 11, 2.5, 5)]
+
+
+def test_work_that_may_not_begin_now(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.db")
+    with pytest.raises(NotNow):
+        ledger.begin("a", 3, 11, may=lambda: False)
+    assert not ledger.effects()
+    assert ledger.begin("a", 3, 11)  # nobody holds the ledger
 
 
 def test_the_same_launch_twice_is_noted(tmp_path: Path) -> None:
@@ -34,6 +43,7 @@ def test_the_same_launch_twice_is_noted(tmp_path: Path) -> None:
     ledger.begin("a", 3, 12, at=2.0)
     assert ledger.effects() == [Effect("a", 3, 11, 1.0, None, 1)]
     assert ledger.begun_at("a", 4) is None
+    assert not ledger.stale()  # a repetition
 
 
 def test_what_commands_wrote(tmp_path: Path) -> None:
