@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests.api.serving import PATIENCE, Served, served, sleep
 
+from stretto.api import protocol
+from stretto.api.protocol import LimitedProtocol
 from stretto.api.settings import KB, MB, ServerSettings
 
 HEAD = b"POST /api/v3/signals HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nuser: ann\r\n"
@@ -126,6 +128,27 @@ def test_a_client_that_goes_on_after_a_refusal_is_cut_off(small: Served) -> None
     with connected(small) as link:
         link.sendall(CHUNKED + b"0\r\nX-Trailer: ")
         assert pour(link, b"a" * 1_000) < MUCH
+
+
+def test_a_client_that_goes_on_after_a_refusal_is_read_from_seldom(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other connections come first. Here it is never read from again, until it is cut off, but for once when
+    the application has done with the request.
+    """
+    dropped: list[int] = []
+    real = LimitedProtocol._ignore
+
+    def ignore(connection: LimitedProtocol, size: int) -> None:
+        dropped.append(size)
+        real(connection, size)
+
+    monkeypatch.setattr(LimitedProtocol, "_ignore", ignore)
+    monkeypatch.setattr(protocol, "IGNORE_EVERY", 2 * PATIENCE)
+    with connected(server) as link:
+        link.sendall(CHUNKED + b"0\r\n")
+        pour(link, b"a:b\r\n" * 200, 8 * MUCH)
+    assert 1 <= len(dropped) <= 2
 
 
 def test_trailers_behind_an_answer_end_the_connection(server: Served) -> None:

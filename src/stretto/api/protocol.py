@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SLICE: Final = 4 * 1024  # bytes that are parsed before the limits are checked again
 REFUSED_AT_ONCE: Final = 64  # connections beyond the limit that are told so; the rest are closed
+IGNORE_EVERY: Final = 0.01  # seconds between two reads of what is dropped anyway
 LINGER_FOR: Final = 2.0  # seconds for a client that was refused to read the refusal
 RETRY_AFTER: Final = b"retry-after: 1\r\n"
 MILLIS: Final = 1_000
@@ -40,6 +41,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._deadline: asyncio.TimerHandle | None = None  # for what the client is to send next
         self._unread: asyncio.TimerHandle | None = None
+        self._rested: asyncio.TimerHandle | None = None
         self._in_head = False
         self._complete = True  # the request that came last
         self._pending = 0  # bytes since the last complete headers, or the last byte of a body
@@ -70,6 +72,7 @@ class LimitedProtocol(HttpToolsProtocol):
         for begin in range(0, len(view), SLICE):
             if self._refused:
                 self._ignore(len(view) - begin)
+                self._rest()
                 return
             if self.transport.is_closing():
                 return
@@ -80,6 +83,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._deadline = _cancel(self._deadline)
         self._unread = _cancel(self._unread)
+        self._rested = _cancel(self._rested)
         if self._answering is not None:  # uvicorn tells only the request that came last
             self._answering.disconnected = not self._answering.response_complete
             self._answering.message_event.set()
@@ -168,6 +172,18 @@ class LimitedProtocol(HttpToolsProtocol):
         self._ignored += size
         if self._ignored > self.settings.body:
             self.transport.abort()
+
+    def _rest(self) -> None:
+        """A client that was refused, and sends on, is read from seldom: the event loop would take all that it
+        sends before it turns to other connections.
+        """
+        if not self.flow.read_paused and not self.transport.is_closing():
+            self.flow.pause_reading()
+            self._rested = self.loop.call_later(IGNORE_EVERY, self._read_on)
+
+    def _read_on(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
 
     def _refuse_headers(self, problem: str) -> None:
         what = "headers" if self._in_head else "trailers"
