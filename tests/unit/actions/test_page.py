@@ -22,6 +22,7 @@ PARTS = {
     "iterations",
     "listing",
     "run_steps",
+    "waits_below",
 }  # modules of such
 
 
