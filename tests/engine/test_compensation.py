@@ -15,7 +15,7 @@ from tests.engine.shapes import (
 
 from stretto.engine.effects import StartWork
 from stretto.engine.events import RunAction
-from stretto.engine.kinds.undo import UNDO
+from stretto.engine.flow import UNDO
 from stretto.engine.records import Compensation
 from stretto.model.actions import StepAction
 from stretto.model.errors import WrongState

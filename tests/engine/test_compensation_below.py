@@ -11,7 +11,7 @@ from tests.engine.shapes import computed, foreach, noop, number, numbers, step, 
 
 from stretto.engine.effects import StartWork
 from stretto.engine.events import ResultState, RunAction
-from stretto.engine.kinds.undo import UNDO
+from stretto.engine.flow import UNDO
 from stretto.engine.records import Compensation, RunRecord
 from stretto.engine.settings import EngineSettings
 from stretto.model.run_config import RunPolicy

@@ -5,6 +5,7 @@ from random import SystemRandom
 import pytest
 from tests.simulation.planted import PLANTS as OTHER_PLANTS
 from tests.simulation.planted_core import CORE_PLANTS
+from tests.simulation.planted_ends import END_PLANTS
 from tests.simulation.planted_leases import LEASES_PLANTS
 from tests.simulation.planted_messages import MESSAGES_PLANTS
 from tests.simulation.planted_pauses import PAUSE_PLANTS
@@ -16,6 +17,7 @@ CATALOGUE = {**LEASES_PLANTS, **MESSAGES_PLANTS, **QUEUES_PLANTS, **CORE_PLANTS}
 PLANTS = {
     **OTHER_PLANTS,
     **PAUSE_PLANTS,
+    **END_PLANTS,
     **{name: each.plant for name, each in CATALOGUE.items()},
 }
 BOUND = 2_000
@@ -53,6 +55,8 @@ SIGNS = {
     "signal_of_each_attempt": ("I17:",),
     "pause_not_told": ("I18:", "I8:"),
     "room_not_checked": ("I10:",),
+    "end_not_awaited": ("I20:",),
+    "end_given_up": ("I8:",),
     "starts_forgotten_early": ("I10:",),
     **{name: each.signs for name, each in CATALOGUE.items()},
 }
@@ -76,6 +80,8 @@ FOUND_AT = {
     "slots_ignored": 2,
     "log_with_a_gap": 0,
     "signals_passed_over": 52,
+    "end_not_awaited": 69,
+    "end_given_up": 168,
     "forgotten_too_soon": 9,
     "request_kept": 6,
     "deaf_driver": 31,

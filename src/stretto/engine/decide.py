@@ -9,12 +9,12 @@ from stretto.engine import events as happened
 from stretto.engine.effects import Effect
 from stretto.engine.effects_of import run_timer
 from stretto.engine.elsewhere import keep_answer
-from stretto.engine.flow import Flow, is_active
+from stretto.engine.flow import UNDO, Flow, is_active
 from stretto.engine.kinds.batch import run_batch, sum_up
 from stretto.engine.kinds.foreach import iteration_failed, run_foreach
 from stretto.engine.kinds.loops import count_iteration, note_loop_runs
 from stretto.engine.kinds.subworkflow import child_counted, child_ended, child_refused, child_started
-from stretto.engine.kinds.undo import UNDO, run_undo, undo_ended
+from stretto.engine.kinds.undo import run_undo, undo_ended
 from stretto.engine.kinds.whiles import carry_over, run_while
 from stretto.engine.machine.advance import advance
 from stretto.engine.machine.ask import (
@@ -24,7 +24,14 @@ from stretto.engine.machine.ask import (
     step_acted,
     step_timed_out,
 )
-from stretto.engine.machine.ask_run import RUN_ENDS, end_from_above, run_acted, run_held
+from stretto.engine.machine.ask_run import (
+    RUN_ENDS,
+    end_from_above,
+    end_iterations,
+    reach,
+    run_acted,
+    run_held,
+)
 from stretto.engine.machine.begin import begin, begin_again
 from stretto.engine.machine.faults import faulted, give_up, run_faulted
 from stretto.engine.machine.finish import end_run, look, signals_announced
@@ -59,6 +66,7 @@ class Decision(msgspec.Struct, frozen=True):
     changes: list[Record]
     effects: list[Effect]
     before: list[StepStatus | RunStatus | None]  # of each change: its status before; None: new, or a loop
+    weight: int = 0  # kilobytes of parameters that were evaluated
 
 
 COMMANDS: Final = (happened.StepActed, happened.RunActed, happened.CalledBack)
@@ -83,11 +91,14 @@ def decide(flow: Flow, event: happened.Event, clock: int) -> Decision:
         turn = Turn(flow, clock)
         if not _contained(turn, flow, event, fault):
             raise
-    return Decision(turn.changes(), turn.effects, turn.before())
+    return Decision(turn.changes(), turn.effects, turn.before(), turn.weight)
 
 
 def _apply(turn: Turn, flow: Flow, event: happened.Event) -> None:
     target = _target(flow, event)
+    # An answer counts all the same: who gave it was told that it was accepted.
+    while target is not None and not isinstance(event, happened.CalledBack) and reach(turn, target):
+        turn.settle(WORKERS)
     if target is None or target.is_over:
         if isinstance(event, COMMANDS) and not _is_so_already(target, event):
             raise _too_late(target, event)
@@ -239,8 +250,11 @@ def _look_again(turn: Turn, flow: Flow, key: AttemptKey) -> None:
     """What an attempt was missing is here."""
     attempt = flow.attempt(key)
     if attempt is not None:
-        in_loop = attempt.status is S.RUNNING and attempt.decided is None
-        turn.later(Task.LOOP if in_loop else Task.ADVANCE, flow, flow.plan.numbers[key.step_id])
+        index = flow.plan.numbers[key.step_id]
+        if attempt.status is S.RUNNING and attempt.decided is None:
+            turn.look_at_loop(flow, index)
+        else:
+            turn.later(Task.ADVANCE, flow, index)
 
 
 def _evaluated(turn: Turn, flow: Flow, event: happened.Evaluated) -> None:
@@ -259,8 +273,12 @@ def _evaluated(turn: Turn, flow: Flow, event: happened.Evaluated) -> None:
 
 
 def _resumed(turn: Turn, flow: Flow, event: happened.Resumed) -> None:
-    if flow.attempt(event.attempt) is not None:
-        turn.later(Task.LOOP, flow, flow.plan.numbers[event.attempt.step_id])
+    attempt = flow.attempt(event.attempt)
+    if attempt is not None:
+        index = flow.plan.numbers[event.attempt.step_id]
+        if attempt.ending is not None:
+            end_iterations(turn, flow, index)
+        turn.look_at_loop(flow, index)
 
 
 HANDLERS: Final[Mapping[type, Callable[[Turn, Flow, Any], None]]] = {
@@ -324,10 +342,11 @@ def _iteration_ended(turn: Turn, child: Flow) -> None:
         iteration_failed(turn, flow, plan, loop)
     note_loop_runs(turn, flow, attempt, child)
     (undo_ended if plan.kind is Kind.UNDO else count_iteration)(turn, flow, loop, child)
-    turn.later(Task.LOOP, flow, index)
+    turn.look_at_loop(flow, index)
 
 
 def _loop(turn: Turn, flow: Flow, index: int) -> None:
+    turn.looked(flow, index)
     attempt, plan, loop = flow.attempts[index], flow.plan.steps[index], flow.loops.get(index)
     if attempt is None or loop is None or attempt.status is not S.RUNNING or attempt.decided is not None:
         return
@@ -336,7 +355,7 @@ def _loop(turn: Turn, flow: Flow, index: int) -> None:
     )
 
 
-WORKERS: Final[Mapping[Task, Callable[..., None]]] = {
+WORKERS: Final[Mapping[Task, Callable[..., object]]] = {
     Task.BEGIN: begin,
     Task.BEGIN_AGAIN: begin_again,
     Task.ADVANCE: advance,
@@ -344,6 +363,8 @@ WORKERS: Final[Mapping[Task, Callable[..., None]]] = {
     Task.LOOK: look,
     Task.ITERATION_ENDED: _iteration_ended,
     Task.LOOP: _loop,
+    Task.END_ITERATIONS: end_iterations,
+    Task.REACH: reach,
     Task.END_STEP: end_from_outside,
     Task.END_RUN: end_from_above,
 }

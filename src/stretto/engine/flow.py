@@ -25,7 +25,21 @@ TERMINAL: Final = frozenset(status for status in StepStatus if status.is_termina
 # How far a step goes that had begun when its run was paused.
 BEFORE_WORK: Final = frozenset({StepStatus.EVALUATING_PARAMS, StepStatus.WAITING_FOR_PERMITS})
 NO_BREAKPOINTS: Final[frozenset[str]] = frozenset()
+UNDO: Final = -1  # stands where the number of a loop's step stands: no step waits for the undo of its own run
 RESERVED_SEQUENCES: Final = 2  # Maestro's engine takes the first two: step instance ids begin with 3
+
+
+class SharedRoom:
+    """What the runs in one process share: how many leaf steps of iterations they have in memory, how many
+    they may, and how much one decision may do while other runs wait for their turn.
+    """
+
+    __slots__ = ("leaves", "most", "records")
+
+    def __init__(self, most: int) -> None:
+        self.leaves = 0
+        self.most = most
+        self.records: int | None = None  # None: nobody waits
 
 
 class Tree:
@@ -38,10 +52,13 @@ class Tree:
         "latest",
         "limits",
         "live",
+        "live_leaves",
         "permits",
         "settings",
+        "shared_room",
         "templates",
         "unlimited",
+        "waiting_loops",
         "workflow",
     )
 
@@ -55,6 +72,11 @@ class Tree:
         self.latest = 0  # time stamp of the run
         self.breakpoints: Collection[str] = NO_BREAKPOINTS  # step ids that may have one
         self.live: dict[RunKey, Flow] = {}
+        self.live_leaves = 0  # leaf steps of the iterations in memory, whether they have begun or not
+        self.shared_room = SharedRoom(settings.live_leaves)  # of the process
+        self.waiting_loops: dict[
+            AttemptKey, int
+        ] = {}  # loops without room for an iteration of so many leaves
         self.unlimited = (  # a step without a tag needs no permit
             workflow.instance_step_concurrency is None
             and settings.step_concurrency is None
@@ -63,6 +85,22 @@ class Tree:
         self.limits: dict[StepPlan, dict[str, int | None]] = {}  # the permits that steps need, once known
         self.permits: Room = NO_ROOM  # what is known of the permits that are left
         self.templates: dict[TemplateKey, JobTemplateDefinition | None] = {}  # as far as they were fetched
+
+    def has_room(self, leaves: int) -> bool:
+        """Whether an iteration with so many leaf steps fits into memory beside those that are alive."""
+        room = self.shared_room
+        return self.live_leaves + leaves <= self.settings.live_leaves and room.leaves + leaves <= room.most
+
+    def count_leaves(self, leaves: int) -> None:
+        """An iteration comes, or goes."""
+        self.live_leaves += leaves
+        self.shared_room.leaves += leaves
+
+    def share(self, room: SharedRoom) -> None:
+        """Count in the room of a process from now on."""
+        self.shared_room.leaves -= self.live_leaves
+        self.shared_room = room
+        room.leaves += self.live_leaves
 
     def stamp(self, clock: int) -> int:
         """The time stamp of what happens now: within a run they never go back, also if the clock does."""
@@ -125,6 +163,8 @@ class Flow:
 
     def enter(self) -> None:
         """Be found by events, and by the loop around it."""
+        if self.parent is not None and self.run.key not in self.tree.live:
+            self.tree.count_leaves(self.plan.leaves)
         self.tree.live[self.run.key] = self
         if self.parent is not None:
             self.parent[0].children.setdefault(self.parent[1], {})[self.run.key.instance_id] = self
@@ -133,7 +173,32 @@ class Flow:
         """An iteration that has ended leaves memory; its loop has counted it."""
         assert self.parent is not None  # noqa: S101 - only iterations come here
         del self.tree.live[self.run.key]
+        self.tree.count_leaves(-self.plan.leaves)
         del self.parent[0].children[self.parent[1]][self.run.key.instance_id]
+
+    @property
+    def loop_around(self) -> "tuple[Flow, AttemptRecord] | None":
+        """The run around an iteration, and the attempt of its loop. What undoes a run is in no loop."""
+        if self.parent is None or self.parent[1] == UNDO:
+            return None
+        flow, index = self.parent
+        attempt = flow.attempts[index]
+        return None if attempt is None else (flow, attempt)
+
+    @property
+    def end_to_come(self) -> AttemptRecord | None:
+        """The attempt of the nearest loop around it that is being ended, if this run was not asked to end
+        yet: an end reaches many iterations in several decisions. Until then nothing begins in it.
+        """
+        if self.run.ending is not None or self.run.compensation is Compensation.RUNNING:
+            return None
+        around = self.loop_around
+        while around is not None:
+            flow, attempt = around
+            if attempt.ending is not None:
+                return attempt
+            around = flow.loop_around
+        return None
 
     @property
     def is_over(self) -> bool:

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-from stretto.engine.flow import Flow
+from stretto.engine.flow import UNDO, Flow
 from stretto.engine.inline_ids import Loop
 from stretto.engine.kinds.reruns import plan_of_rerun
-from stretto.engine.kinds.undo import UNDO
 from stretto.engine.machine.undo import undo_facts, undo_order
 from stretto.engine.plan import Plan
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord

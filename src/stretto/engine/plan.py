@@ -125,6 +125,7 @@ class Plan:
         "compensated",
         "flat",
         "given",
+        "leaves",
         "numbers",
         "sources",
         "steps",
@@ -151,6 +152,7 @@ class Plan:
         )
         sources = tuple(step.index for step in self.steps if not step.before)
         self.sources = sources if undoes is None else sources[:1]
+        self.leaves = max(1, sum(step.kind in LEAVES for step in self.steps))  # what an iteration counts
         self.flat = all(step.kind in LEAVES for step in self.steps)
         self.compensated = tuple(step.index for step in self.steps if _has_compensation(step.step))
         self._starts_runs: bool | None = None

@@ -105,7 +105,7 @@ def _work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Iterator[Event 
         else:
             yield LookAtWork(attempt=attempt.key, launch=launch)
     elif isinstance(step, SubworkflowStep):
-        if step.sync and attempt.ending is not None:
+        if (step.sync or plan.kind is Kind.UNDO) and attempt.ending is not None:
             yield stop_child(attempt)
         elif attempt.child is None and plan.kind is Kind.UNDO:
             yield undo_child(flow, attempt)

@@ -13,7 +13,7 @@ from stretto.engine.timeline import appended
 from stretto.model.moves import RUN_MOVES, STEP_MOVES
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogEvent, LogLevel, TimelineEvent
-from stretto.params import MissingKeys
+from stretto.params import Evaluated, MissingKeys
 
 S = StepStatus
 TIME_FIELDS: Final = {
@@ -42,6 +42,8 @@ class Task(Enum):
     LOOK = auto()  # flow: is the run over?
     ITERATION_ENDED = auto()  # flow of the iteration
     LOOP = auto()  # flow, step: launch what a loop may launch
+    END_ITERATIONS = auto()  # flow, step, iterations: end those that have not been asked to end
+    REACH = auto()  # flow: an end that is on its way gets there
     END_STEP = auto()  # flow, step, status: end it from outside
     END_RUN = auto()  # flow, run action, who: end all steps of a run
 
@@ -59,6 +61,7 @@ class Turn:
         self.now = flow.tree.stamp(clock)
         self.effects: list[Effect] = []
         self.created = 0  # new records, for the budget of loops
+        self.weight = 0  # kilobytes of parameters that were evaluated, for the same
         self.taken: dict[str, int] = {}  # permits that this decision took, less those that it returned
         # By the id of a record. No tuple for each: that would give the collector of cycles more to do.
         self._changed: dict[int, Record] = {}
@@ -66,6 +69,8 @@ class Turn:
         self._owners: dict[int, Flow] = {}
         self._flows: dict[int, Flow] = {}  # those with a step that was let begin
         self._todo: deque[tuple[Task, tuple[Any, ...]]] = deque()
+        self._loops: set[tuple[int, int]] = set()  # loops that are to be looked at
+        self._waited: dict[AttemptKey, int] = {}  # loops that do not wait for room any more
         self._passed: AttemptRecord | None = None
         self._begun: AttemptRecord | None = None
 
@@ -75,6 +80,9 @@ class Turn:
         if id(record) not in self._changed:
             self._before[id(record)] = copy_of(record)
             self._add(record, flow)
+            params = record.params if isinstance(record, AttemptRecord) else None
+            if isinstance(params, Evaluated):  # they are stored again with it
+                self.weigh(params.size)
 
     def _add(self, record: Record, flow: Flow) -> None:
         self._changed[id(record)] = record
@@ -163,6 +171,7 @@ class Turn:
             _remember(record, self._owners[at])
         for flow in flows.values():
             flow.derive()
+        self.root.tree.waiting_loops.update(self._waited)
 
     # ------------------------------------------------------------------------------------------- moves
     def move(self, flow: Flow, attempt: AttemptRecord, status: StepStatus) -> None:
@@ -200,6 +209,20 @@ class Turn:
         if events:
             self.touch(record, flow)
             record.timeline = appended(record.timeline, events)
+
+    # ------------------------------------------------------------------------------------------- budget
+    def weigh(self, size: int) -> None:
+        """Count parameters of so many bytes: to evaluate and to store them takes time, too."""
+        self.weight += size >> 10
+
+    @property
+    def is_full(self) -> bool:
+        """Whether loops and ends must let the commit happen before they go on."""
+        tree = self.root.tree
+        most = tree.settings.records_per_decision
+        if tree.shared_room.records is not None:
+            most = min(most, tree.shared_room.records)
+        return self.created + self.weight >= most or len(self._changed) >= 2 * most
 
     # ------------------------------------------------------------------------------------------- to do
     def act(self, effect: Effect) -> None:
@@ -245,13 +268,26 @@ class Turn:
         """Do something after what is being done: the depth of the stack does not grow with the graph."""
         self._todo.append((task, arguments))
 
+    def look_at_loop(self, flow: Flow, index: int) -> None:
+        """Launch what a loop may launch, after what is being done; once, however often it is asked."""
+        if (id(flow), index) not in self._loops:
+            self._loops.add((id(flow), index))
+            self.later(Task.LOOP, flow, index)
+
+    def stop_waiting(self, loop: AttemptKey) -> None:
+        """A loop that waited for room is looked at."""
+        self._waited[loop] = self.root.tree.waiting_loops.pop(loop)
+
+    def looked(self, flow: Flow, index: int) -> None:
+        self._loops.discard((id(flow), index))
+
     def schedule(self, flow: Flow, index: int) -> None:
         """Let a step begin. It counts as active from now on, so that the run does not end before it does."""
         flow.active += 1
         self._flows[id(flow)] = flow
         self.later(Task.BEGIN, flow, index)
 
-    def settle(self, workers: Mapping["Task", Callable[..., None]]) -> None:
+    def settle(self, workers: Mapping["Task", Callable[..., object]]) -> None:
         """Go on until every path waits for something outside."""
         todo = self._todo
         while todo:

@@ -2,13 +2,18 @@
 
 import heapq
 from itertools import count
+from typing import Final
 
+from stretto.engine.events import Resumed
+from stretto.engine.flow import SharedRoom
 from stretto.engine.records import RunKey
 from stretto.node.desk import Desk
-from stretto.node.entry import Entry
+from stretto.node.entry import Entry, Item
 from stretto.node.group import Group
 from stretto.node.permits import PermitRoom
 from stretto.ports.messages import Message
+
+COMPANY: Final = 1.0  # seconds: who had a turn so long ago is not waited for
 
 
 class Book:
@@ -22,18 +27,27 @@ class Book:
         self.to_deal: dict[int, Group] = {}  # groups that have messages about no run in hand
         self.hurry = False  # there is a reason to fetch at once
         self.permits = PermitRoom()
+        self.shared_room = SharedRoom(desk.settings.live_leaves)
         self.timers_changed = False  # time triggers may have come or gone
         self._times: list[tuple[float, int, int, RunKey]] = []  # by the steady clock
         self._tickets = count()
         self._idle: dict[tuple[int, RunKey], Entry] = {}  # entries by when they were touched last
+        self._crowded: dict[RunKey, tuple[Group, Entry]] = {}  # runs with loops that wait for room
+        self._turn: tuple[RunKey | None, float] = (
+            None,
+            float("-inf"),
+        )  # who was decided about last, and when
+        self._company_until = float("-inf")
 
     def clear(self) -> None:
         self.groups = {}
         self.stirred = {}
         self.to_deal = {}
         self.permits = PermitRoom()
+        self.shared_room = SharedRoom(self._desk.settings.live_leaves)
         self._times = []
         self._idle = {}
+        self._crowded = {}
 
     def holds(self, group: Group, entry: Entry | None = None) -> bool:
         """Whether a group is still ours under the same lease, and the entry still the one in hand."""
@@ -83,7 +97,45 @@ class Book:
         entry.touched = self._desk.steady()
 
     def forget(self, entry: Entry) -> None:
+        """A run leaves memory."""
         self._idle.pop((entry.group, entry.key), None)
+        self._crowded.pop(entry.key, None)
+        if entry.flow is not None:
+            entry.flow.tree.share(SharedRoom(0))
+
+    # ------------------------------------------------------------------------------------------------- room
+    def note_turn(self, entry: Entry) -> int:
+        """Before decisions about a run: how many rows it may write now. Runs that take turns take small ones,
+        so that a large one does not hold up the others.
+        """
+        steady, settings = self._desk.steady(), self._desk.settings
+        run, at = self._turn
+        if run != entry.key and steady - at < COMPANY:
+            self._company_until = steady + COMPANY
+        self._turn = entry.key, steady
+        alone = steady >= self._company_until
+        self.shared_room.records = None if alone else settings.rows_beside_others
+        return settings.rows_per_commit if alone else settings.rows_beside_others
+
+    def note_waiting(self, group: Group, entry: Entry) -> None:
+        """After a decision: loops of a run may wait because other runs fill the memory."""
+        waiting = entry.flow is not None and entry.flow.tree.waiting_loops
+        if waiting:
+            self._crowded[entry.key] = group, entry
+        elif self._crowded:
+            self._crowded.pop(entry.key, None)
+
+    def wake_waiting(self) -> None:
+        """Let loops look again for which there is room now. Who waits longest is first."""
+        for key, (group, entry) in list(self._crowded.items()):
+            if not self.holds(group, entry) or entry.flow is None:
+                del self._crowded[key]
+                continue
+            tree = entry.flow.tree
+            loop, leaves = next(iter(tree.waiting_loops.items()))
+            if tree.has_room(leaves):
+                del self._crowded[key]
+                group.put(entry, Item(Resumed(attempt=loop)))
 
     def idle(self) -> list[tuple[Group, Entry]]:
         """Runs that were not touched for long, or are too many; those that wait longest come first."""

@@ -79,7 +79,8 @@ class Deciding:
                 continue
             draft = group.draft_of(entry)
             rows -= draft.rows
-            while entry.inbox and allowed and left and draft.rows < settings.rows_per_commit:
+            most = self._book.note_turn(entry)
+            while entry.inbox and allowed and left and draft.rows < most:
                 left -= 1
                 allowed -= 1
                 self._decide(group, entry, draft, entry.inbox.popleft())
@@ -226,6 +227,8 @@ class Deciding:
     # -------------------------------------------------------------------------------------------- decisions
     def _take(self, group: Group, entry: Entry, draft: Draft, decision: Decision) -> None:
         draft.note(decision.changes, decision.before)
+        draft.weight += decision.weight
+        self._book.note_waiting(group, entry)
         for record in decision.changes:
             if isinstance(record, AttemptRecord):
                 entry.note_attempt(record)

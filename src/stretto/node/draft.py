@@ -43,6 +43,7 @@ class Draft:
         "summary",
         "uses",
         "waits",
+        "weight",
     )
 
     def __init__(self, entry: Entry | None = None) -> None:
@@ -65,12 +66,14 @@ class Draft:
         self.events: list[ChangeEvent] = []
         self.summary: RunSummary | None = None
         self.items: list[Item] = []  # what was decided, in order
+        self.weight = 0  # kilobytes of parameters in its records
 
     @property
     def rows(self) -> int:
-        """About how many rows it writes."""
+        """About how many rows it writes; a kilobyte of parameters takes as long as a row."""
         return (
-            len(self.records)
+            self.weight
+            + len(self.records)
             + len(self.messages)
             + len(self.letters)
             + len(self.permits)

@@ -184,6 +184,7 @@ class Loading:
     def _fill(self, group: Group, entry: Entry, loaded: LoadedRun) -> None:
         entry.fill(loaded)
         loaded.flow.tree.permits = self._book.permits
+        loaded.flow.tree.share(self._book.shared_room)
         entry.loaded_at = self._desk.steady()
         for inline in entry.inline:
             group.inline[inline] = entry.key

@@ -188,6 +188,7 @@ class Node:
             self._timers.pump()
         self._intake.pump()
         self._loading.pump()
+        self._book.wake_waiting()
         for group in self._book.lively():
             if group.state is GroupState.READY and not group.committing:
                 self._deciding.drain(group)

@@ -232,6 +232,8 @@ class Owning:
     def drop(self, group: Group) -> None:
         """A group is not ours any more."""
         del self._book.groups[group.number]
+        for entry in group.entries.values():
+            self._book.forget(entry)
         self._going.pop(group.number, None)
         self._desk.tell(lambda each: each.leases_lost([group.number]))
 

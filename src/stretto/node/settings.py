@@ -25,6 +25,7 @@ class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     falls_to_be_careful: int = 1
 
     rows_per_commit: int = 2_000
+    rows_beside_others: int = 200  # that one run writes at once while others have something to do
     commits_at_once: int = 2
     events_per_turn: int = 500  # of one group, before others have their turn
     loads_at_once: int = 8
@@ -34,6 +35,7 @@ class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     retry_first: int = 100  # after a store failed; doubled up to retry_most
     retry_most: int = 10_000
 
+    live_leaves: int = 100_000  # leaf steps of iterations in memory; more iterations wait
     park_after: int = 5_000  # a run that only waits leaves memory after so long
     most_active: int = 10_000  # runs in memory; those that wait longest leave first
     rollup_every: int = 1_000

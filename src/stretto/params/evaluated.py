@@ -22,7 +22,7 @@ class Evaluated(Mapping[str, Parameter]):
     and a literal becomes a record only if somebody reads it.
     """
 
-    __slots__ = ("_native", "_origin", "_prepared", "_results", "_time")
+    __slots__ = ("_native", "_origin", "_prepared", "_results", "_time", "size")
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class Evaluated(Mapping[str, Parameter]):
         self._time = time
         self._native = native
         self._origin = origin
+        self.size = 0  # at most so many bytes as JSON, once it was checked
 
     @classmethod
     def of_run(cls, prepared: Prepared, run: RunFacts, now_millis: int) -> "Evaluated":
@@ -106,7 +107,8 @@ class Evaluated(Mapping[str, Parameter]):
     def check_size(self, limit: int) -> None:
         """Refuse a set that is too large to be stored; defaults that wait count with their upper bound."""
         prepared, results = self._prepared, self._results
-        if prepared.size + rough_size(results) <= limit:
+        self.size = prepared.size + rough_size(results)
+        if self.size <= limit:
             return
         reserve = NATIVE_SIZE * len(self._native.keys() - results.keys())
         check_size({**{name: self[name] for name in prepared.literals}, **results}, limit, reserve=reserve)

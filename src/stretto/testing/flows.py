@@ -63,6 +63,7 @@ def caches_of(flow: Flow) -> dict[Any, Any]:
             {status: count for status, count in each.counts.items() if count},
             {index: sorted(children) for index, children in each.children.items() if children},
             sorted(each.loops),
+            each.tree.live_leaves,
         )
         for each in flows_of(flow)
     }

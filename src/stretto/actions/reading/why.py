@@ -17,8 +17,7 @@ from stretto.actions.reading.definitions import definition_of, instance_definiti
 from stretto.actions.reading.flows import flow_of
 from stretto.actions.reading.waits_below import Open, with_waits_below
 from stretto.engine.compensation import undo_plan
-from stretto.engine.flow import Flow, Tree
-from stretto.engine.kinds.undo import UNDO
+from stretto.engine.flow import UNDO, Flow, Tree
 from stretto.engine.loading import load_flow
 from stretto.engine.records import AttemptKey, Compensation, RunKey, RunRecord
 from stretto.engine.run_text import holder_of, pause_text

@@ -17,7 +17,7 @@ from stretto.engine.live_rollup import take_leaves
 from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.restart_path import Restart, descend, next_node, policy_of
-from stretto.engine.turn import Task, Turn
+from stretto.engine.turn import Turn
 from stretto.model.errors import Conflict, NotFound, StrettoError, WrongState
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
@@ -79,7 +79,7 @@ def restart_iteration(
     turn.note(flow, attempt, f"User [{event.user}] restarted iteration {node.instance_id}")
     turn.touch(loop, flow)
     loop.asked = {**loop.asked, node.instance_id: restart.config}
-    turn.later(Task.LOOP, flow, plan.index)
+    turn.look_at_loop(flow, plan.index)
 
 
 def _check(flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord, iteration: int) -> None:

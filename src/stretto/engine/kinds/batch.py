@@ -121,7 +121,7 @@ def _open(
         tolerance=tolerance,
     )
     turn.add_loop(flow, plan.index, loop)
-    turn.later(Task.LOOP, flow, plan.index)
+    turn.look_at_loop(flow, plan.index)
 
 
 def _begin(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord) -> None:

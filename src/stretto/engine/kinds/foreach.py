@@ -10,8 +10,11 @@ from stretto.engine.kinds.again import next_rerun, restart_asked
 from stretto.engine.kinds.loops import (
     Iteration,
     inline_id,
+    is_held,
     launch_iteration,
+    look_at_waiting,
     loop_result,
+    may_begin,
     refuse,
     too_deep,
     uncount_rerun,
@@ -59,7 +62,7 @@ def launch_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecor
     if begins.leaves is not None:
         begin_leaves(loop, begins.leaves)
     turn.add_loop(flow, plan.index, loop)
-    turn.later(Task.LOOP, flow, plan.index)
+    turn.look_at_loop(flow, plan.index)
     return False
 
 
@@ -69,15 +72,13 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
     assert isinstance(step, ForeachStep)  # noqa: S101 - the kind says so
     children = flow.children.setdefault(plan.index, {})
     total, limit = loop.total or 0, concurrency_of(flow, step)
-    held = flow.run.is_paused or flow.run.ending is not None or attempt.ending is not None
+    held = is_held(flow, attempt)
     if loop.asked and not held:
         restart_asked(turn, flow, plan, attempt, loop, limit)
     _pass_kept(turn, flow, loop)
     failed = loop.failed > 0 and not step.continue_on_failure
-    while not (held or failed) and loop.next_index < total and _running(step, loop, children) < limit:
-        if turn.created >= flow.tree.settings.records_per_decision:
-            # Too much for one commit: let this one happen, then go on.
-            turn.resume_later(attempt)
+    if not (held or failed) and loop.next_index < total and _running(step, loop, children) < limit:
+        if not may_begin(turn, flow, plan, attempt):
             return
         rerun = next_rerun(turn, flow, plan, attempt, loop, limit - len(children)) if loop.again else None
         if isinstance(rerun, MissingKeys):
@@ -88,7 +89,9 @@ def run_foreach(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, 
         loop.next_index = index + 1
         uncount_rerun(loop, index + 1, rerun)
         launch_iteration(turn, flow, plan, attempt, loop, Iteration(index, values, rerun))
-        _pass_kept(turn, flow, loop)
+        turn.look_at_loop(flow, plan.index)  # once it is known what this one costs
+        return
+    look_at_waiting(turn)  # what this loop does not need
     over = not loop.asked and (loop.next_index >= total or failed)
     if not children and (over or attempt.ending is not None):
         turn.later(Task.CONCLUDE, flow, plan.index, loop_result(loop), None)

@@ -129,6 +129,44 @@ def launch_iteration(
     open_iteration(turn, flow, plan.index, loop, which.at, body)
 
 
+def is_held(flow: Flow, attempt: AttemptRecord) -> bool:
+    """Whether no iteration of a loop may begin: its run is paused, or something around it is being ended."""
+    run = flow.run
+    return (
+        run.is_paused or run.ending is not None or attempt.ending is not None or flow.end_to_come is not None
+    )
+
+
+def may_begin(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
+    """Whether an iteration may begin in this decision. If not, the loop is looked at again: after the commit,
+    if this decision has done enough, or when there is room in memory. A loop without iterations has room
+    for one, so that loops inside each other do not wait for each other.
+    """
+    if turn.is_full:
+        turn.resume_later(attempt)
+        return False
+    tree = flow.tree
+    leaves = plan.body.leaves
+    if flow.children.get(plan.index) and not tree.has_room(leaves):
+        tree.waiting_loops[attempt.key] = leaves
+        return False
+    return True
+
+
+def look_at_waiting(turn: Turn) -> None:
+    """There may be room for an iteration again: look at the loop that has waited longest."""
+    tree = turn.root.tree
+    while tree.waiting_loops:
+        key, leaves = next(iter(tree.waiting_loops.items()))
+        if not tree.has_room(leaves):
+            return
+        turn.stop_waiting(key)
+        flow = tree.live.get(key.run)
+        if flow is not None and flow.attempt(key) is not None:
+            turn.look_at_loop(flow, flow.plan.numbers[key.step_id])
+            return
+
+
 class Body(NamedTuple):
     """What an iteration is made of: its steps, who it stands under, and the parameters of its own.
 
@@ -242,6 +280,7 @@ def count_iteration(turn: Turn, flow: Flow, loop: LoopRecord, child: Flow) -> No
         loop.apart = {**loop.apart, end: loop.apart.get(end, 0) + 1}
     add_leaves(loop, child)
     child.drop()
+    look_at_waiting(turn)
     limit = flow.tree.settings.leaves
     if limit is not None and sum(loop.leaves.values()) > limit:
         reason = f"more than {limit:,} steps ran in the loop {loop.key.step_id}"

@@ -14,10 +14,19 @@ from typing import Final
 from stretto.engine.earlier import EarlierRun, UndoPage, undo_key
 from stretto.engine.effects import StartChild
 from stretto.engine.events import ResultState
-from stretto.engine.flow import Flow
+from stretto.engine.flow import UNDO, Flow
 from stretto.engine.inline_ids import Loop
 from stretto.engine.kinds.foreach import concurrency_of
-from stretto.engine.kinds.loops import Body, ancestors_of, inline_id, loop_result, open_iteration
+from stretto.engine.kinds.loops import (
+    Body,
+    ancestors_of,
+    inline_id,
+    is_held,
+    look_at_waiting,
+    loop_result,
+    may_begin,
+    open_iteration,
+)
 from stretto.engine.kinds.reruns import Rerun
 from stretto.engine.permits import inherited_limit
 from stretto.engine.plan import Plan, StepPlan
@@ -30,7 +39,6 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, TemplateStep, WhileStep
 from stretto.params import MissingKeys
 
-UNDO: Final = -1  # stands where the number of a loop's step stands: no step waits for the undo of its own run
 LAST: Final = 1  # below the first iteration there is none
 
 
@@ -54,7 +62,7 @@ def launch_undo(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) 
     inline = inline_id(undone_flow(flow), attempt, _loop_of(plan.step))
     loop = LoopRecord(key=attempt.key, inline_id=inline, run_id=attempt.loop_run)
     turn.add_loop(flow, plan.index, loop)
-    turn.later(Task.LOOP, flow, plan.index)
+    turn.look_at_loop(flow, plan.index)
     return False
 
 
@@ -87,11 +95,10 @@ def _loop_of(step: AnyStep) -> Loop:
 def run_undo(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loop: LoopRecord) -> None:
     """Undo what may be undone now; conclude when all iterations were looked at and their undo has ended."""
     children = flow.children.setdefault(plan.index, {})
-    while not (flow.run.is_paused or flow.run.ending is not None or attempt.ending is not None):
+    while not is_held(flow, attempt):
         if loop.next_index == LAST or len(children) >= _at_once(flow, plan.step):
             break
-        if turn.created >= flow.tree.settings.records_per_decision:
-            turn.resume_later(attempt)
+        if not may_begin(turn, flow, plan, attempt):
             return
         page: UndoPage | None = flow.fetched.pop(undo_key(loop.inline_id, loop.next_index), None)
         if page is None:
@@ -109,6 +116,7 @@ def run_undo(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, loo
         rest = UndoPage(iterations=tuple(others), below=page.below, steps=page.steps)
         flow.fetched[undo_key(loop.inline_id, number)] = rest
         _open(turn, flow, plan, attempt, loop, number, earlier)
+    look_at_waiting(turn)
     if not children and (loop.next_index == LAST or attempt.ending is not None):
         failed = sum(count for status, count in loop.ended.items() if status is not RunStatus.SUCCEEDED)
         message = f"{failed} of {sum(loop.ended.values())} iterations could not be undone" if failed else None
@@ -122,6 +130,7 @@ def undo_ended(turn: Turn, flow: Flow, loop: LoopRecord, child: Flow) -> None:
     end = child.run.status
     loop.ended = {**loop.ended, end: loop.ended.get(end, 0) + 1}
     child.drop()
+    look_at_waiting(turn)
 
 
 def _at_once(flow: Flow, step: AnyStep) -> int:

@@ -12,8 +12,10 @@ from stretto.engine.iterations import check_iteration
 from stretto.engine.kinds.loops import (
     Iteration,
     inline_id,
+    is_held,
     launch_iteration,
     loop_result,
+    may_begin,
     refuse,
     too_deep,
     uncount_rerun,
@@ -62,7 +64,7 @@ def launch_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord)
     if begins.leaves is not None:
         begin_leaves(loop, begins.leaves)
     turn.add_loop(flow, plan.index, loop)
-    turn.later(Task.LOOP, flow, plan.index)
+    turn.look_at_loop(flow, plan.index)
     return False
 
 
@@ -88,10 +90,7 @@ def run_while(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, lo
     if bad_end or attempt.ending is not None or flow.run.ending is not None:
         turn.later(Task.CONCLUDE, flow, plan.index, loop_result(loop), None)
         return
-    if flow.run.is_paused:
-        return
-    if turn.created >= flow.tree.settings.records_per_decision:
-        turn.resume_later(attempt)
+    if is_held(flow, attempt) or not may_begin(turn, flow, plan, attempt):
         return
     try:
         _next(turn, flow, plan, attempt, loop)

@@ -19,7 +19,7 @@ from stretto.engine.skips import SKIPPED_MESSAGE, is_skipped
 from stretto.engine.turn import Turn
 from stretto.model.errors import StrettoError
 from stretto.model.status import StepStatus
-from stretto.params import MissingKeys
+from stretto.params import Evaluated, MissingKeys
 from stretto.sel import SelError
 
 S = StepStatus
@@ -102,6 +102,8 @@ def _evaluating(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) 
             return False
         turn.touch(attempt, flow)
         attempt.params = found
+        if isinstance(found, Evaluated):
+            turn.weigh(found.size)
     if not flow.tree.workflow.follows_maestro:  # where the step does its work first, and fails then
         check_late_reads(flow, plan, attempt)
     turn.move(flow, attempt, S.WAITING_FOR_PERMITS)

@@ -11,7 +11,7 @@ import msgspec
 
 from stretto.engine.early_answers import answer_in, is_early, keep_early, said_in
 from stretto.engine.effects import TerminateWork
-from stretto.engine.events import BreakpointGone, CalledBack, ResultState, RunAction, StepActed
+from stretto.engine.events import BreakpointGone, CalledBack, ResultState, StepActed
 from stretto.engine.flow import Flow, is_active
 from stretto.engine.kinds.again import is_below, restart_iteration
 from stretto.engine.kinds.subworkflow import stop_child
@@ -164,31 +164,27 @@ def end_from_outside(turn: Turn, flow: Flow, index: int, status: StepStatus, rea
         return
     turn.touch(attempt, flow)
     attempt.reason = reason
-    if _must_wait(turn, flow, plan, attempt, status):
+    if _must_wait(turn, flow, plan, attempt):
         attempt.ending = status
     else:
         end_step(turn, flow, plan, attempt, status)
 
 
-def _must_wait(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, status: StepStatus) -> bool:
+def _must_wait(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
     """Ask whoever does the work to end it; True if an answer is to come."""
     if attempt.status not in _AT_WORK or attempt.decided is not None:
         return False
-    reason = attempt.reason or ""
-    children = list(flow.children.get(plan.index, {}).values())
-    for child in children:
-        action = RunAction.TIME_OUT if status is S.TIMED_OUT else RunAction.STOP
-        turn.later(Task.END_RUN, child, action, reason)
-    if children:
+    if flow.children.get(plan.index):
+        turn.later(Task.END_ITERATIONS, flow, plan.index)
         return True
     if attempt.function_wait is not None:
         return False  # nobody has started its work
     if attempt.launch is not None:
         turn.act(TerminateWork(attempt=attempt.key, launch=attempt.launch))
         return True
-    if plan.kind is Kind.SUBWORKFLOW and attempt.status is S.RUNNING:
+    if isinstance(plan.step, SubworkflowStep) and attempt.status is S.RUNNING:
         # What runs on its own is not stopped with the step; but whether it exists must be known first.
-        if isinstance(plan.step, SubworkflowStep) and plan.step.sync:
+        if plan.step.sync or plan.kind is Kind.UNDO:
             turn.act(stop_child(attempt))
         return True
     return False
@@ -204,7 +200,7 @@ def step_timed_out(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecor
     # If a value is missing to decide on the retry, it is looked at once more when the work has ended.
     again = may_retry(turn, flow, plan, attempt, S.TIMEOUT_FAILED)
     status = S.TIMEOUT_FAILED if again else S.TIMED_OUT
-    if _must_wait(turn, flow, plan, attempt, status):
+    if _must_wait(turn, flow, plan, attempt):
         attempt.ending = status
     else:
         fail_or_retry(turn, flow, plan, attempt, S.TIMEOUT_FAILED, attempt.reason)

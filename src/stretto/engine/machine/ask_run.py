@@ -1,13 +1,13 @@
 """What users, timeouts and steps above ask of a run, or of some of its steps: end, hold, go on."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from stretto.engine.events import RunActed, RunAction, RunHeld
-from stretto.engine.flow import Flow, is_active
-from stretto.engine.kinds.undo import UNDO
+from stretto.engine.flow import UNDO, Flow, is_active
 from stretto.engine.machine.finish import end_run, run_outcome
 from stretto.engine.machine.holds import let_go, release_undo, release_undos_below, set_holds
-from stretto.engine.records import Compensation, RunRecord
+from stretto.engine.records import AttemptRecord, Compensation, RunRecord
 from stretto.engine.run_text import pause_text
 from stretto.engine.timeline import held_line
 from stretto.engine.turn import Task, Turn
@@ -176,3 +176,47 @@ def end_from_above(
                 attempt.heedless = True
             turn.later(Task.END_STEP, flow, plan.index, step_status, reason)
     turn.later(Task.LOOK, flow)
+
+
+# ------------------------------------------------------------------------------------------------ iterations
+def end_iterations(turn: Turn, flow: Flow, index: int, left: Iterator[Flow] | None = None) -> None:
+    """End the iterations of a step that is being ended, one after the other and as many as one decision may.
+
+    The rest follow after its commit. Nothing begins in those meanwhile: `ending` of the step stands.
+    """
+    attempt = flow.attempts[index]
+    if attempt is None or attempt.ending is None:
+        return
+    if left is None:
+        left = iter(list(flow.children.get(index, {}).values()))
+    child = next((each for each in left if not each.is_over and each.run.ending is None), None)
+    if child is None:
+        return
+    if turn.is_full:
+        turn.resume_later(attempt)
+        return
+    _end_iteration(turn, child, attempt)
+    turn.later(Task.END_ITERATIONS, flow, index, left)  # once it is known what this one costs
+
+
+def reach(turn: Turn, flow: Flow) -> bool:
+    """An end that is on its way to a run, or to one around it, gets there before anything else does.
+
+    True: the outermost run that it has not reached was asked to end; then there may be another one.
+    """
+    found, at = None, flow
+    while (around := at.loop_around) is not None:
+        above, attempt = around
+        waits = at.run.ending is None and at.run.compensation is not RUNNING and not at.is_over
+        if attempt.ending is not None and waits:
+            found = (at, attempt)
+        at = above
+    if found is not None:
+        _end_iteration(turn, *found)
+    return found is not None
+
+
+def _end_iteration(turn: Turn, child: Flow, attempt: AttemptRecord) -> None:
+    """End an iteration as the step around it is being ended."""
+    action = RunAction.TIME_OUT if attempt.ending is S.TIMED_OUT else RunAction.STOP
+    end_from_above(turn, child, action, attempt.reason or "")

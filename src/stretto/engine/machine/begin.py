@@ -17,6 +17,10 @@ from stretto.model.status import StepStatus
 def begin(turn: Turn, flow: Flow, index: int) -> None:
     """All predecessors of a step are complete: make an attempt, unless the run is held or ending."""
     run = flow.run
+    if flow.end_to_come is not None:  # once it is here, the run ends so, and not as if nothing was left to do
+        turn.later(Task.REACH, flow)
+        turn.later(Task.BEGIN, flow, index)
+        return
     flow.active -= 1  # counted since it was scheduled
     plan = flow.plan.steps[index]
     if run.ending is not None or plan.id in run.shut:

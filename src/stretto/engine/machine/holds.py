@@ -40,7 +40,7 @@ def _go_on(turn: Turn, flow: Flow) -> None:
     let_go(turn, flow, range(len(flow.plan.steps)))
     _hold_below(turn, flow)
     for index in flow.loops:
-        turn.later(Task.LOOP, flow, index)
+        turn.look_at_loop(flow, index)
     turn.later(Task.LOOK, flow)
 
 

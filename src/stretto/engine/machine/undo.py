@@ -5,12 +5,11 @@ from typing import Final
 from stretto.engine.compensation import origins, undo_ids
 from stretto.engine.context import step_facts
 from stretto.engine.earlier import NO_EARLIER, EarlierRun
-from stretto.engine.flow import Flow
+from stretto.engine.flow import UNDO, Flow
 from stretto.engine.inline_ids import Loop
 from stretto.engine.kinds.batch import is_tolerated
 from stretto.engine.kinds.loops import Body, ancestors_of, inline_id, open_iteration
 from stretto.engine.kinds.reruns import Rerun
-from stretto.engine.kinds.undo import UNDO
 from stretto.engine.plan import Kind
 from stretto.engine.records import AttemptKey, AttemptRecord, Compensation, LoopRecord
 from stretto.engine.turn import Task, Turn

@@ -8,7 +8,7 @@ in, sooner or later each kind of event meets it.
 
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from stretto.engine import events as happened
 from stretto.engine.decide import COMMANDS, Decision
@@ -104,6 +104,7 @@ class Ghosts:
         fitting = self._still(flow, event)
         if fitting is None:
             return Decision([], [], [])
+        ends = _has_end_to_come(flow, fitting)
         try:
             decision = decide(flow, fitting, now)
         except StrettoError:
@@ -112,7 +113,7 @@ class Ghosts:
             self._complain(f"a ghost, {event}, was refused by {before}")
             raise
         heeded = decision.changes or decision.effects
-        if heeded and not isinstance(event, (*LOOKS, *HARSH)):
+        if heeded and not ends and not isinstance(event, (*LOOKS, *HARSH)):
             self._complain(f"{before} heeded a ghost: {event}")
         return decision
 
@@ -336,3 +337,10 @@ MAKERS: Final[Mapping[type[Event], Make]] = {
     happened.Resumed: _resumed,
     happened.Faulted: _faulted,
 }
+
+
+def _has_end_to_come(flow: Flow, event: Any) -> bool:
+    """Whether whatever is told to a run ends it first, because an end is on its way to it."""
+    key: RunKey = event.attempt.run if hasattr(event, "attempt") else event.run
+    found = flow.tree.live.get(key)
+    return found is not None and found.end_to_come is not None

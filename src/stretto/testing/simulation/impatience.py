@@ -6,7 +6,8 @@ from stretto.engine.settings import EngineSettings
 from stretto.node.settings import NodeSettings
 
 IMPATIENT: Final = NodeSettings(
-    engine=EngineSettings(records_per_decision=3, expression_visits=60),
+    engine=EngineSettings(records_per_decision=1, live_leaves=3, expression_visits=60),
+    live_leaves=4,
     park_after=300,
     sweep_every=5_000,
     ask_every=7_000,

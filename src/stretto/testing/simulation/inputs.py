@@ -110,6 +110,24 @@ def make_pauses(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Inpu
     return tuple(sorted(made, key=lambda each: each.at))
 
 
+def make_ends(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Input, ...]:
+    """In an eighth of the worlds, runs with several iterations are stopped and killed, soon after they were
+    started. The dice are its own: other worlds are as they were.
+    """
+    dice = Random(f"ends {seed}")  # noqa: S311 - dice, not secrets
+    starts = [each for each in given if each.verb is Verb.START]
+    if dice.random() > 0.125 or not starts:
+        return given
+    made = list(given)
+    for _ in range(dice.randint(3, 9)):
+        start = dice.choice(starts)
+        at = start.at + int(dice.random() ** 2 * horizon / 2)
+        pick = dice.randrange(1 << 30) | 1  # odd: of runs that have iterations
+        verb = dice.choice((Verb.STOP, Verb.KILL))
+        made.append(Input(at=at, verb=verb, workflow_id=start.workflow_id, pick=pick))
+    return tuple(sorted(made, key=lambda each: each.at))
+
+
 def make_skips(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Input, ...]:
     """In some worlds in which users interfere with runs anyway, they skip one step after the other, soon
     after a run was started. The dice are its own: other worlds are as they were.

@@ -12,7 +12,7 @@ from stretto.testing.simulation.authors import Author, Library, first_output
 from stretto.testing.simulation.cursing import PLAIN, Oddity, make_oddity
 from stretto.testing.simulation.directing import Director
 from stretto.testing.simulation.held import make_held_commits
-from stretto.testing.simulation.inputs import Input, make_inputs, make_pauses, make_skips
+from stretto.testing.simulation.inputs import Input, make_ends, make_inputs, make_pauses, make_skips
 from stretto.testing.simulation.plays import Script
 from stretto.testing.simulation.retaining import make_forgetful
 from stretto.testing.simulation.troubles import (
@@ -109,7 +109,10 @@ def make_scenario(seed: int) -> Scenario:
     made = msgspec.structs.replace(made, faults=(*made.faults, *make_held_commits(seed, made.slots)))
     forgetful = make_forgetful(seed, made.weather, made.faults, slots)
     inputs = make_skips(seed, make_pauses(seed, made.inputs, horizon), horizon)
-    return msgspec.structs.replace(made, inputs=inputs, **msgspec.structs.asdict(forgetful))
+    ended = make_ends(seed, inputs, horizon)
+    if ended is not inputs:  # and their ends take several decisions
+        made = msgspec.structs.replace(made, impatient=True)
+    return msgspec.structs.replace(made, inputs=ended, **msgspec.structs.asdict(forgetful))
 
 
 def _with_queues(made: Scenario) -> Scenario:

@@ -1,5 +1,6 @@
 """Users: they start runs, interfere with them, and in the end let everything go that they hold up."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -127,7 +128,15 @@ class Users:
         run = self._run(given)
         if given.verb in {Verb.PAUSE, Verb.RESUME} and given.pick % 2:
             run = self._parent(given) or run
+        elif given.verb in {Verb.STOP, Verb.KILL} and given.pick % 2:
+            run = self._widest() or run
         return None if run is None else _RUN_ACTIONS[given.verb](self._store, CALLER, *run[:2])
+
+    def _widest(self) -> RunKey | None:
+        """The run that has the most iterations alive, if one has several."""
+        rows = [row for row in self._world.rows("runs") if row.phase is not Phase.ENDED]
+        alive = Counter(row.root for row in rows if row.root != row.key)
+        return next((run for run, count in alive.most_common(1) if count > 1), None)
 
     def _parent(self, given: Input) -> RunKey | None:
         """One of the runs that have a child, or are about to: there a pause must reach further."""

@@ -33,6 +33,7 @@ from stretto.testing.simulation.handle import Sky
 from stretto.testing.simulation.impatience import IMPATIENT
 from stretto.testing.simulation.inputs import HARMLESS
 from stretto.testing.simulation.invariants.ending import ending, unfinished
+from stretto.testing.simulation.invariants.ends import ends
 from stretto.testing.simulation.invariants.forgetting import Forgotten
 from stretto.testing.simulation.invariants.history import History
 from stretto.testing.simulation.invariants.leases import leases, writers
@@ -176,7 +177,14 @@ class World:
         workflows = [definition.workflow for definition in self.scenario.definitions]
         edges = {step: before for each in workflows for step, before in edges_of(each.steps).items()}
         self.watch.rules += [leases, writers, runs, attempts, children, order_of(edges), requests, queues]
-        self.watch.rules += [permits_of(LIMITS), letters, pauses, self.history.rule, self.forgotten.rule]
+        self.watch.rules += [
+            permits_of(LIMITS),
+            letters,
+            pauses,
+            ends,
+            self.history.rule,
+            self.forgotten.rule,
+        ]
         self.watch.rules.append(rates_of(workflows))
 
     def _plan(self) -> None:

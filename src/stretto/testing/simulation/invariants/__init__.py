@@ -14,5 +14,6 @@ triggers I12, I17     each set of signals, and each moment of a schedule, has st
 forgetting I15        only what has ended long ago goes, and nobody needs it any more
 ending   I8 ... I13   in the end every run has ended, and nothing is left over
 pauses   I18          nothing begins in a paused run, and what belongs to it is paused with it
+ends     I20          once a loop is being ended, nothing begins in it
 undo     I16          what succeeded in a run that ended badly is undone once, or the run says why not
 """

@@ -1,0 +1,40 @@
+"""I20: once a loop is being ended, nothing begins in it, however many decisions its end takes."""
+
+from stretto.engine.records import AttemptKey, AttemptRecord, RunKey
+from stretto.model.initiator import UpstreamFields
+from stretto.model.run_config import RunPolicy
+from stretto.testing.simulation.watch import Complain, Touched
+
+
+def ends(touched: Touched, complain: Complain) -> None:
+    """Every iteration, and every attempt in one, that this transaction has made."""
+    made = [key for key, before, after in touched.of("runs") if before is None and after is not None]
+    stepped = [key for key, before, after in touched.of("attempts") if before is None and after is not None]
+    if not (made or stepped):
+        return
+    earlier = {key: before.record for key, before, _after in touched.of("attempts") if before is not None}
+    for run in made:
+        _check(touched, earlier, run, f"the iteration {run}", complain)
+    for attempt in stepped:
+        _check(touched, earlier, attempt.run, f"{attempt}", complain)
+
+
+def _check(
+    touched: Touched, earlier: dict[AttemptKey, AttemptRecord], run: RunKey, what: str, complain: Complain
+) -> None:
+    """Look at every loop around a run, up to the run that holds them all or that undoes what they did."""
+    db = touched.db
+    row = db.runs[run]
+    while row.root != row.key:
+        record = row.record
+        if record.policy is RunPolicy.UNDO or not isinstance(record.initiator, UpstreamFields):
+            return
+        above = record.initiator.parent
+        key = AttemptKey(
+            RunKey(above.workflow_id, above.instance_id, above.run_id), above.step_id, above.step_attempt_id
+        )
+        loop = earlier.get(key) or db.attempts[key].record
+        if loop.ending is not None:
+            complain(f"I20: {what} began, and {key} is being ended, as {loop.ending}")
+            return
+        row = db.runs[key.run]
