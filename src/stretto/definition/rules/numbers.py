@@ -85,8 +85,8 @@ def _range(scene: Scene, value: int | None, low: int, high: int, at: Place) -> N
 
 
 def check_timeout(scene: Scene, timeout: Number | None, at: Place, *, least: int = 0) -> None:
-    """Text with a `$` in it is known only when the step is made, and so is a step that may take no time, as in
-    Maestro. `least`: in milliseconds.
+    """Text with a `$` in it is known only when the step is made; 0 is refused then, too, not now, in a step.
+    `least`: in milliseconds.
     """
     if timeout is None or (isinstance(timeout, str) and "$" in timeout):
         return
