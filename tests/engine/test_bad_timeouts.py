@@ -8,6 +8,7 @@ from stretto.model.param import Params
 from stretto.model.retry import Number
 from stretto.model.signal import SignalDependencyDefinition
 from stretto.model.status import StepStatus
+from stretto.model.step import FailureMode
 from stretto.model.workflow import Semantics
 
 S = StepStatus
@@ -61,3 +62,13 @@ def test_a_step_that_does_not_begin_needs_no_timeout() -> None:
     driver = Driver(definition).finish()
     assert driver.attempt("b").status is S.UNSATISFIED
     assert driver.attempt("c").status is S.SUCCEEDED
+
+
+def test_a_bad_timeout_can_be_ignored_where_failures_can() -> None:
+    bad = noop("a", "b", timeout=0, failure_mode=FailureMode.IGNORE_FAILURE)
+    for semantics, end in (
+        (Semantics.STRETTO, S.COMPLETED_WITH_ERROR),
+        (Semantics.MAESTRO, S.INTERNALLY_FAILED),
+    ):
+        driver = Driver(workflow(bad, noop("b"), semantics=semantics)).finish()
+        assert driver.attempt("a").status is end
