@@ -1,6 +1,9 @@
 """W1 to W4 with limits that never bind, beside the same without limits, in one process and in turn.
 
 python -m benchmarks permits
+
+NoOp steps pass permits in the commit that ends them. Functions hold them: their permits are rows, granted and
+given back.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +17,7 @@ from benchmarks.harness.workloads import RATED, Workload
 from benchmarks.ours.shapes import Limit
 from benchmarks.row import Row
 
-ROUNDS: Final = 9
+ROUNDS: Final = {"noop": 9, "async": 5}
 GROUPS: Final = 8  # runs at once that share a tag, each in a group of its own
 NAMES: Final = {
     Limit.WORKFLOW: "`step_concurrency`",
@@ -22,31 +25,38 @@ NAMES: Final = {
     Limit.FREE_TAG: "a tag that nobody limits",
     Limit.TAG: "a tag with a limit",
 }
-SIZES: Final = {"W2": 250, "W4": 250}  # of each of the runs that share a tag
+KINDS: Final = {"noop": "NoOp", "async": "functions"}
+# Of one run, where that is less than the whole workload: functions take their time.
+ALONE: Final = {"noop": {}, "async": {"W1": 50, "W2": 500, "W3": 100, "W4": 500}}
+# Of each of the runs that share a tag.
+SHARED_SIZES: Final = {"noop": {"W2": 250, "W4": 250}, "async": {"W1": 25, "W2": 60, "W4": 60}}
 
 
 def run() -> Iterator[Row]:
     with databases() as into:
         for database in into.kinds:
-            with ours("noop", into.new(database)) as program:
-                yield from measured(program, database)
+            for kind in KINDS:
+                with ours(kind, into.new(database)) as program:
+                    yield from measured(program, kind, database)
 
 
-def measured(program: Program, database: str) -> Iterator[Row]:
+def measured(program: Program, kind: str, database: str) -> Iterator[Row]:
     for workload in RATED:
-        yield from beside_plain(program, workload, workload.size, list(NAMES), LIMITED, database)
+        size = ALONE[kind].get(workload.name, workload.size)
+        yield from beside_plain(program, workload, size, list(NAMES), LIMITED, kind, database)
     for workload in RATED:
         if workload.name != "W3":  # which has many runs anyhow
-            size = SIZES.get(workload.name, workload.size)
-            yield from beside_plain(program, workload, size, [Limit.TAG], SHARED, database, GROUPS)
+            size = SHARED_SIZES[kind].get(workload.name, workload.size)
+            yield from beside_plain(program, workload, size, [Limit.TAG], SHARED, kind, database, GROUPS)
 
 
-def beside_plain(
+def beside_plain(  # noqa: PLR0913, PLR0917 - what is measured, and with what
     program: Program,
     workload: Workload,
     size: int,
     limits: Sequence[Limit],
     target: float,
+    kind: str,
     database: str,
     runs: int = 1,
 ) -> Iterator[Row]:
@@ -55,15 +65,17 @@ def beside_plain(
     """
     shapes = [Limit.NONE, *limits]
     spent: dict[Limit, list[float]] = {limit: [] for limit in shapes}
-    for turn in range(ROUNDS + 1):
+    for turn in range(ROUNDS[kind] + 1):
         for limit in shapes:
             found = program.ask(f"{workload.name}/{limit}/{runs}", size)["seconds"]
             if turn:  # the first round warms up
                 spent[limit].append(found)
     plain = median(spent[Limit.NONE])
     what = f"{workload.name} {size:,} {workload.what}"
-    where = f"{runs} runs at once; {database}" if runs > 1 else database
-    key = f"permits/{workload.name}/{runs}/{database}"
+    where = f"{KINDS[kind]}, {database}"
+    if runs > 1:
+        where = f"{runs} runs at once; {where}"
+    key = f"permits/{kind}/{database}/{workload.name}/{runs}"
     yield Row(f"{what}, without limits; {where}", plain * 1_000, "ms", None, 0, key=key)
     for limit in limits:
         ratios = [each / other for each, other in zip(spent[limit], spent[Limit.NONE], strict=True)]

@@ -63,8 +63,10 @@ Names that contain a slash, such as those of signals, are written with `%2F` in 
 **Live events.** `GET /api/v3/events` is a stream of server-sent events: `hello`, then `changes`, each of
 which is what one commit has changed, as Maestro's events: those of steps have every move in
 `status_change_records`, also in loops and subworkflows, with `workflow_uuid`, `step_uuid` and
-`correlation_id`; all have `cluster_name` ([a setting](settings.md#server)), `sync_time`, when it was stored,
-and `send_time`. `topic=run:WORKFLOW/INSTANCE/RUN` and
+`correlation_id`; those of runs and iterations tell each status by itself, a beginning before the steps and an
+end after them, with `workflow_name` (the id, if there is no name; of an iteration the attempt of its loop)
+and `tags`; all have `cluster_name` ([a setting](settings.md#server)), `sync_time`, when it was stored, and
+`send_time`. `topic=run:WORKFLOW/INSTANCE/RUN` and
 `topic=workflow:ID`, as often as you like, choose; without a topic everything comes. The id of a message is a
 place in the log of changes: who comes back with `Last-Event-ID`, or `cursor=`, goes on there. Order is
 promised for each run. `resync` says that what followed is not kept any more, that the place is one of

@@ -29,10 +29,10 @@ def work_of(kind: NoOps | Functions) -> AsyncWork:
     }
 
 
-def limited_work(noops: NoOps) -> AsyncWork:
+def limited_work(kind: NoOps | Functions) -> AsyncWork:
     """Workloads by name, limit and the number of runs at once, such as `W1/tag/8`."""
     return {
-        f"{name}/{limit}/{runs}": partial(noops.limited, name, limit, runs)
+        f"{name}/{limit}/{runs}": partial(kind.limited, name, limit, runs)
         for name in ("W1", "W2", "W3", "W4")
         for limit in Limit
         for runs in (1, 8)
@@ -55,7 +55,8 @@ async def opened(kind: str, url: str) -> AsyncIterator[AsyncWork]:
     engine = Engine(url)
     engine.register(*ALL)
     async with engine:
-        yield work_of(Functions(engine, kind))
+        functions = Functions(engine, kind)
+        yield {**work_of(functions), **limited_work(functions)}
 
 
 async def main(kind: str, url: str) -> None:

@@ -5,9 +5,26 @@ from time import perf_counter, sleep, thread_time
 from typing import Any, Final
 
 from benchmarks.harness.protocol import Answer
-from benchmarks.ours.shapes import AT_ONCE, ITERATIONS_AT_ONCE, SHORT, dealt
+from benchmarks.ours.shapes import (
+    AT_ONCE,
+    ITERATIONS_AT_ONCE,
+    LIMITED_TAG,
+    OWNER,
+    SHORT,
+    STEPS_AT_ONCE,
+    TAGS,
+    TREE_AT_ONCE,
+    Limit,
+    dealt,
+)
 from stretto import Engine, Flow, step, workflow
+from stretto.actions.caller import Caller
+from stretto.actions.tag_permits import set_tag_permit
+from stretto.actions.update_properties import update_properties
+from stretto.model.permit import TagPermitRequest
+from stretto.model.properties import PropertiesUpdate
 
+ANN: Final = Caller(user=OWNER)
 BEGUN: Final[list[float]] = []  # when `noted` was called
 
 
@@ -51,8 +68,13 @@ BODIES: Final = {"async": nothing, "sync": nothing_in_a_thread, "busy": busy, "w
 ALL: Final = (nothing, nothing_in_a_thread, busy, waiting, join, noted)
 
 
-def chain(name: str, body: Any, length: int) -> Flow[..., Any]:
-    @workflow(id=name, run_strategy=AT_ONCE)
+def concurrency(most: int | None) -> dict[str, Any]:
+    """How many steps of a run go on at once, where that is limited."""
+    return {} if most is None else {"concurrency": most}
+
+
+def chain(name: str, body: Any, length: int, most: int | None = None) -> Flow[..., Any]:
+    @workflow(id=name, run_strategy=AT_ONCE, **concurrency(most))
     def made() -> int:
         last = 0
         for _ in range(length):
@@ -62,8 +84,8 @@ def chain(name: str, body: Any, length: int) -> Flow[..., Any]:
     return made
 
 
-def wide(name: str, body: Any, width: int) -> Flow[..., Any]:
-    @workflow(id=name, run_strategy="parallel")
+def wide(name: str, body: Any, width: int, most: int | None = None) -> Flow[..., Any]:
+    @workflow(id=name, run_strategy=AT_ONCE, **concurrency(most))
     def made() -> None:
         arms = [body(number) for number in range(width)]
         join().after(*arms)  # type: ignore[attr-defined]
@@ -71,8 +93,8 @@ def wide(name: str, body: Any, width: int) -> Flow[..., Any]:
     return made
 
 
-def items(name: str, body: Any) -> Flow[..., Any]:
-    @workflow(id=name, run_strategy="parallel")
+def items(name: str, body: Any, most: int | None = None) -> Flow[..., Any]:
+    @workflow(id=name, run_strategy=AT_ONCE, **concurrency(most))
     def made(numbers: list[int]) -> None:
         body.map(numbers, concurrency=ITERATIONS_AT_ONCE)
 
@@ -100,9 +122,19 @@ class Functions:
         await self._engine.run(flow, **given)
         return {"seconds": perf_counter() - begun}
 
-    async def many(self, workload: str, runs: int) -> Answer:
+    async def limited(self, workload: str, limit: Limit, runs: int, size: int) -> Answer:
+        """Some runs at once, each of a workload with a limit that never binds."""
+        if workload == "W3":
+            return await self.many(workload, size, limit)
+        flow = await self._limited(workload, size, limit)
+        given = {"numbers": list(range(size))} if workload == "W4" else {}
+        begun = perf_counter()
+        await asyncio.gather(*(self._engine.run(flow, **given) for _ in range(runs)))
+        return {"seconds": perf_counter() - begun}
+
+    async def many(self, workload: str, runs: int, limit: Limit = Limit.NONE) -> Answer:
         """Runs that are submitted at once."""
-        flows = [self._flow(workload, count, place) for place, count in enumerate(dealt(runs))]
+        flows = [await self._limited(workload, each, limit, at) for at, each in enumerate(dealt(runs))]
         begun = perf_counter()
 
         async def each(flow: Flow[..., Any]) -> float:
@@ -125,17 +157,35 @@ class Functions:
             late.append(max(0.0, BEGUN.pop() - answered))
         return {"late": late}
 
-    def _flow(self, workload: str, size: int, place: int = 0) -> Flow[..., Any]:
-        name = f"{workload}_{self._kind}_{size}_{place}"
+    async def _limited(self, workload: str, size: int, limit: Limit, place: int = 0) -> Flow[..., Any]:
+        """The workflow, which is published with its limit before anything is measured."""
+        name = f"{workload}_{self._kind}_{size}_{place}_{limit}"
+        if name not in self._made:
+            flow = self._flow(workload, size, place, limit)
+            await self._engine.publish(flow)
+            store = self._engine._opened().store  # noqa: SLF001 - what is set is not measured
+            if limit is Limit.WORKFLOW:
+                update = PropertiesUpdate(step_concurrency=STEPS_AT_ONCE)
+                await update_properties(store, ANN, name, update)
+            elif limit is Limit.TAG:
+                request = TagPermitRequest(tag=LIMITED_TAG, max_allowed=1_000_000)
+                await set_tag_permit(store, ANN, request)
+        return self._made[name]
+
+    def _flow(self, workload: str, size: int, place: int = 0, limit: Limit = Limit.NONE) -> Flow[..., Any]:
+        name = f"{workload}_{self._kind}_{size}_{place}_{limit}"
         if name not in self._made:
             body = BODIES[self._kind]
+            if limit in TAGS:
+                body = body.with_options(tags=[TAGS[limit]])
+            most = TREE_AT_ONCE if limit is Limit.INSTANCE else None
             match workload:
                 case "W1":
-                    self._made[name] = chain(name, body, size)
+                    self._made[name] = chain(name, body, size, most)
                 case "W2":
-                    self._made[name] = wide(name, body, size)
+                    self._made[name] = wide(name, body, size, most)
                 case "W3":
-                    self._made[name] = chain(name, body, SHORT)
+                    self._made[name] = chain(name, body, SHORT, most)
                 case _:
-                    self._made[name] = items(name, body)
+                    self._made[name] = items(name, body, most)
         return self._made[name]

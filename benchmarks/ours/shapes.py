@@ -19,6 +19,8 @@ SHORT: Final = 5  # steps of a run of W3
 OWNER: Final = User(name="ann")
 LIMITED_TAG: Final = "limited"
 FREE_TAG: Final = "free"
+STEPS_AT_ONCE: Final = 1_000  # of a workflow, where that is limited
+TREE_AT_ONCE: Final = 999  # of a run
 
 
 class Limit(StrEnum):
@@ -31,18 +33,23 @@ class Limit(StrEnum):
     TAG = "tag"
 
 
+TAGS: Final = {Limit.FREE_TAG: FREE_TAG, Limit.TAG: LIMITED_TAG}
+
+
 def definition(workflow_id: str, steps: list[AnyStep], limit: Limit = Limit.NONE) -> Definition:
     """With as many runs at once as a definition may ask for."""
     strategy = RunStrategy(rule=RunStrategyRule.PARALLEL, workflow_concurrency=AT_ONCE)
-    tag = {Limit.FREE_TAG: FREE_TAG, Limit.TAG: LIMITED_TAG}.get(limit)
+    tag = TAGS.get(limit)
     return Definition(
         properties=Properties(
-            owner=OWNER, run_strategy=strategy, step_concurrency=1_000 if limit is Limit.WORKFLOW else None
+            owner=OWNER,
+            run_strategy=strategy,
+            step_concurrency=STEPS_AT_ONCE if limit is Limit.WORKFLOW else None,
         ),
         workflow=Workflow(
             id=workflow_id,
             steps=tuple(steps if tag is None else [tagged(step, tag) for step in steps]),
-            instance_step_concurrency=999 if limit is Limit.INSTANCE else None,
+            instance_step_concurrency=TREE_AT_ONCE if limit is Limit.INSTANCE else None,
         ),
     )
 

@@ -10,11 +10,15 @@ from benchmarks.harness.environments import python_of
 from benchmarks.harness.program import ROOT, Trouble
 from benchmarks.report.bars import svg
 from benchmarks.report.tables import (
+    OWN_TABLES,
     SHOWN_SECTIONS,
     figures,
+    gathers,
+    lags,
     loads,
     measured_on,
     others,
+    permits,
     profile,
     rates,
     ratios,
@@ -54,9 +58,14 @@ def filled(page: str, ours: Mapping[str, Any], peers: Mapping[str, Any]) -> str:
         "profile": profile(ours),
         "ratios": ratios(peers),
         "figures": figures(peers),
+        "permits": permits(ours),
+        "lag": lags(ours),
+        "gather": gathers(ours),
         "load": loads(ours),
         "load origin": measured_on([ours["load"]] if "load" in ours else []),
-        "origin": measured_on([*(ours[name] for name in SHOWN_SECTIONS if name in ours), *peers.values()]),
+        "origin": measured_on(
+            [*(ours[name] for name in (*SHOWN_SECTIONS, *OWN_TABLES) if name in ours), *peers.values()]
+        ),
     }
     for name, text in parts.items():
         begin, end = f"<!-- results: {name} -->", "<!-- end -->"

@@ -15,6 +15,14 @@ COLUMNS: Final = {
 }
 RATED_NAMES: Final = tuple(each.name for each in RATED)
 SHOWN_SECTIONS: Final = ("start", "speed", "growth", "processes", "api", "reads", "profile")
+OWN_TABLES: Final = ("permits", "lag", "gather")  # sections that are shown apart
+PERMIT_COLUMNS: Final = {
+    "workflow": "`step_concurrency`",
+    "instance": "`instance_step_concurrency`",
+    "free_tag": "a tag that nobody limits",
+    "tag": "a tag with a limit",
+}
+DATABASE_NAMES: Final = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "memory": "in memory"}
 SHOWN_ANYHOW: Final = frozenset({"api", "processes", "reads"})  # also figures that have no target
 KIND_NAMES: Final = {"noop": "NoOp", "async": "functions"}
 PART_NAMES: Final = {"threads": "other threads: SQL, flushes"}
@@ -68,6 +76,58 @@ def loads(results: Json) -> str:
     ]
     head = ["", "Starts/s", "Processor time per start, times", "`/health` p50 / p99 / max, ms"]
     return table([*head, "Memory before / peak, MB"], rows)
+
+
+def permits(results: Json) -> str:
+    """What limits cost that never bind: a line for each workload, as multiples of its time without them."""
+    if "permits" not in results:
+        return absent("permits")
+    found = by_key({"permits": results["permits"]})
+    rows = []
+    for key, row in found.items():
+        if key.count("/") == 4:
+            _section, kind, database, workload, runs = key.split("/")
+            what = workload if runs == "1" else f"{workload}, {runs} runs at once"
+            cells = [with_target(found.get(f"{key}/{limit}")) for limit in PERMIT_COLUMNS]
+            line = f"{what}; {KIND_NAMES[kind]}, {DATABASE_NAMES[database]}"
+            rows.append([line, number(row["value"]), *cells])
+    return table(["", "Without limits, ms", *PERMIT_COLUMNS.values()], rows)
+
+
+def lags(results: Json) -> str:
+    """Reads and pushes of large runs: how long, how long the loop is held, and how that grows."""
+    if "lag" not in results:
+        return absent("lag")
+    found = by_key({"lag": results["lag"]})
+    rows = []
+    for key, row in found.items():
+        if key.count("/") == 2:
+            _section, what, database = key.split("/")
+            held, growth = (with_target(found.get(f"{key}/{each}")) for each in ("held", "growth"))
+            rows.append([f"{what}; {DATABASE_NAMES[database]}", with_target(row), held, growth])
+    return table(["", "Answer, ms", "The loop is held, ms", "Beside a tenth, times"], rows)
+
+
+def gathers(results: Json) -> str:
+    """A map whose results are gathered: how fast, and how that grows."""
+    if "gather" not in results:
+        return absent("gather")
+    found = by_key({"gather": results["gather"]})
+    rows = [
+        [
+            DATABASE_NAMES[key.split("/")[1]],
+            number(row["value"]),
+            with_target(found.get(f"{key}/growth")),
+        ]
+        for key, row in found.items()
+        if key.count("/") == 1
+    ]
+    return table(["", "Items/s", "Beside a tenth, times"], rows)
+
+
+def absent(section: str) -> str:
+    """In place of figures that are not published."""
+    return f"There are no published figures yet; `make bench SECTION={section}` prints them.\n"
 
 
 def joined(found: Mapping[str, Json], *figures: str) -> str:

@@ -3,6 +3,7 @@
     rollup_of(flow)               -> RollupOverview    a run in memory
     instance_rollup(flow)         -> RollupOverview    with what its instance keeps of earlier runs
     rollup_of_rows(attempts)      -> Rollup            any run, as far as its rows tell
+    LiveRows(...).leaves_of(run)  -> Rollup            an iteration that goes on, from the rows of its tree
 
 Nothing is kept up to date for it while a run goes on: the steps of each live run are counted by status
 anyway, a loop counts an iteration when it ends, a step keeps what ran in its loop, and a child tells its
@@ -19,7 +20,14 @@ from typing import Final
 from stretto.engine.earlier import EarlierRun
 from stretto.engine.flow import Flow
 from stretto.engine.plan import Kind
-from stretto.engine.records import AttemptRecord, LoopRecord, NamedLeaf
+from stretto.engine.records import (
+    AttemptKey,
+    AttemptRecord,
+    LoopRecord,
+    NamedLeaf,
+    RunKey,
+    RunRecord,
+)
 from stretto.engine.rollup import NAMED, Leaf, Rollup, rollup_of_children
 from stretto.model.rollup import RollupOverview
 from stretto.model.run_config import RunPolicy
@@ -65,7 +73,7 @@ def live_leaves(flow: Flow) -> Rollup:
             found.put_below(attempt.status, under)
         elif attempt.status in named:
             found.name(_leaf(attempt), attempt.status)
-    return found if flow.run.base is None else found.merge(Rollup.of(flow.run.base))
+    return with_base(found, flow.run)
 
 
 def _under(flow: Flow, attempt: AttemptRecord) -> Rollup | None:
@@ -162,3 +170,54 @@ def rollup_of_rows(attempts: Iterable[AttemptRecord]) -> Rollup:
         else:
             found.add(_leaf(attempt), attempt.status)
     return found
+
+
+class LiveRows:
+    """What is alive in the tree of a run, from its rows: iterations, newest attempts and loops."""
+
+    def __init__(
+        self,
+        iterations: Iterable[RunRecord],
+        attempts: Iterable[AttemptRecord],
+        loops: Iterable[LoopRecord],
+    ) -> None:
+        self._attempts: dict[RunKey, list[AttemptRecord]] = {}
+        for attempt in attempts:
+            self._attempts.setdefault(attempt.key.run, []).append(attempt)
+        self._iterations: dict[str, list[RunRecord]] = {}
+        for run in iterations:
+            self._iterations.setdefault(run.key.workflow_id, []).append(run)
+        self._loops: dict[AttemptKey, LoopRecord] = {loop.key: loop for loop in loops}
+
+    def loop(self, attempt: AttemptKey) -> LoopRecord | None:
+        """The loop of an attempt that has not ended."""
+        return self._loops.get(attempt)
+
+    def iterations_of(self, loop: LoopRecord) -> list[RunRecord]:
+        """Those that are alive, in their order."""
+        return sorted(self._iterations.get(loop.inline_id, ()), key=lambda run: run.key.instance_id)
+
+    def leaves_of(self, run: RunRecord) -> Rollup:
+        """The leaf steps of an iteration, with those that it keeps of its earlier runs."""
+        found = Rollup()
+        for attempt in self._attempts.get(run.key, ()):
+            under = self._under(attempt)
+            if under is not None and under.total:
+                found.merge(under)
+            else:
+                found.add(_leaf(attempt), attempt.status)
+        return with_base(found, run)
+
+    def _under(self, attempt: AttemptRecord) -> Rollup | None:
+        loop = self.loop(attempt.key)
+        if loop is None:
+            return left_under(attempt, subworkflow=attempt.child is not None)
+        found = ended_leaves(loop)
+        for run in self.iterations_of(loop):
+            found.merge(self.leaves_of(run))
+        return found
+
+
+def with_base(rollup: Rollup, run: RunRecord) -> Rollup:
+    """The same with the steps that an iteration keeps of its earlier runs."""
+    return rollup if run.base is None else rollup.merge(Rollup.of(run.base))

@@ -5,6 +5,7 @@ from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
 from stretto.definition.graph import runtime_dag
+from stretto.engine.timeouts import is_sure
 from stretto.model.step import (
     AnyStep,
     ForeachStep,
@@ -70,6 +71,7 @@ class StepPlan:
         "params",
         "plain",
         "step",
+        "sure_timeout",
     )
 
     def __init__(
@@ -93,11 +95,13 @@ class StepPlan:
             for target, text in dag.successors.items()
         )
         self.all_taken = dict.fromkeys(dag.successors, True)  # shared: nobody changes what a record holds
+        self.sure_timeout = is_sure(step.timeout)  # it needs no look at the run: it is fine
         # Nothing to wait for but permits, to evaluate or to do: such a step passes all statuses in one go.
         self.plain = (
             self.kind is Kind.NOTHING
             and not step.params
             and not (isinstance(step, TypedStep) and step.sub_type)  # a job template may bring anything
+            and self.sure_timeout
             and step.rate is None
             and not step.signal_dependencies
             and not step.signal_outputs

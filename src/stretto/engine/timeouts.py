@@ -1,6 +1,7 @@
 """How long a step or a workflow may take.
 
     timeout_millis(timeout, interpolate) -> milliseconds
+    is_sure(timeout)                     -> whether that depends on nothing, and works
 
 A number, or text that is one, is seconds; any other text is the sum of the durations in it (`1 day 30 min`).
 Without a timeout there is a default. What is not above 0, or above the limit, is refused.
@@ -46,3 +47,14 @@ def timeout_millis(
             hint="seconds, or text such as `1 day 2 hours 30 min`",
         )
     return millis
+
+
+def is_sure(timeout: Number | None) -> bool:
+    """Whether there is no timeout, or one without variables that is in its range."""
+    if isinstance(timeout, str) and "$" in timeout:
+        return False
+    try:
+        timeout_millis(timeout, str)
+    except BadTimeout:
+        return False
+    return True

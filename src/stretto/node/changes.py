@@ -1,7 +1,7 @@
 """What a commit says to the change log, in the order in which people expect it."""
 
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
 
 from stretto.engine.records import AttemptKey, AttemptRecord, Record, RunKey, RunRecord
 from stretto.engine.turn import TIME_FIELDS
@@ -9,49 +9,71 @@ from stretto.model.event import BEFORE_END, ChangeEvent, InstanceStatusChanged, 
 from stretto.model.initiator import UpstreamFields
 from stretto.model.status import InstanceStatus, RunStatus, StepStatus
 from stretto.model.status_change import StepStatusChange
+from stretto.node.labels import Label
 
 Before = StepStatus | RunStatus | None
 RunOf = Callable[[AttemptKey], RunRecord | None]
+LabelOf = Callable[[RunRecord, Mapping[RunKey, RunRecord]], Label]
+
+
+class _Move(NamedTuple):
+    record: AttemptRecord | RunRecord
+    before: Before
+    after: StepStatus | RunStatus
+
+
 _NEW: Final = StepStatus.NOT_CREATED
 # Of each status: how many of `BEFORE_END` an attempt in it has behind it. A status after the end has all.
 _PLACES: Final = {_NEW: 0, **{status: place + 1 for place, status in enumerate(BEFORE_END)}}
+_NOT_STARTED: Final = frozenset({None, RunStatus.CREATED})
 _TIMES: Final = tuple(TIME_FIELDS[status] for status in BEFORE_END)
 
 
-def changes_of(records: Iterable[tuple[Record, Before]], now: int, run_of: RunOf) -> list[ChangeEvent]:
+def changes_of(
+    records: Iterable[tuple[Record, Before]], now: int, run_of: RunOf, label_of: LabelOf
+) -> list[ChangeEvent]:
     """One event for each record that has another status than before, in the order in which they were touched.
 
-    A run ends after its steps, though, and the step of a loop after its iterations. `run_of` finds runs that
-    are not among the records.
+    A run that begins and ends has two: one before those of its steps, and one after them. The step of a loop
+    ends after its iterations. `run_of` finds runs that are not among the records.
     """
     changed = [
-        (record, before)
+        move
         for record, before in records
         if isinstance(record, AttemptRecord | RunRecord) and before is not record.status
+        for move in _moves(record, before)
     ]
-    runs = {record.key: record for record, _ in changed if isinstance(record, RunRecord)}
+    runs = {move.record.key: move.record for move in changed if isinstance(move.record, RunRecord)}
     if any(run.status.is_terminal for run in runs.values()):
         changed = _ends_last(changed)
     return [
-        _step_changed(record, before, now, runs.get(record.key.run) or run_of(record.key))
-        if isinstance(record, AttemptRecord)
-        else _run_changed(record, before, now)
-        for record, before in changed
+        _step_changed(move.record, move.before, now, runs.get(move.record.key.run) or run_of(move.record.key))
+        if isinstance(move.record, AttemptRecord)
+        else _run_changed(move.record, move.before, move.after, now, label_of(move.record, runs))
+        for move in changed
     ]
 
 
-def _ends_last(
-    changed: list[tuple[AttemptRecord | RunRecord, Before]],
-) -> list[tuple[AttemptRecord | RunRecord, Before]]:
+def _moves(record: AttemptRecord | RunRecord, before: Before) -> tuple[_Move, ...]:
+    """A run that was started and has ended was in progress between."""
+    after = record.status
+    was_started = isinstance(record, RunRecord) and record.start_time is not None
+    if before in _NOT_STARTED and was_started and after.is_terminal:
+        middle = RunStatus.IN_PROGRESS
+        return (_Move(record, before, middle), _Move(record, middle, after))
+    return (_Move(record, before, after),)
+
+
+def _ends_last(changed: list[_Move]) -> list[_Move]:
     places = [(number, 0) for number in range(len(changed))]
     steps: dict[tuple[RunKey, str], int] = {}
     last: dict[RunKey, int] = {}  # where the last step of a run is
     ended: list[tuple[int, int, RunRecord]] = []
-    for number, (record, _before) in enumerate(changed):
+    for number, (record, _before, after) in enumerate(changed):
         if isinstance(record, AttemptRecord):
             steps[record.key.run, record.key.step_id] = number
             last[record.key.run] = number
-        elif record.status.is_terminal:
+        elif after.is_terminal:
             ended.append((record.initiator.depth, number, record))
     ended.sort(key=lambda each: (-each[0], each[1]))
     for rank, (_depth, number, run) in enumerate(ended):
@@ -62,7 +84,7 @@ def _ends_last(
         above = run.initiator.parent
         parent = RunKey(above.workflow_id, above.instance_id, above.run_id)
         step = steps.get((parent, above.step_id))
-        if step is not None and changed[step][0].status.is_terminal:
+        if step is not None and changed[step].after.is_terminal:
             places[step] = (max(at, places[step][0]), 2 * rank + 2)
             last[parent] = max(at, last[parent])
     return [changed[number] for number in sorted(range(len(changed)), key=places.__getitem__)]
@@ -98,8 +120,11 @@ def _passed(record: AttemptRecord, old: StepStatus, at: int) -> tuple[int | None
     return (*([None] * first), *(None if time is None else at - time for time in times))
 
 
-def _run_changed(record: RunRecord, before: Before, now: int) -> ChangeEvent:
-    old = before.value if before is not None else RunStatus.CREATED.value
+def _run_changed(
+    record: RunRecord, before: Before, after: StepStatus | RunStatus, now: int, label: Label
+) -> ChangeEvent:
+    old = before if before is not None else RunStatus.CREATED
+    began = None if after is record.status else record.start_time
     return InstanceStatusChanged(
         workflow_id=record.key.workflow_id,
         workflow_instance_id=record.key.instance_id,
@@ -107,8 +132,10 @@ def _run_changed(record: RunRecord, before: Before, now: int) -> ChangeEvent:
         workflow_uuid=record.uuid,
         correlation_id=record.correlation_id,
         depth=record.initiator.depth,
+        workflow_name=label.workflow_name,
+        tags=label.tags,
         sync_time=now,
-        old_status=InstanceStatus(old),
-        new_status=InstanceStatus(record.status.value),
-        event_time=now,
+        old_status=InstanceStatus(old.value),
+        new_status=InstanceStatus(after.value),
+        event_time=now if began is None else began,
     )

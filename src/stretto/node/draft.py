@@ -161,5 +161,5 @@ class Draft:
             waits=tuple(self.waits),
             matched=tuple(self.matched),
             released=tuple(self.released),
-            events=(*self.events, *changes_of(changed, now, entry.run_of)),
+            events=(*self.events, *changes_of(changed, now, entry.run_of, entry.label_of)),
         )

@@ -2,6 +2,7 @@
 
 import heapq
 from collections import deque
+from collections.abc import Mapping
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ from stretto.engine.turn import TIME_FIELDS
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
 from stretto.node.asks import LoadedRun
+from stretto.node.labels import NO_LABEL, Label, Labels
 from stretto.ports.messages import Message
 from stretto.ports.rows import NodeId, RunRow
 
@@ -51,6 +53,7 @@ class Entry:
     """One run of an owned group, from the moment it is wanted. Without a flow it is being loaded."""
 
     __slots__ = (
+        "_labels",
         "asked",
         "awaited_fetch",
         "blamed",
@@ -83,6 +86,7 @@ class Entry:
         self.key = key
         self.group = group
         self.flow: Flow | None = None
+        self._labels: Labels | None = None
         self.row: RunRow | None = None
         self.launch = False  # it is ADMITTED: its first decision launches it
         self.loading = False
@@ -112,6 +116,7 @@ class Entry:
         """The rows are here. No time stamp that follows is earlier than the latest in them."""
         self.loading = False
         self.flow = loaded.flow
+        self._labels = None
         self.row = loaded.row
         self.runs_on = dict(loaded.runs_on)
         self.due_stored = loaded.row.due_at
@@ -156,6 +161,14 @@ class Entry:
         """The run of an attempt, if it is alive."""
         found = None if self.flow is None else self.flow.tree.live.get(attempt.run)
         return None if found is None else found.run
+
+    def label_of(self, run: RunRecord, changed: Mapping[RunKey, RunRecord]) -> Label:
+        """What events say of a run in the tree beside its ids; what has just ended is among the changed."""
+        if self.flow is None:
+            return NO_LABEL
+        if self._labels is None:
+            self._labels = Labels(self.flow.tree)
+        return self._labels.of(run, changed)
 
     def step_of(self, attempt: AttemptKey) -> AnyStep | None:
         """The definition of the step of an attempt, if its run is alive."""

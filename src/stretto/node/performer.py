@@ -63,7 +63,7 @@ class Performer:
         self._children = Children(store, hints, earlier)
         self._signals = Signals(store, hints)
         self._looking = Looking(store, hints)
-        self._dealing = Dealing(store, hints)
+        self._dealing = Dealing(store, hints, definitions)
         self._advertised: tuple[NodeId | None, frozenset[str]] = None, frozenset()
         self._by_ask = self._table()
 

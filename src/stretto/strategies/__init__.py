@@ -13,7 +13,7 @@ while never come here: they belong to their parent.
 from stretto.strategies.admission import Admission, admit, refuse_all, would_admit
 from stretto.strategies.answers import Accepted, Answer, Duplicate, Refused
 from stretto.strategies.change import check_change
-from stretto.strategies.explain import Waiting, explain, hold_of
+from stretto.strategies.explain import Waiting, explain, explain_paused, hold_of
 from stretto.strategies.requests import Batch, Request, Restart, Start, Undo
 from stretto.strategies.rule import Crowd
 from stretto.strategies.rules import MOST_ADMITTED, paused_needed, queue_needed
@@ -43,6 +43,7 @@ __all__ = [
     "admit",
     "check_change",
     "explain",
+    "explain_paused",
     "hold_of",
     "paused_needed",
     "queue_needed",

@@ -105,6 +105,11 @@ def explain(
     )
 
 
+def explain_paused(strategy: RunStrategy) -> str:
+    """What a run that is paused in its queue is there, in a few words."""
+    return RULES[strategy.rule].when_paused
+
+
 def hold_of(strategy: RunStrategy, crowd: Crowd, ahead: int, paused_ahead: int = 0) -> Hold:
     """Why a queued run is not admitted, with so many runs before it in the queue, and so many paused ones."""
     rule = RULES[strategy.rule]

@@ -11,6 +11,7 @@ class FirstOnly(Rule):
     """A dropped run keeps its ids and is seen as STOPPED."""
 
     name: ClassVar[RunStrategyRule] = RunStrategyRule.FIRST_ONLY
+    when_paused: ClassVar[str] = "the first, so that new runs are dropped"
 
     def receive(self, run: RunKey, crowd: Crowd) -> Verdict:
         if crowd.unfinished > 1:

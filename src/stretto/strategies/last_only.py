@@ -11,6 +11,7 @@ class LastOnly(Rule):
     """At most one runs, being stopped if it is not the newest, and at most the newest is queued."""
 
     name: ClassVar[RunStrategyRule] = RunStrategyRule.LAST_ONLY
+    when_paused: ClassVar[str] = "there until a newer run takes its place"
     replaces_queued: ClassVar[bool] = True
 
     def receive(self, run: RunKey, crowd: Crowd) -> Verdict:

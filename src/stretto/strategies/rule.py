@@ -63,6 +63,7 @@ class Rule(ABC):
     name: ClassVar[RunStrategyRule]
     replaces_queued: ClassVar[bool] = False
     keeps_order: ClassVar[bool] = False  # a run that is paused in the queue holds up those behind it
+    when_paused: ClassVar[str] = "passed over"  # what a run that is paused in the queue is
 
     @abstractmethod
     def receive(self, run: RunKey, crowd: Crowd) -> Verdict:

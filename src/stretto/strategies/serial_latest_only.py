@@ -11,6 +11,7 @@ class SerialLatestOnly(Rule):
     """For work where only the newest state counts, but that must not be interrupted."""
 
     name: ClassVar[RunStrategyRule] = RunStrategyRule.SERIAL_LATEST_ONLY
+    when_paused: ClassVar[str] = "there until a newer run takes its place"
     replaces_queued: ClassVar[bool] = True
 
     def receive(self, run: RunKey, crowd: Crowd) -> Verdict:  # noqa: ARG002 - whoever is queued goes

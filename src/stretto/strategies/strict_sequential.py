@@ -11,6 +11,7 @@ class StrictSequential(Rule):
     """Only raw FAILED blocks: a stopped or timed out run does not, a killed one does, even if only queued."""
 
     name: ClassVar[RunStrategyRule] = RunStrategyRule.STRICT_SEQUENTIAL
+    when_paused: ClassVar[str] = "in its place, so that those behind it wait"
     keeps_order: ClassVar[bool] = True
 
     def receive(self, run: RunKey, crowd: Crowd) -> Verdict:  # noqa: ARG002 - everybody may queue

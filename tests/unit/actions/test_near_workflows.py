@@ -74,6 +74,20 @@ def test_every_action_offers_the_nearest_workflow(way: str) -> None:
     assert (error.hint or "").endswith("did you mean `nightly`?")
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_that_there_is_no_such_workflow_is_said_once(way: str) -> None:
+    world = published("nightly", "weekly")
+    error = refused(world, WAYS[way](world.store))
+    is_said = error.message.startswith("Cannot find workflow [nihgtly]")
+    assert str(error.hint).count("nihgtly") == (0 if is_said else 1)
+
+
+@pytest.mark.parametrize("way", ["stop", "stop all", "unblock"])
+def test_nothing_is_added_where_no_id_is_close(way: str) -> None:
+    error = refused(published("zzz"), WAYS[way](published("zzz").store))
+    assert (error.message, error.hint) == ("Cannot find workflow [nihgtly]", None)
+
+
 def test_a_run_that_an_existing_workflow_does_not_have_has_no_such_hint() -> None:
     world = published("nightly", "nightly2")
     assert refused(world, get_run(world.store, ANN, "nightly", 7, "1")).hint is None

@@ -11,8 +11,10 @@ from stretto.actions.reading.instances import get_run
 from stretto.actions.reading.why import why_run
 from stretto.actions.stop import stop
 from stretto.actions.stop_workflow import stop_workflow
+from stretto.actions.update_properties import update_properties
 from stretto.engine.events import ResultState
 from stretto.model.errors import WrongState
+from stretto.model.properties import PropertiesUpdate, RunStrategy, RunStrategyRule
 
 
 def queued(strategy: str, runs: int = 3) -> World:
@@ -49,6 +51,36 @@ def test_it_is_paused_and_the_next_one_passes_it() -> None:
     answer = world.do(resume(world.store, ANN, "flow", 2))
     assert (answer.completed, answer.workflow_instance_status) == (True, "CREATED")
     assert statuses(world.settle()) == ["SUCCEEDED", "CREATED", "IN_PROGRESS"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "means"),
+    [
+        ("STRICT_SEQUENTIAL", "in its place, so that those behind it wait"),
+        ("FIRST_ONLY", "the first, so that new runs are dropped"),
+        ("LAST_ONLY", "there until a newer run takes its place"),
+        ("SERIAL_LATEST_ONLY", "there until a newer run takes its place"),
+        ("PARALLEL", "passed over"),
+    ],
+)
+def test_why_says_what_it_means_under_the_strategy(strategy: str, means: str) -> None:
+    world = queued("SEQUENTIAL")
+    rule = RunStrategy(rule=RunStrategyRule(strategy))
+    world.do(stop(world.store, ANN, "flow", 3))
+    world.do(stop(world.store, ANN, "flow", 1))
+    world.settle()
+    world.do(update_properties(world.store, ANN, "flow", PropertiesUpdate(run_strategy=rule)))
+    assert reasons(world, 2)[1] == f"run [flow][2][1] is queued, and {means}: the run is paused"
+
+
+def test_why_of_a_paused_run_stands_without_its_workflow() -> None:
+    world = queued("SEQUENTIAL")
+
+    async def nothing(_workflow_id: str) -> None:
+        return None
+
+    world.swap("look_at_queue", nothing)
+    assert reasons(world, 2)[1] == "run [flow][2][1] is queued: the run is paused"
 
 
 @pytest.mark.parametrize("action", [resume, stop])

@@ -12,7 +12,18 @@ from benchmarks.ours.shapes import dealt
 from benchmarks.peers.turns import ratio
 from benchmarks.report.bars import Bar, bars_of, svg
 from benchmarks.report.page import PAGES, PLOT, filled
-from benchmarks.report.tables import loads, number, origin, others, profile, rates, ratios
+from benchmarks.report.tables import (
+    gathers,
+    lags,
+    loads,
+    number,
+    origin,
+    others,
+    permits,
+    profile,
+    rates,
+    ratios,
+)
 from benchmarks.row import Row
 
 ABOUT = {
@@ -135,6 +146,49 @@ def test_cases_of_load_are_lines_of_a_table() -> None:
         "| attack | - | - | - / - / - | 60 / 70 |",
     ]
     assert len(loads({}).splitlines()) == 2
+
+
+def test_limits_are_shown_beside_their_workload() -> None:
+    alone, shared = "permits/async/sqlite/W1/1", "permits/noop/postgresql/W2/8"
+    rows = [
+        Row("", 50.0, "ms", None, 0, key=alone),
+        Row("", 1.2, "times plain", 1.3, 0, key=f"{alone}/workflow"),
+        Row("", 1.5, "times plain", 1.3, 0, key=f"{alone}/tag"),
+        Row("", 80.0, "ms", None, 0, key=shared),
+        Row("", 1.9, "times plain", 2.0, 0, key=f"{shared}/tag"),
+    ]
+    assert permits({"permits": ours(*rows)["speed"]}).splitlines()[2:] == [
+        "| W1; functions, SQLite | 50 | 1.2 (1.3) | - | - | 1.5 (1.3, missed) |",
+        "| W2, 8 runs at once; NoOp, PostgreSQL | 80 | - | - | - | 1.9 (2) |",
+    ]
+
+
+def test_large_runs_are_shown_with_how_they_grow() -> None:
+    rows = [
+        Row("", 90.0, "ms", 500, 0, key="lag/one step/sqlite"),
+        Row("", 60.0, "ms", 50, 0, key="lag/one step/sqlite/held"),
+        Row("", 9.0, "times", 11, 0, key="lag/one step/sqlite/growth"),
+        Row("", 10.0, "ms", 500, 0, key="lag/loop/sqlite"),
+    ]
+    assert lags({"lag": ours(*rows)["speed"]}).splitlines()[2:] == [
+        "| one step; SQLite | 90 (500) | 60 (50, missed) | 9 (11) |",
+        "| loop; SQLite | 10 (500) | - | - |",
+    ]
+
+
+def test_what_is_gathered_is_shown_with_how_it_grows() -> None:
+    rows = [
+        Row("", 3_000.0, "items/s", None, 0, key="gather/memory"),
+        Row("", 12.0, "times", 11, 0, key="gather/memory/growth"),
+    ]
+    assert gathers({"gather": ours(*rows)["speed"]}).splitlines()[2:] == [
+        "| in memory | 3,000 | 12 (11, missed) |"
+    ]
+
+
+@pytest.mark.parametrize(("shown", "section"), [(permits, "permits"), (lags, "lag"), (gathers, "gather")])
+def test_what_was_not_measured_says_how_to(shown: Any, section: str) -> None:
+    assert shown({}).endswith(f"`make bench SECTION={section}` prints them.\n")
 
 
 def test_parts_of_a_profile_are_columns_of_a_table() -> None:

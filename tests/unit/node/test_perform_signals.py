@@ -26,6 +26,7 @@ from stretto.model.workflow import Semantics
 from stretto.node import asks
 from stretto.node.perform.breakpoints import Breakpoints
 from stretto.node.perform.dealing import Dealing
+from stretto.node.perform.definitions import Definitions
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided
 from stretto.ports.places import group_of_signal
@@ -231,7 +232,7 @@ def test_a_signal_is_fanned_out_page_by_page() -> None:
     bench.run(*runs, other)
     announce(bench, "s", 1, p=1)
     (message,) = bench.messages()
-    small = Dealing(bench.store, bench.hints, page=2)
+    small = Dealing(bench.store, bench.hints, Definitions(bench.store), page=2)
     lease = bench.leases[group_of_signal("s")]
     told: list[AttemptKey] = []
     pages = 0
@@ -321,6 +322,7 @@ def test_a_run_that_stays_queued_or_ends_there_is_an_event() -> None:
         workflow_uuid=record.uuid,
         correlation_id=record.correlation_id,
         depth=0,
+        workflow_name="w",
         sync_time=bench.clock.now(),
         old_status=InstanceStatus.CREATED,
         new_status=InstanceStatus.STOPPED,

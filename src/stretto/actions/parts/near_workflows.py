@@ -46,10 +46,14 @@ async def why_no_run(store: Store, workflow_id: str) -> str | None:
 
 @asynccontextmanager
 async def hinting_at_workflows(store: Store, workflow_id: str) -> AsyncIterator[None]:
-    """Adds the hint to a `NotFound` of a transaction, where nothing else can be read."""
+    """Adds the hint to a `NotFound` of a transaction, where nothing else can be read. One that says already
+    that there is no such workflow is only offered the nearest one.
+    """
     try:
         yield
     except NotFound as error:
-        if error.hint is None and (hint := await why_no_run(store, workflow_id)) is not None:
+        is_said = error.message == f"Cannot find workflow [{workflow_id}]"
+        find = near_workflow if is_said else why_no_run
+        if error.hint is None and (hint := await find(store, workflow_id)) is not None:
             raise NotFound(error.message, details=error.details, hint=hint) from None
         raise

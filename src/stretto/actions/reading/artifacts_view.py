@@ -12,7 +12,7 @@ from stretto.actions.reading.flows import LoadedRun
 from stretto.actions.reading.instance_view import overview_of
 from stretto.engine.earlier import Rows
 from stretto.engine.intervals import Intervals
-from stretto.engine.live_rollup import rollup_of_rows
+from stretto.engine.live_rollup import LiveRows, rollup_of_rows, with_base
 from stretto.engine.loop_overview import (
     Round,
     ended_iterations,
@@ -20,18 +20,17 @@ from stretto.engine.loop_overview import (
     stats_of,
     while_artifact,
 )
-from stretto.engine.records import AttemptKey, LoopRecord, RunKey
+from stretto.engine.records import AttemptKey, LoopRecord, RunKey, RunRecord
 from stretto.engine.rollup import Rollup
 from stretto.model.artifact import ArtifactKey, Artifacts, SubworkflowArtifact
 from stretto.model.status import RUN_ENDS, InstanceStatus, RunStatus
 from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
 from stretto.model.step_instance import StepInstance
 from stretto.ports.paging import Cut
-from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.rows import AttemptRow, Phase, RunRow
 from stretto.ports.store import Store
 
 STARTING_RUNS: Final = (SubworkflowStep, ForeachStep, WhileStep)
-UNFINISHED: Final = tuple(status for status in RunStatus if not status.is_terminal)
 BADLY: Final = tuple(status for status in RUN_ENDS if status is not RunStatus.SUCCEEDED)
 BATCH: Final = 200
 MOST_NAMED: Final = 2_000  # iterations; who wants to see more of them lists them
@@ -46,12 +45,34 @@ async def loops_of(
     return {loop.key: loop for run in runs for loop in await store.loops(run)}
 
 
+class Alive:
+    """What is alive in the trees of runs: each is read once for all steps of an answer that ask for it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._trees: dict[RunKey, LiveRows] = {}
+
+    async def of(self, row: RunRow) -> LiveRows | None:
+        """The rows of a run's tree, as of one moment; None: it has ended."""
+        if row.phase is not Phase.LIVE:
+            return None
+        if row.root not in self._trees:
+            found = await self._store.load_flows([row.root])  # none: it was deleted just now
+            self._trees[row.root] = LiveRows(
+                (each.record for rows in found for each in rows.iterations),
+                (each.record for rows in found for each in rows.attempts),
+                (loop for rows in found for loop in rows.loops),
+            )
+        return self._trees[row.root]
+
+
 async def artifacts_of(
     store: Store,
     row: AttemptRow,
     step: AnyStep | None,
     loaded: LoadedRun,
     loops: Mapping[AttemptKey, LoopRecord],
+    alive: Alive,
 ) -> Artifacts:
     """The artifacts of an attempt, with that of its loop or child."""
     own = row.record.artifacts
@@ -65,16 +86,17 @@ async def artifacts_of(
     loop, flow = loops.get(row.key), loaded.flow
     if loop is None:
         return own
-    highest = max(loop.run_id, row.record.loop_run or 0)  # what is above runs for a later run
-    alive = [each for each in await _iterations(store, loop, UNFINISHED) if each.key.run_id <= highest]
+    rows = None if row.record.status.is_terminal else await alive.of(loaded.state.row)
+    loop = loop if rows is None else rows.loop(row.key) or loop
+    runs = [] if rows is None else rows.iterations_of(loop)
     if isinstance(step, WhileStep):
         newest = RunKey(loop.inline_id, loop.next_index, loop.run_id)
-        at = alive[-1] if alive else await store.run(newest)
-        last = None if at is None else await _last_round(store, at)
+        at = await store.run(runs[-1].key if runs else newest)
+        last = None if at is None else await _last_round(store, at, rows)
         made = while_artifact(flow, row.record, loop, last)
         made.loop_param_values = await _values(store, loop)
         return {**own, ArtifactKey.WHILE.value: made}
-    rounds = [_round(each) for each in alive]
+    rounds = [_round(each, rows.leaves_of(each)) for each in runs] if rows is not None else []
     ended = await _ended(store, loop, rounds)
     return {**own, ArtifactKey.FOREACH.value: foreach_artifact(flow, row.record, loop, rounds, ended)}
 
@@ -104,17 +126,21 @@ async def _iterations(store: Store, loop: LoopRecord, statuses: Collection[RunSt
     return found
 
 
-def _round(row: RunRow) -> Round:
-    rollup = Rollup.of(row.summary.rollup)
-    return Round(row.key.instance_id, row.key.run_id, row.record.status, rollup)
+def _round(run: RunRecord, leaves: Rollup) -> Round:
+    return Round(run.key.instance_id, run.key.run_id, run.status, leaves)
 
 
-async def _last_round(store: Store, row: RunRow) -> Round:
+async def _last_round(store: Store, row: RunRow, rows: LiveRows | None) -> Round:
+    """The last iteration of a while, whether it is alive or has ended."""
     state = await aggregate(store, await definition_of(store, row), row)
-    own = _round(row)
-    if row.summary.rollup is None:  # of an iteration that has ended nobody keeps it
-        own = own._replace(rollup=rollup_of_rows(each.record for each in state.attempts))
-    return own._replace(overview=overview_of(state))
+    if rows is None or row.record.status.is_terminal:
+        own = with_base(rollup_of_rows(each.record for each in state.attempts), row.record)
+    else:
+        own = rows.leaves_of(row.record)
+    overview = overview_of(state)
+    if overview is not None:
+        overview.rollup_overview = own.record()
+    return _round(row.record, own)._replace(overview=overview)
 
 
 async def _values(store: Store, loop: LoopRecord) -> dict[str, list[Any]] | None:

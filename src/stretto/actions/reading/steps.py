@@ -7,7 +7,7 @@ from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import find_attempt, find_newest_attempt, find_run, step_in
 from stretto.actions.parts.numbers import number_in
 from stretto.actions.parts.offload import offload
-from stretto.actions.reading.artifacts_view import STARTING_RUNS, artifacts_of, loops_of
+from stretto.actions.reading.artifacts_view import STARTING_RUNS, Alive, artifacts_of, loops_of
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.fields import Fields, only, wants
 from stretto.actions.reading.flows import LoadedRun, load_run
@@ -139,6 +139,7 @@ async def _views_of(
             each for each in zip(rows, views, strict=True) if isinstance(each[1].definition, STARTING_RUNS)
         ]
         loops = await loops_of(store, (view for _row, view in starting), runs)
+        alive = Alive(store)
         for row, view in starting:
-            view.artifacts = await artifacts_of(store, row, view.definition, runs[row.key.run], loops)
+            view.artifacts = await artifacts_of(store, row, view.definition, runs[row.key.run], loops, alive)
     return await offload(len(rows), lambda: [only(view, fields) for view in views])

@@ -32,7 +32,7 @@ from stretto.ports.admission import Question, Reading, Standing, Verdict
 from stretto.ports.loading import FlowRows
 from stretto.ports.rows import Phase, RunRow
 from stretto.ports.store import Store
-from stretto.strategies import Waiting, explain
+from stretto.strategies import Waiting, explain, explain_paused
 
 A_SLOT: Final = "a run that has one ends, or the workflow gets more"
 MOVES: Final[Mapping[Hold, str]] = {
@@ -98,7 +98,7 @@ async def why_run(
         sentence = aside.detail
         blockers.append(aside)
     elif row.phase is Phase.QUEUED and row.record.is_paused:
-        sentence = f"run {row.key} is queued, and passed over: {pause_text(row.record)}"
+        sentence = await _why_paused(store, row)
         blockers.append(_pause(row))
     elif row.phase is Phase.QUEUED:
         queued = await _why_queued(store, row.key)
@@ -272,6 +272,13 @@ def _blocker_of_queued(row: RunRow, queued: Waiting | str) -> Blocker:
         return found
     first = queued.in_the_way[0]
     return msgspec.structs.replace(found, ref=f"{row.key.workflow_id}/{first.instance_id}/{first.run_id}")
+
+
+async def _why_paused(store: Store, row: RunRow) -> str:
+    """What a paused run is in its queue: each run strategy says what that means for the others."""
+    found = await store.look_at_queue(row.key.workflow_id)
+    place = "queued" if found is None else f"queued, and {explain_paused(found[0])}"
+    return f"run {row.key} is {place}: {pause_text(row.record)}"
 
 
 async def _why_queued(store: Store, run: RunKey) -> Waiting | str:

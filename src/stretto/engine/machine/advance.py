@@ -57,6 +57,8 @@ def _created(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> 
         turn.note(flow, attempt, SKIPPED_MESSAGE)
         complete(turn, flow, plan, attempt, S.SKIPPED)
         return False
+    if not plan.sure_timeout:
+        timeout_of(flow, plan.step.timeout, turn.now)  # a bad one ends the step before it waits for anything
     if attempt.signals is None and plan.step.signal_dependencies:
         found = step_signals(flow, plan.step, attempt, turn.now)
         if isinstance(found, MissingKeys):

@@ -33,7 +33,7 @@ def begin(turn: Turn, flow: Flow, index: int) -> None:
         begin_anew(turn, flow, index)
     elif plan.plain and _passes_freely(flow, plan) and _has_permits(turn, flow, plan):
         _pass_through(turn, flow, plan)
-    elif run.restart is None and plan.id not in flow.tree.breakpoints and not plan.step.signal_dependencies:
+    elif _begins_freely(flow, plan):
         _begin_freely(turn, flow, plan)
     else:
         begin_anew(turn, flow, index)
@@ -112,6 +112,16 @@ def _passes_freely(flow: Flow, plan: StepPlan) -> bool:
     """Whether a plain step has nothing added to it by this run."""
     run, tree = flow.run, flow.tree
     return run.restart is None and plan.id not in tree.breakpoints and not is_overridden(flow, plan.id)
+
+
+def _begins_freely(flow: Flow, plan: StepPlan) -> bool:
+    """Whether nothing is before the parameters of a step: no breakpoint, no signal, no timeout to be read."""
+    return (
+        flow.run.restart is None
+        and plan.id not in flow.tree.breakpoints
+        and plan.sure_timeout
+        and not plan.step.signal_dependencies
+    )
 
 
 def _has_permits(turn: Turn, flow: Flow, plan: StepPlan) -> bool:

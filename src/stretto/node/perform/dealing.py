@@ -5,8 +5,12 @@ from typing import Final
 from stretto.actions.fire_trigger import Dropped, fire_trigger
 from stretto.actions.match_triggers import match_signal
 from stretto.engine.events import SignalCame
+from stretto.engine.records import RunRecord
+from stretto.model.errors import NotFound
 from stretto.model.event import ChangeEvent, InstanceStatusChanged
 from stretto.model.status import InstanceStatus
+from stretto.node.labels import NO_LABEL, Label, label_of_root
+from stretto.node.perform.definitions import Definitions
 from stretto.node.perform.queued import end_queued, hold_queued
 from stretto.ports.commit import Decided
 from stretto.ports.hints import Hints
@@ -21,8 +25,9 @@ PAGE: Final = 500  # waits that are told of a signal in one commit
 class Dealing:
     """Answers with the decision that consumes the message, or None if a transaction has consumed it."""
 
-    def __init__(self, store: Store, hints: Hints, page: int = PAGE) -> None:
+    def __init__(self, store: Store, hints: Hints, definitions: Definitions, page: int = PAGE) -> None:
         self._store = store
+        self._definitions = definitions
         self._hints = hints
         self._page = page
 
@@ -68,6 +73,7 @@ class Dealing:
             return body.events
         row = await self._store.run(run)
         record = None if row is None else row.record
+        label = NO_LABEL if record is None else await self._label(record)
         changed = InstanceStatusChanged(
             workflow_id=run.workflow_id,
             workflow_instance_id=run.instance_id,
@@ -75,12 +81,22 @@ class Dealing:
             workflow_uuid=None if record is None else record.uuid,
             correlation_id=None if record is None else record.correlation_id,
             depth=None if record is None else record.initiator.depth,
+            workflow_name=label.workflow_name,
+            tags=label.tags,
             sync_time=body.at,
             old_status=InstanceStatus(body.old.value),
             new_status=InstanceStatus(status.value),
             event_time=body.at,
         )
         return (changed, *body.events)
+
+    async def _label(self, record: RunRecord) -> Label:
+        """What the event of a run says beside its ids; its workflow may be deleted."""
+        try:
+            known = await self._definitions.find(record.key.workflow_id, record.version_id)
+        except NotFound:
+            return label_of_root(record, None)
+        return label_of_root(record, known.workflow)
 
 
 def _told(wait: SignalWait, seq: int) -> Letter:
