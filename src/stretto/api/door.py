@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from litestar.types import ASGIApp, Message, Receive, Send
 
-from stretto.api.body_limits import Bodies
+from stretto.api.body_limits import KEY, Bodies
 from stretto.api.cursors import cursor_text
 from stretto.api.encodings import decoded, without_refused
 from stretto.api.errors import PROBLEM, RETRY_AFTER, problem_body
@@ -84,7 +84,13 @@ class Door:
             scope["path"] = unquoted(raw.decode("ascii"))
         scope["headers"] = without_refused(scope["headers"])
         with self._bodies.limited(receive) as body:
-            await self._app(scope, body.counted(decoded(scope, body.receive)), answer)
+            scope[KEY] = body
+
+            async def begin(message: Message) -> None:
+                body.forget()  # the request is carried out: a client that reads slowly holds nobody up
+                await answer(message)
+
+            await self._app(scope, body.counted(decoded(scope, body.receive)), begin)
 
     def _now(self) -> bytes:
         """The time as HTTP writes it; it is written once a second."""
