@@ -165,8 +165,8 @@ async def _check_filter(store: Store, request: BulkRequest) -> None:
     if not request.all and not wanted.narrows(await store.now()):
         raise InvalidRequest(
             "The filter leaves no run out, so that every run would be acted on",
-            hint="name a condition, such as `status` or `workflow`, or a time in milliseconds (`since` from 2020"
-            " on, `until` in the past); `all: true` means every run",
+            hint="name a condition, such as `status` or `workflow`, or a time in milliseconds (`since` from"
+            " 2020 on, `until` in the past); `all: true` means every run",
         )
 
 
