@@ -235,6 +235,10 @@ _SERVER: Final[_Rows] = {
         Size(least=KB),
         "all bodies under way, more are answered 503; and what is read from them, more has to wait",
     ),
+    "answers": (
+        Size(least=KB),
+        "large answers that clients have not read yet, all together; more are answered 503",
+    ),
     "headers": (Size(least=KB), "the headers of a request, and its trailers; larger ones are answered 431"),
     "header_fields": (Count(most=10_000), "header fields of a request; more are answered 431"),
     "pipelined": (
