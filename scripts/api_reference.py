@@ -103,7 +103,10 @@ in `run`; the other fields are those of a start that does not wait. Durations ar
 
 `POST /api/v3/bulk` does one action to many: `{"action": "RESTART", "ids": [...]}`, where each id names a run
 (`workflow_id`, `workflow_instance_id`, maybe `workflow_run_id`) or a step of it (`step_id`); or, in place of
-`ids`, a `filter` with the names that `GET /api/v3/instances` has, which is looked up at once. It is a job:
+`ids`, a `filter` with the names that `GET /api/v3/instances` has, which is looked up at once. A filter must
+leave runs out: by `workflow`, `owner`, `tag` or `correlation_id`, by some of the `status`es, by `since` (in
+milliseconds, from 2020 on) or by `until` (in the past). `roots`, all statuses and other times do not count;
+who means every run says so by `"all": true`. It is a job:
 `GET /api/v3/bulk/{job_id}` says how far it is, `/items` what became of each, `/actions/cancel` leaves the
 rest undone. It goes on if the server is killed, or in another server on the same database, and does nothing
 twice. Jobs have at most 10,000 items, and are kept for 30 days.

@@ -246,6 +246,28 @@ def test_the_files_of_a_database_are_for_their_owner(folder: Path) -> None:
         server.killed()
 
 
+def test_files_of_an_older_release_are_closed_to_others(folder: Path) -> None:
+    with Serving("--load", "w.yaml", folder=folder) as server:
+        server.start("w")
+        server.killed()  # so that -wal and -shm stay
+    files = [folder / f"work.db{end}" for end in ("", "-wal", "-shm", "-lock")]
+    for each in files:
+        each.chmod(0o644)
+    with Serving(folder=folder) as server:
+        assert {each.stat().st_mode & 0o777 for each in files} == {0o600}
+        server.killed()
+
+
+def test_a_group_that_was_chosen_keeps_its_access(folder: Path) -> None:
+    with Serving(folder=folder) as server:
+        server.killed()
+    (folder / "work.db").chmod(0o664)
+    with Serving("--load", "w.yaml", folder=folder) as server:
+        server.start("w")
+        assert {(folder / f"work.db{end}").stat().st_mode & 0o777 for end in ("", "-wal")} == {0o660}
+        server.killed()
+
+
 def test_of_two_servers_on_one_port_the_second_says_so(folder: Path) -> None:
     """Also at once, before one of them has opened its database."""
     commands = [

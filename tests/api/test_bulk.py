@@ -12,6 +12,7 @@ from stretto.actions.bulk import carry_out_next
 from stretto.actions.parts import bulk_item
 from stretto.api.bulk_worker import BulkWorker
 from stretto.model.errors import Unavailable
+from stretto.model.status import RunStatus
 from stretto.model.user import User
 from stretto.ports.bulk import BulkItem, BulkJob, BulkTarget
 
@@ -157,6 +158,13 @@ def test_a_filter_that_finds_nothing(server: Served) -> None:
         ({"action": "STOP", "filter": {}}, "every run would be acted on"),
         ({"action": "KILL", "filter": {"status": [], "workflow": None}}, "`all: true`"),
         ({"action": "STOP", "filter": {"roots": False}, "dry_run": True}, "`all: true`"),
+        ({"action": "KILL", "filter": {"roots": True}, "dry_run": True}, "`all: true`"),
+        ({"action": "RESTART", "filter": {"since": 0}, "dry_run": True}, "`all: true`"),
+        ({"action": "STOP", "filter": {"until": 2**62}}, "`all: true`"),
+        ({"action": "STOP", "filter": {"since": 1, "until": 2**62, "roots": True}}, "`all: true`"),
+        ({"action": "STOP", "filter": {"status": [each.value for each in RunStatus]}}, "`all: true`"),
+        ({"action": "STOP", "filter": {"workflow": ""}}, "is empty"),
+        ({"action": "STOP", "filter": {"status": ["FAILED"], "tag": " "}}, "is empty"),
         ({"action": "UNBLOCK", "ids": [ref("w", 1, step_id="s")]}, "Only runs can be unblocked"),
         ({"action": "STOP", "ids": [], "restart_policy": "RESTART_FROM_BEGINNING"}, "for restarts only"),
         ({"action": "STOP", "ids": [], "request_id": "a/b"}, "Invalid request_id"),
@@ -327,4 +335,25 @@ def test_the_worker_waits_for_a_database_that_is_away() -> None:
 
 def test_every_run_is_acted_on_for_who_says_so(server: Served) -> None:
     asked = {"action": "STOP", "filter": {}, "all": True, "dry_run": True}
+    assert server.post("/bulk", asked)["dry_run"]
+
+
+@pytest.mark.parametrize(
+    "narrow",
+    [
+        {"status": ["FAILED"]},
+        {"workflow": "nobody"},
+        {"owner": "nobody"},
+        {"tag": "nobody"},
+        {"correlation_id": "nobody"},
+        {"since": 2**62, "roots": True},
+        {"until": 1_577_836_800_000},
+    ],
+)
+def test_a_condition_that_leaves_runs_out_is_enough(server: Served, narrow: dict[str, Any]) -> None:
+    assert server.post("/bulk", {"action": "STOP", "filter": narrow, "dry_run": True})["dry_run"]
+
+
+def test_conditions_that_hold_for_all_runs_need_all(server: Served) -> None:
+    asked = {"action": "STOP", "filter": {"roots": True, "since": 0}, "all": True, "dry_run": True}
     assert server.post("/bulk", asked)["dry_run"]

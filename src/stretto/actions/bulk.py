@@ -38,6 +38,7 @@ MOST_ITEMS: Final = 10_000
 PAGE: Final = 200
 MOST_TRIED: Final = 100  # items that a dry run looks at
 HOLD: Final = 10 * SECOND  # that a job is held from item to item
+FIRST_RUN: Final = 1_577_836_800_000  # 2020: every run was created later
 KEPT_FOR: Final = 30 * DAY
 OUR_FAULT: Final = 500
 JOB_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")
@@ -46,7 +47,9 @@ logger = logging.getLogger("stretto.bulk")
 
 
 class BulkFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which runs, as the list of all runs has it; at the moment of the request."""
+    """Which runs, as the list of all runs has it; at the moment of the request. `roots` narrows nothing by
+    itself, nor does a time that all runs are on the right side of, nor all statuses.
+    """
 
     status: tuple[RunStatus, ...] = ()
     workflow: str | None = None
@@ -56,6 +59,18 @@ class BulkFilter(msgspec.Struct, frozen=True, kw_only=True):
     since: int | None = None
     until: int | None = None
     roots: bool = False
+
+    def narrows(self, now: int) -> bool:
+        """Whether it is meant to leave runs out. That may be a name of one thing, some statuses, or a time;
+        one in seconds where milliseconds are meant is none.
+        """
+        named = (self.workflow, self.owner, self.tag, self.correlation_id)
+        return (
+            any(each is not None for each in named)
+            or bool(self.status and set(RunStatus) - set(self.status))
+            or (self.since is not None and self.since >= FIRST_RUN)
+            or (self.until is not None and self.until <= now)
+        )
 
 
 class BulkRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +83,7 @@ class BulkRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     request_id: str | None = None
     dry_run: bool = False
-    all: bool = False  # that a filter without conditions means every run
+    all: bool = False  # that a filter that leaves no run out means every run
 
 
 class BulkView(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +101,7 @@ async def start_bulk(
     """Store a job with all its items; a filter is looked up now. Whoever holds the job carries it out."""
     check_role(caller, Role.RUNNER, "act on many runs")
     _check(request)
+    await _check_filter(store, request)
     targets = (
         request.ids if request.ids is not None else tuple([each async for each in _found(store, request)])
     )
@@ -133,10 +149,24 @@ def _check(request: BulkRequest) -> None:
             raise InvalidRequest("Only runs can be unblocked: name no step_id")
     if request.action is BulkAction.SKIP and request.filter is not None:
         raise InvalidRequest("A filter finds runs, and only steps can be skipped", hint="name them in `ids`")
-    if request.filter == BulkFilter() and not request.all:
+
+
+async def _check_filter(store: Store, request: BulkRequest) -> None:
+    """Nobody acts on all runs by mistake: not by a filter without conditions, and not by one whose conditions
+    hold for all of them, or were left empty.
+    """
+    wanted = request.filter
+    if wanted is None:
+        return
+    for name in ("workflow", "owner", "tag", "correlation_id"):
+        given = getattr(wanted, name)
+        if given is not None and not given.strip():
+            raise InvalidRequest(f"`{name}` of the filter is empty", hint="leave it out, or name one")
+    if not request.all and not wanted.narrows(await store.now()):
         raise InvalidRequest(
-            "The filter has no condition, so that every run would be acted on",
-            hint="name a condition, such as `status` or `workflow`; `all: true` means every run",
+            "The filter leaves no run out, so that every run would be acted on",
+            hint="name a condition, such as `status` or `workflow`, or a time in milliseconds (`since` from"
+            " 2020 on, `until` in the past); `all: true` means every run",
         )
 
 

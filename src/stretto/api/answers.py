@@ -46,6 +46,7 @@ class LargeAnswer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await offload(MANY, json_of, self._answer.content, self._tp)
+        self._answer.content = None  # a client that reads slowly keeps the text alone
         made = Response.to_asgi_response(
             Response(body, media_type=self._answer.media_type, status_code=self._answer.status_code),
             None,

@@ -1,6 +1,7 @@
 """Bodies of requests -> records; every problem of a body at once, with its path."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeVar, overload
 
 import msgspec
@@ -10,6 +11,7 @@ from stretto.actions.job_templates import list_job_templates
 from stretto.actions.parts.offload import CHARACTERS, offload
 from stretto.api.desk import Call
 from stretto.definition import Limits, parse
+from stretto.definition.findings import Enough, Findings
 from stretto.definition.parse import Options
 from stretto.definition.reading.read import Format, Source, Unreadable
 from stretto.model.errors import InvalidDefinition, InvalidRequest
@@ -59,21 +61,36 @@ def read_yaml(tp: Any, text: bytes, limits: Limits) -> Any:
 def _record(tp: Any, text: bytes, limits: Limits, form: Format) -> Any:
     """Its size is the server's affair, which has taken it: `limits.text` is for definitions."""
     limits = msgspec.structs.replace(limits, text_bytes=max(limits.text_bytes, len(text)))
-    try:
-        documents = Source(text, limits, form).documents
-    except Unreadable as unreadable:
-        raise refused(unreadable.problems, form) from None
-    if len(documents) != 1 or documents[0] is None:
-        raise InvalidRequest(f"{NOT_READ[form]}: the body holds no value, or several")
-    problems: list[Problem] = []
-    record = codec_of(tp).decode(documents[0], None, problems)
+    record, problems = _decoded(tp, text, limits, form)
     if problems:
-        raise refused(problems, form)
+        raise refused(problems, form, limits.problems)
     return record
 
 
-def refused(problems: Sequence[Problem], form: Format) -> InvalidRequest:
-    """A body that can not be read, or that lacks fields, as Maestro's clients hear of it."""
+def _decoded(tp: Any, text: bytes, limits: Limits, form: Format) -> tuple[Any, Sequence[Problem]]:
+    """A record, or what is wrong with it. It does not raise that: an error keeps all that was read until the
+    event loop has answered, which would then free a million values at once.
+    """
+    try:
+        documents = Source(text, limits, form).documents
+    except Unreadable as unreadable:
+        return None, unreadable.problems[: limits.problems + 1]
+    if len(documents) != 1 or documents[0] is None:
+        raise InvalidRequest(f"{NOT_READ[form]}: the body holds no value, or several")
+    problems = Findings(limits.problems)
+    record = None
+    with suppress(Enough):
+        record = codec_of(tp).decode(documents[0], None, problems)
+    return (None if problems else record), problems
+
+
+def refused(problems: Sequence[Problem], form: Format, most: int | None = None) -> InvalidRequest:
+    """A body that can not be read, or that lacks fields, as Maestro's clients hear of it. There may be more
+    problems than the `most` that are told.
+    """
+    if most is not None and len(problems) > most:
+        told = f"there are more than {most:,} problems, the others are not shown"
+        problems = [*problems[:most], Problem(code=Code.TOO_MANY, path="", message=told)]
     kind = NOT_VALID if all(map(_lacks_field, problems)) else NOT_READ[form]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return InvalidRequest(f"{kind}: {problems[0]}{more}", details=[str(each) for each in problems])

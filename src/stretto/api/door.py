@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from litestar.types import ASGIApp, Message, Receive, Send
 
+from stretto.api.answer_limits import CUT, KEY, Answer, Answers, with_room
+from stretto.api.body_limits import KEY as BODY
 from stretto.api.body_limits import Bodies
 from stretto.api.cursors import cursor_text
 from stretto.api.encodings import decoded, without_refused
@@ -37,6 +39,7 @@ class Door:
         self._clock = clock
         self._feed = feed
         self._bodies = Bodies(settings)
+        self._answers = Answers(settings.answers)
         self._most = settings.connections  # requests under way: a client may leave before its answer is made
         self._under_way = 0
         self._date = (0, b"")
@@ -46,6 +49,7 @@ class Door:
         headers = [*FIXED, (HEADER, request_id), (b"date", self._now())]
 
         started = False
+        mine = scope[KEY] = Answer(self._answers, scope.get(CUT))
 
         async def answer(message: Message) -> None:
             nonlocal started
@@ -54,7 +58,7 @@ class Door:
                 message["headers"] = _merged(message.get("headers", ()), headers)
                 await send(message)
             else:
-                await _send_parts(message, send)
+                await _send_parts(message, send, mine)
 
         refusal = why_not(scope["method"], scope["headers"])
         if refusal is not None:
@@ -72,6 +76,7 @@ class Door:
                 await _refuse(answer, 503, problem_body(503, STOPPING, scope["path"], request_id.decode()))
         finally:
             self._under_way -= 1
+            mine.done()
 
     async def _admit(
         self, scope: Any, receive: Receive, answer: Send, headers: list[tuple[bytes, bytes]]
@@ -84,7 +89,14 @@ class Door:
             scope["path"] = unquoted(raw.decode("ascii"))
         scope["headers"] = without_refused(scope["headers"])
         with self._bodies.limited(receive) as body:
-            await self._app(scope, body.counted(decoded(scope, body.receive)), answer)
+            scope[BODY] = body
+
+            async def begin(message: Message) -> None:
+                body.forget()  # the request is carried out: a client that reads slowly holds nobody up
+                await answer(message)
+
+            sending = with_room(scope, begin)
+            await self._app(scope, body.counted(decoded(scope, body.receive)), sending)
 
     def _now(self) -> bytes:
         """The time as HTTP writes it; it is written once a second."""
@@ -100,7 +112,7 @@ def _merged(own: Any, ours: list[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
     return [*own, *(each for each in ours if each[0] not in named)]
 
 
-async def _send_parts(message: Any, send: Send) -> None:
+async def _send_parts(message: Any, send: Send, answer: Answer) -> None:
     """A client that reads slowly has one part waiting in the connection, not the whole answer."""
     body = message.get("body", b"")
     if len(body) > PART:
@@ -109,6 +121,7 @@ async def _send_parts(message: Any, send: Send) -> None:
         for begin in range(0, last, PART):
             part = bytes(view[begin : begin + PART])
             await send({"type": "http.response.body", "body": part, "more_body": True})
+            answer.moved()
         message["body"] = bytes(view[last:])
     await send(message)
 

@@ -9,6 +9,7 @@ from litestar.exceptions import HTTPException
 from litestar.middleware.compression import CompressionMiddleware
 from litestar.types import Message, Receive, Send
 
+from stretto.api.answer_limits import answer_of, refuse
 from stretto.model.errors import InvalidRequest
 
 ACCEPT: Final = b"accept-encoding"
@@ -47,17 +48,29 @@ def _refusing(encoding: str) -> Receive:
 class PartedCompression(CompressionMiddleware):
     """Compresses an answer part by part: others have their turn in between."""
 
-    def create_compression_send_wrapper(self, send: Send, *args: Any, **named: Any) -> Send:
-        return _parted(super().create_compression_send_wrapper(send, *args, **named))
+    def create_compression_send_wrapper(self, send: Send, compression_encoding: Any, scope: Any) -> Send:
+        return _parted(
+            scope, send, super().create_compression_send_wrapper(send, compression_encoding, scope)
+        )
 
 
-def _parted(send: Send) -> Send:
+def _parted(scope: Any, plain: Send, send: Send) -> Send:
+    is_refused = False
+
     async def send_parts(message: Message) -> None:
+        nonlocal is_refused
+        if is_refused:
+            return
         if message["type"] == "http.response.body":
             body = memoryview(message["body"])
+            if len(body) > PART and not message.get("more_body") and not answer_of(scope).keep(len(body)):
+                is_refused = True
+                await refuse(scope, plain)
+                return
             while len(body) > PART:
                 await send({"type": "http.response.body", "body": bytes(body[:PART]), "more_body": True})
                 body = body[PART:]
+                answer_of(scope).moved()
                 await asyncio.sleep(0)
             message["body"] = bytes(body)
         await send(message)

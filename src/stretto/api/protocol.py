@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from stretto.api.answer_limits import CUT
 from stretto.api.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ class LimitedProtocol(HttpToolsProtocol):
     # ---------------------------------------------------------------------------------------- the answer
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: "ASGI3Application") -> None:
         self._answering = cycle
+        cycle.scope[CUT] = self.transport.abort  # type: ignore[typeddict-unknown-key]  # a key of ours
         super()._start_asgi_task(cycle, app)
 
     def pause_writing(self) -> None:

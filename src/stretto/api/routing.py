@@ -28,6 +28,7 @@ from litestar.types import Guard
 from stretto.actions.parts.offload import CHARACTERS, offload
 from stretto.api.asking import Asking, asking_of
 from stretto.api.body import JSON, YAML, check_media_type, read_definition, read_json, read_yaml
+from stretto.api.body_limits import room_for
 from stretto.api.desk import Call
 from stretto.definition.reading.read import Format
 from stretto.model.errors import InvalidRequest
@@ -188,6 +189,7 @@ def _reader(tp: Any, form: Format) -> Reader:
     async def given(request: Request[Any, Any, Any], call: Calling) -> Any:
         check_media_type(request.headers.get("content-type"), wanted)
         text = await request.body()
+        await room_for(request.scope, text)
         if tp is Definition:
             return await read_definition(call, text, form)
         return await offload(len(text) // CHARACTERS, read, tp, text, call.desk.limits)

@@ -17,6 +17,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     cluster_name: str = "stretto"  # that events carry
     body: int = 8 * MB  # of a request, as it comes and unpacked
     bodies: int = 64 * MB  # of all requests that are under way
+    answers: int = 64 * MB  # that clients have not read yet, all together
     headers: int = 64 * KB  # of a request with its first line; also of the trailers behind its body
     header_fields: int = 100  # of a request
     pipelined: int = 16  # requests of one connection that wait for the answer to an earlier one

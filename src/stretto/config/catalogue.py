@@ -163,6 +163,7 @@ _ENGINE: Final[_Rows] = {
 _LIMITS: Final[_Rows] = {
     "text": (Size(least=KB), "the text of a definition", "text_bytes"),
     "nesting": (Count(most=1_000), "levels of lists and objects"),
+    "nodes": (_COUNT, "keys, values, lists and objects of one text or request body"),
     "alias_nodes": (_COUNT, "values that YAML aliases may stand for, all together"),
     "problems": (_COUNT, "problems that are reported for one document"),
     "steps": (_COUNT, "steps over all levels"),
@@ -236,7 +237,14 @@ _SERVER: Final[_Rows] = {
     "port": (Count(least=0, most=65_535), "and at which port; 0: any that is free"),
     "cluster_name": (Name(), "`cluster_name` of the events that it sends"),
     "body": (Size(least=KB), "the body of a request, as it comes and unpacked; larger ones are answered 413"),
-    "bodies": (Size(least=KB), "the bodies of all requests under way together; more are answered 503"),
+    "bodies": (
+        Size(least=KB),
+        "all bodies under way, more are answered 503; and what is read from them, more has to wait",
+    ),
+    "answers": (
+        Size(least=KB),
+        "large answers that clients have not read yet, all together; more are answered 503",
+    ),
     "headers": (Size(least=KB), "the headers of a request, and its trailers; larger ones are answered 431"),
     "header_fields": (Count(most=10_000), "header fields of a request; more are answered 431"),
     "pipelined": (

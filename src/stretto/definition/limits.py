@@ -17,6 +17,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     text_bytes: int = 4 * MIB
     nesting: int = 128  # levels of lists and objects; about 30 loops inside each other
+    nodes: int = 1_000_000  # keys, values, lists and objects of one text or request body
     alias_nodes: int = 100_000  # values that YAML aliases may stand for, all together
     problems: int = 1_000  # that are reported for one document
     steps: int = 10_000  # over all levels

@@ -106,10 +106,11 @@ def placed(text: str | bytes, options: Options, problems: Sequence[Problem]) -> 
 
 def load(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> tuple[Definition, ...]:
     """Every definition of a text, all of them valid; else InvalidDefinition with every problem."""
-    checked = check(text, options)
-    if checked.problems:
-        raise InvalidDefinition(checked.problems)
-    return checked.definitions
+    definitions, problems, _ = check(text, options)
+    if problems:
+        del definitions  # the error would keep all that was read
+        raise InvalidDefinition(problems)
+    return definitions
 
 
 def parse_all(text: str | bytes, options: Options = DEFAULT_OPTIONS) -> tuple[Definition, ...]:

@@ -79,6 +79,15 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{where}{path}{self.message}{hint} [{self.code}]"
 
 
+LONGEST_KEY: Final = 200  # characters of a key that a path shows
+LONGEST_MESSAGE: Final = 2_000
+
+
+def shortened(text: str, most: int) -> str:
+    """A text, or its beginning: what is wrong with a text of megabytes is told in a sentence."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def keys_of(place: Place) -> list[str | int]:
     """The keys and indexes from the root to a place."""
     keys: list[str | int] = []
@@ -99,10 +108,10 @@ def render(keys: Iterable[str | int]) -> str:
     for key in keys:
         if isinstance(key, int):
             path += f"[{key}]"
-        elif _plain(key):
+        elif len(key) <= LONGEST_KEY and _plain(key):
             path += f".{key}" if path else key
         else:
-            path += "[" + msgspec.json.encode(key).decode() + "]"
+            path += "[" + msgspec.json.encode(shortened(key, LONGEST_KEY)).decode() + "]"
     return path
 
 
@@ -122,4 +131,5 @@ def keys_in(path: str) -> list[str | int]:
 
 def problem_at(place: Place, code: str, message: str, hint: str | None = None) -> Problem:
     """A problem at a place of the JSON value at hand."""
-    return Problem(code=code, path=render(keys_of(place)), message=message, hint=hint)
+    path = render(keys_of(place))
+    return Problem(code=code, path=path, message=shortened(message, LONGEST_MESSAGE), hint=hint)

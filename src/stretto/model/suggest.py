@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
+LONGEST_WORD: Final = 256  # characters; the work grows with the square of them
 MOST_CANDIDATES = 2_000  # guessing among more names costs more than it helps
 ALPHABET: Final = string.ascii_lowercase + string.digits + "_-."
 LONGEST: Final = 40  # characters of a word in which every letter is tried at every place
@@ -12,6 +13,8 @@ LONGEST: Final = 40  # characters of a word in which every letter is tried at ev
 
 def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """A hint that names the closest known word, or None where none is close."""
+    if len(word) > LONGEST_WORD:
+        return None
     candidates = {name.lower(): name for _, name in zip(range(MOST_CANDIDATES), known, strict=False)}
     close = get_close_matches(word.lower(), candidates, n=1, cutoff=cutoff)
     return f"did you mean `{candidates[close[0]]}`?" if close else None
@@ -20,8 +23,10 @@ def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
 def one_edit_away(word: str) -> set[str]:
     """Words that differ by one typing error: a letter too many, too few, wrong or swapped with the next one;
     also the word in lower case, or with hyphens for underscores. In a long word no letter is added or
-    changed, so that there are some thousands of them at most.
+    changed, so that there are some thousands of them at most; a word that is longer than any name has none.
     """
+    if len(word) > LONGEST_WORD:
+        return set()
     parts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     found = {word.lower(), word.replace("_", "-"), word.replace("-", "_")}
     found.update(left + right[1:] for left, right in parts)

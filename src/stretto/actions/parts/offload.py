@@ -5,7 +5,9 @@ what encodes or decodes megabytes must do it in slices.
 """
 
 import asyncio
+import gc
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Final, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -19,6 +21,8 @@ MANY: Final = INLINE + 1  # for what always takes long
 VALUES: Final = 20  # of a record that count as one of them
 CHARACTERS: Final = 100  # of a text that count as one of them
 AT_ONCE: Final = 2  # threads: the loop waits for each of them a few milliseconds when it wants to go on
+HUGE: Final = 2_000  # elements from which on Python's collector of cycles would take long
+_pause: Final = Lock()
 _places: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]] = WeakKeyDictionary()
 
 
@@ -30,7 +34,26 @@ async def offload(size: int, compute: Callable[P, T], *args: P.args, **named: P.
     if loop is None:
         return compute(*args, **named)
     async with _places.setdefault(loop, asyncio.Semaphore(AT_ONCE)):
-        return await asyncio.to_thread(compute, *args, **named)
+        return await asyncio.to_thread(_uncollected(compute) if size > HUGE else compute, *args, **named)
+
+
+def _uncollected(compute: Callable[P, T]) -> Callable[P, T]:
+    """The same without Python's collector of cycles: what is made is many values and no cycles, and to look
+    through them once holds the interpreter for a tenth of a second. While one thread has stopped the
+    collector, others do not: between two such pauses it runs.
+    """
+
+    def computed(*args: P.args, **named: P.kwargs) -> T:
+        if not gc.isenabled() or not _pause.acquire(blocking=False):
+            return compute(*args, **named)
+        try:
+            gc.disable()
+            return compute(*args, **named)
+        finally:
+            gc.enable()
+            _pause.release()
+
+    return computed
 
 
 def _loop() -> asyncio.AbstractEventLoop | None:

@@ -12,6 +12,7 @@ from litestar.exceptions import HTTPException
 
 from stretto.actions.parts.offload import CHARACTERS, offload
 from stretto.api.body import JSON, check_media_type, read_json
+from stretto.api.body_limits import room_for
 from stretto.api.errors import beside, detail_of, headers_of, logger
 from stretto.api.request_ids import id_of
 from stretto.api.routing import ERRORS, FORM, READS, USER, Calling, Reader, Route, path_text
@@ -50,6 +51,7 @@ def _reader(tp: Any) -> Reader:
 
     async def given(request: AnyRequest, call: Calling) -> Any:
         text = await request.body()
+        await room_for(request.scope, text)
         if text:
             check_media_type(request.headers.get("content-type"), JSON)
         return await offload(len(text) // CHARACTERS, read_json, tp, text or b"{}", call.desk.limits)

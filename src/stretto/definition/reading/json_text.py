@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, NoReturn
@@ -10,11 +11,15 @@ import msgspec
 
 from stretto.definition.reading.located import LocatedDict, LocatedList, Spot
 from stretto.definition.reading.numbers import BadNumber, read_decimal, read_int
-from stretto.model.problem import Code, Place, Problem, problem_at
+from stretto.model.problem import LONGEST_KEY, Code, Place, Problem, problem_at, shortened
 
 
 class DuplicateKey(Exception):
-    """Some object names a key twice; the located reader says which."""
+    """Some object names a key twice: this one. The located reader says where."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
 
 
 def _constant(text: str) -> NoReturn:
@@ -24,21 +29,25 @@ def _constant(text: str) -> NoReturn:
 
 def read_json(text: str) -> Any:
     """The quick way. Raises json.JSONDecodeError, DuplicateKey, BadNumber or RecursionError."""
-    twice = []
+    twice: list[str] = []
 
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         # Only noted here: what follows may be no JSON at all, and that is the greater problem.
         value = dict(pairs)
         if len(value) != len(pairs):
-            twice.append(True)
+            twice[:] = twice or [_first_again(pairs)]
         return value
 
     value = json.loads(
         text, object_pairs_hook=made, parse_float=read_decimal, parse_int=read_int, parse_constant=_constant
     )
     if twice:
-        raise DuplicateKey
+        raise DuplicateKey(twice[0])
     return value
+
+
+def _first_again(pairs: list[tuple[str, Any]]) -> str:
+    return next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
 
 
 _TOKEN: Final = re.compile(
@@ -94,11 +103,11 @@ def bad_number_at(text: str) -> Spot | None:
 class LocatedJson:
     """The slow way, for text that `read_json` could read, but for duplicate keys: keeps every spot."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, problems: list[Problem] | None = None) -> None:
         self._text = text
         self._stack: list[tuple[LocatedDict | LocatedList, Place]] = []
         self._key: tuple[str, Spot] | None = None  # of the value that comes next
-        self.problems: list[Problem] = []
+        self.problems = [] if problems is None else problems  # keys that are given twice
 
     def read(self) -> Any:
         root: Any = None
@@ -147,9 +156,14 @@ class LocatedJson:
         return (at, key)
 
 
+def given_twice(key: str) -> str:
+    """What is said of a key that is given again."""
+    return f"the key `{shortened(key, LONGEST_KEY)}` is given twice in one object"
+
+
 def duplicate_key(at: Place, parent: LocatedDict, spot: Spot) -> Problem:
     """The problem of a key that is given again, here and in YAML."""
     key = str(at[1]) if at else ""
-    message = f"the key `{key}` is given twice in one object"
+    message = given_twice(key)
     problem = problem_at(at, Code.DUPLICATE_KEY, message, f"first at line {parent.keys_at[key].line}")
     return msgspec.structs.replace(problem, line=spot.line, column=spot.column)

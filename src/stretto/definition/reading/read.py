@@ -2,18 +2,23 @@
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final
 
+from stretto.definition.findings import Enough, Findings
 from stretto.definition.limits import Limits
 from stretto.definition.reading.json_text import (
     DuplicateKey,
     LocatedJson,
     bad_number_at,
+    given_twice,
     read_json,
     too_deep_at,
 )
 from stretto.definition.reading.located import Spot, Word, spot_of
+from stretto.definition.reading.nodes import count_nodes
 from stretto.definition.reading.numbers import BadNumber
 from stretto.definition.reading.yaml_scalars import MAY_DIFFER
 from stretto.model.problem import Code, Place, Problem, keys_of, render
@@ -43,6 +48,7 @@ def _is_maestros(document: Any) -> bool:
 
 START: Final = Spot(1, 1)
 CONTAINERS: Final = (dict, list)  # a tuple: the check of a union is twice as slow
+MOST_LOCATED: Final = 200_000  # nodes that are read with their spots, which take several times their room
 # Only such escapes can put a character into a value that the text itself may not hold.
 ESCAPES: Final = ("\\u", "\\U", "\\x00", "\\0")
 NOT_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
@@ -55,6 +61,7 @@ class Source:
         self._limits = limits
         self.text = _decoded(text, limits)
         self._guessed = form is None
+        self._is_locatable = True
         self.form = form or _guess(self.text)
         self.starts: list[Spot] = []  # where the documents begin, once they are located
         self.words: list[Word] = []  # that Maestro reads in another way than YAML 1.2 says
@@ -69,11 +76,18 @@ class Source:
     def _read(self) -> list[Any]:
         if self.form is Format.YAML:
             return self._yaml(located=False)
+        nodes = count_nodes(self.text, min(self._limits.nodes, MOST_LOCATED))
+        if nodes > self._limits.nodes:
+            raise Unreadable(too_many(self._limits))
+        self._is_locatable = nodes <= MOST_LOCATED
         try:
             return [read_json(self.text)]
-        except DuplicateKey:
-            reader = LocatedJson(self.text)
-            reader.read()
+        except DuplicateKey as error:
+            if not self._is_locatable:
+                raise Unreadable(_whole(Code.DUPLICATE_KEY, given_twice(error.key))) from None
+            reader = LocatedJson(self.text, Findings(self._limits.problems))
+            with suppress(Enough):
+                reader.read()
             raise Unreadable(*reader.problems) from None
         except BadNumber as error:
             raise Unreadable(_whole(Code.OUT_OF_RANGE, str(error), at=bad_number_at(self.text))) from None
@@ -109,14 +123,18 @@ class Source:
         except YamlProblem as stop:
             raise Unreadable(stop.problem) from None
         self.starts, self.words = reader.starts, reader.words
-        if reader.problems and not located:
+        self._is_locatable = reader.count <= MOST_LOCATED
+        if reader.problems and not located and self._is_locatable:
             return self._yaml(located=True)
         if reader.problems:
             raise Unreadable(*reader.problems)
         return documents
 
     def located(self) -> list[Any]:
-        """The same values, each knowing its spot."""
+        """The same values, each knowing its spot; those of a large text know none."""
+        if not self._is_locatable:
+            self.starts = [START] * len(self.documents)
+            return self.documents
         if self.form is Format.YAML:
             return self._yaml(located=True)
         self.starts = [_spot_at(self.text, len(self.text) - len(self.text.lstrip()))]
@@ -175,6 +193,12 @@ def too_large(size: int, limits: Limits) -> Problem:
     return _whole(Code.TOO_LARGE, message, "split the workflow, or raise the setting `limits.text`")
 
 
+def too_many(limits: Limits) -> Problem:
+    """The problem of a text with more values than can be kept at once."""
+    message = f"the text holds more than {limits.nodes:,} keys, values, lists and objects"
+    return _whole(Code.TOO_LARGE, message, "split it, or raise the setting `limits.nodes`")
+
+
 def _guess(text: str) -> Format:
     return Format.JSON if text.lstrip()[:1] in {"{", "["} else Format.YAML
 
@@ -209,16 +233,27 @@ def is_within(document: Any, nesting: int) -> bool:
 
 def _bad_character(document: Any) -> tuple[Place, str] | None:
     """The first text, in the order of the document, that holds a character which no text may hold."""
-    todo: list[tuple[Any, Place]] = [(document, None)]
+    todo: list[Iterator[tuple[Any, Place]]] = [iter([(document, None)])]
     while todo:
-        node, at = todo.pop()
-        if isinstance(node, str):
-            bad = NOT_TEXT.search(node)
-            if bad is not None:
-                return at, bad[0]
-        elif isinstance(node, dict):
-            for key, value in reversed(node.items()):
-                todo += [(value, (at, key)), (key, (at, key))]
-        elif isinstance(node, list):
-            todo += [(node[index], (at, index)) for index in range(len(node) - 1, -1, -1)]
+        for node, at in todo[-1]:
+            if isinstance(node, str):
+                bad = NOT_TEXT.search(node)
+                if bad is not None:
+                    return at, bad[0]
+            elif isinstance(node, CONTAINERS):
+                todo.append(_inside(node, at))
+                break
+        else:
+            todo.pop()
     return None
+
+
+def _inside(node: Any, at: Place) -> Iterator[tuple[Any, Place]]:
+    """The keys and values of an object, or the items of a list, each with its place."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield key, (at, key)
+            yield value, (at, key)
+    else:
+        for index, value in enumerate(node):
+            yield value, (at, index)

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
 import yaml
 
+from stretto.definition.findings import Enough, Findings
 from stretto.definition.limits import Limits
-from stretto.definition.reading.json_text import duplicate_key
+from stretto.definition.reading.json_text import duplicate_key, given_twice
 from stretto.definition.reading.located import LocatedDict, LocatedList, Spot, Word
 from stretto.definition.reading.numbers import BadNumber
 from stretto.definition.reading.yaml_scalars import maestro_value, plain_value, tagged_value
@@ -52,11 +54,11 @@ class YamlReader:
         self._located = located
         self._stack: list[_Frame] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
-        self._count = 0
+        self.count = 0  # of nodes so far
         self._expanded = 0
         self._documents: list[Any] = []
         self.starts: list[Spot] = []  # of the documents, if located
-        self.problems: list[Problem] = []
+        self.problems: list[Problem] = Findings(limits.problems)
         self.words: list[Word] = []  # that Maestro reads in another way than YAML 1.2 says
 
     def read(self) -> list[Any]:
@@ -75,6 +77,10 @@ class YamlReader:
                 handler = handlers.get(type(event))
                 if handler is not None:
                     handler(event)
+                if self.count > self._limits.nodes:
+                    raise self._too_many(event)
+        except Enough:  # of duplicate keys: what else there is does not matter
+            pass
         except yaml.MarkedYAMLError as error:
             raise YamlProblem(_syntax(error)) from None
         except yaml.reader.ReaderError as error:
@@ -90,7 +96,7 @@ class YamlReader:
 
     def _scalar(self, event: Any) -> None:
         frame = self._stack[-1] if self._stack else None
-        self._count += 1
+        self.count += 1
         if frame is not None and frame.key is None and isinstance(frame.value, dict):
             self._key(frame, event)
             return
@@ -137,15 +143,15 @@ class YamlReader:
         else:
             value = {} if mapping else []
         at = self._put(value, event)
-        self._stack.append(_Frame(value, at, event.anchor, self._count))
-        self._count += 1
+        self._stack.append(_Frame(value, at, event.anchor, self.count))
+        self.count += 1
 
     def _close(self, _event: Any) -> None:
         frame = self._stack.pop()
         for value, event in frame.merges:
             self._merge(frame.value, value, event)
         if frame.anchor:
-            self._anchors[frame.anchor] = (frame.value, self._count - frame.first)
+            self._anchors[frame.anchor] = (frame.value, self.count - frame.first)
 
     def _alias(self, event: Any) -> None:
         known = self._anchors.get(event.anchor)
@@ -153,7 +159,7 @@ class YamlReader:
             message = f"the alias `*{event.anchor}` stands for nothing that ends before it"
             raise self._stop(event, Code.SYNTAX, message)
         value, size = known
-        self._count += size
+        self.count += size
         self._expanded += size
         if self._expanded > self._limits.alias_nodes:
             message = f"aliases stand for more than {self._limits.alias_nodes:,} values"
@@ -208,12 +214,11 @@ class YamlReader:
                     self._set(target, key, item, event, event)
 
     def _duplicate(self, frame: _Frame, key: str) -> None:
-        """The quick pass only notes it; the located one, which follows then, says where."""
-        spot = _spot(frame.key_at)
+        """The quick pass knows no path; the located one, which follows unless the text is large, does."""
         if self._located:
-            problem = duplicate_key((frame.at, key), frame.value, spot)
+            problem = duplicate_key((frame.at, key), frame.value, _spot(frame.key_at))
         else:
-            problem = Problem(code=Code.DUPLICATE_KEY, path=key, message=key)
+            problem = self._stop(frame.key_at, Code.DUPLICATE_KEY, given_twice(key)).problem
         self.problems.append(problem)
 
     def _check_tag(self, event: Any, kind: str) -> None:
@@ -223,6 +228,12 @@ class YamlReader:
     def _stop(self, event: Any, code: str, message: str) -> YamlProblem:
         spot = _spot(event)
         return YamlProblem(Problem(code=code, path="", message=message, line=spot.line, column=spot.column))
+
+    def _too_many(self, event: Any) -> YamlProblem:
+        message = f"the text holds more than {self._limits.nodes:,} keys, values, lists and objects"
+        problem = self._stop(event, Code.TOO_LARGE, message).problem
+        hint = "split it, or raise the setting `limits.nodes`"
+        return YamlProblem(msgspec.structs.replace(problem, hint=hint))
 
     def _unreadable(self, error: yaml.reader.ReaderError) -> Problem:
         """The C library gives the character as a number and its place in bytes, PyYAML gives texts."""

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final, NamedTuple
 
 from stretto.engine.records import RunKey
 from stretto.ports.history import History
+from stretto.ports.own_files import tighten
 from stretto.ports.paging import Span
 from stretto.runtimes.logs.names import LOOPS, part_of, writer_of_pack
 from stretto.runtimes.logs.sections import run_in
@@ -83,7 +85,10 @@ class Forgetting:
         if writer is None:
             return None
         try:
-            is_old = self._is_old(entry.stat(follow_symlinks=False))
+            found = entry.stat(follow_symlinks=False)
+            if S_ISREG(found.st_mode):
+                tighten(path)  # an older release may have left it open to everybody
+            is_old = self._is_old(found)
         except OSError:  # somebody was faster
             return None
         is_ours = writer != "" and writer.startswith(self._database)

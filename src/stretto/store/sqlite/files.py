@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from stretto.model.errors import Unavailable
 from stretto.ports.failures import OutcomeUnknown
+from stretto.ports.own_files import tighten
 
 OWN_ONLY: Final = 0o600  # files hold parameters and outputs, which may be secrets
 BESIDE: Final = ("-wal", "-shm")
@@ -122,8 +123,11 @@ def _identity(path: Path) -> Identity:
 
 
 def make_private(path: Path) -> None:
-    """Make the file if it is missing, for its owner alone; SQLite gives those beside it the same rights."""
+    """Make the file if it is missing, for its owner alone; SQLite gives those beside it the same rights. What
+    is there is closed to others.
+    """
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), OWN_ONLY))
     except FileExistsError:
-        return
+        for end in ("", *BESIDE, "-lock"):
+            tighten(path.with_name(path.name + end))

@@ -30,6 +30,7 @@ from stretto.ports.logs import LogLine, LogReader, LogSink
 from stretto.ports.runtime import Launch
 from stretto.runtimes.logs import writing
 from stretto.runtimes.logs.files import LogFiles
+from stretto.runtimes.logs.forgetting import Forgetting
 
 NOON_TEXT = "2026-11-16T03:33:20.123Z"
 
@@ -86,6 +87,18 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
     assert modes.pop(pack_of(tmp_path).name) == 0o600
     assert set(modes.values()) == {0o700}
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+def test_what_an_older_release_wrote_is_closed_to_others(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    files = files_in(folder)
+    files.write(LAUNCH, "stdout", b"x")
+    files.close()
+    pack = pack_of(tmp_path)
+    for mode, kept in ((0o644, 0o600), (0o640, 0o640), (0o664, 0o660), (0o666, 0o600)):
+        pack.chmod(mode)
+        Forgetting(folder).some(0)
+        assert stat.S_IMODE(pack.stat().st_mode) == kept
 
 
 def test_a_few_files_are_open_at_once(tmp_path: Path) -> None:
