@@ -324,6 +324,18 @@ def test_a_push_and_a_check_warn_of_names_that_nobody_declares(server: Served) -
     assert server.post("/workflows?include=warnings", body)["warnings"] == []
 
 
+def test_templates_of_the_server_are_known_where_warnings_are_asked_for(server: Served) -> None:
+    template = {"job_type": "warned-spark", "step_type": "NoOp", "version": "default", "params": {}}
+    server.post("/job-templates", {"owner": "a", "status": "x", "support": "y", "definition": template})
+    step = {"step": {"id": "a", "type": "NoOp", "sub_type": "warned-spark"}}
+    body = {"properties": {"owner": "ann"}, "workflow": {"id": "of-a-template", "steps": [step]}}
+    assert server.post("/workflows?include=warnings", body)["warnings"] == []
+    assert server.post("/workflows/actions/validate", body)["message"] == "Workflow [of-a-template] is valid"
+    step["step"]["sub_type"] = "warned-sparc"
+    (warning,) = server.post("/workflows?include=warnings", body)["warnings"]
+    assert "the job template `warned-sparc` is not known here" in warning
+
+
 def test_a_push_names_what_it_can_include(server: Served) -> None:
     body = {"properties": {"owner": "ann"}, "workflow": {"id": "include-what", "steps": [noop("a")]}}
     refused = server.post("/workflows?include=warning", body, status=400)

@@ -81,7 +81,7 @@ def test_signals_carry_whole_numbers_of_64_bits() -> None:
         flow = workflow(step("a", signal_outputs=outputs), semantics=Semantics.STRETTO)
         works = [Work(artifacts={} if outputs else artifacts)]
         driver = Silent(flow, runtime=scripted(a=works)).finish()
-        assert driver.statuses() == {"a": "INTERNALLY_FAILED"}
+        assert driver.statuses() == {"a": "FATALLY_FAILED"}
         assert "of a signal is a whole number that needs more than 64 bits" in str(driver.attempt("a").reason)
 
 

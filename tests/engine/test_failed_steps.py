@@ -24,10 +24,12 @@ from stretto.engine.events import Evaluated, Faulted, RunAction
 from stretto.engine.records import Compensation
 from stretto.engine.settings import EngineSettings
 from stretto.model.actions import StepAction
+from stretto.model.details import ErrorStatus
 from stretto.model.retry import FixedBackoff, RetryPolicy
 from stretto.model.signal import SignalOutputDefinition
 from stretto.model.status import RunStatus
 from stretto.model.step import AnyStep, FailureMode, TemplateStep
+from stretto.model.timeline import DetailsEvent
 from stretto.model.workflow import Semantics, Workflow
 
 M, STRETTO = Semantics.MAESTRO, Semantics.STRETTO
@@ -234,13 +236,51 @@ def test_a_step_whose_parameters_can_not_be_evaluated_has_failed(
     assert "divided by zero" in str(driver.attempt("a").reason)
 
 
+USERS_ERRORS = {
+    "a name that nothing has": step("a", params={"p": computed("nobody + 1")}),
+    "a division by zero": step("a", params=BROKEN),
+    "a wrong type": step("a", params={"p": computed("return 'many';")}),
+    "a step that nobody knows": step("a", params={"p": computed("zz__rows + 1")}),
+    "a timeout": step("a", timeout="${nobody}"),
+    "the items of a loop": foreach("a", {"i": computed("nobody")}, noop("s")),
+    "an edge": step("a", ("b", "nobody == 1")),
+    "an edge that divides by zero": step("a", ("b", "1 / 0 > 1")),
+}
+
+
+@pytest.mark.parametrize("broken", USERS_ERRORS.values(), ids=USERS_ERRORS)
+def test_what_somebody_wrote_is_no_internal_failure_outside_of_maestro(broken: AnyStep) -> None:
+    for semantics, status, said in [
+        (M, "INTERNALLY_FAILED", {ErrorStatus.INTERNAL_ERROR}),
+        (STRETTO, "FATALLY_FAILED", {ErrorStatus.BAD_REQUEST, ErrorStatus.UNPROCESSABLE_ENTITY}),
+    ]:
+        driver = Driver(workflow(broken, noop("b"), semantics=semantics)).finish()
+        assert driver.statuses()["a"] == status
+        (event,) = [each for each in driver.attempt("a").timeline if isinstance(each, DetailsEvent)]
+        assert event.status in said
+        assert driver.status == "FAILED"
+
+
+def test_what_can_not_be_evaluated_elsewhere_is_no_internal_failure_either() -> None:
+    a = step("a", params={"p": computed(ENDLESS)})
+    driver = Driver(ours(a), settings=LITTLE).start()
+    driver.send(answered(driver))
+    assert driver.run().statuses() == {"a": "FATALLY_FAILED"}
+
+
+def test_a_fault_of_our_own_stays_internal() -> None:
+    driver = Driver(ours(step("a")), runtime=scripted(a=[FOREVER])).start()
+    driver.send(Faulted(attempt=driver.attempt("a").key, message="can not be stored"))
+    assert driver.run().statuses() == {"a": "INTERNALLY_FAILED"}
+
+
 def test_it_is_not_retried_and_not_ignored_by_other_modes() -> None:
     policy = RetryPolicy(error_retry_limit=5, platform_retry_limit=5)
     driver = Driver(ours(step("a", params=BROKEN, retry_policy=policy))).finish()
-    assert [each.status for each in attempts_of(driver, "a")] == ["INTERNALLY_FAILED"]
+    assert [each.status for each in attempts_of(driver, "a")] == ["FATALLY_FAILED"]
     steps = (noop("0", "a"), step("a", params=BROKEN, **AT_ONCE), step("b"))
     driver = Driver(ours(*steps), runtime=scripted(b=[FOREVER])).finish()
-    assert driver.statuses() == {"0": "SUCCEEDED", "a": "INTERNALLY_FAILED", "b": "STOPPED"}
+    assert driver.statuses() == {"0": "SUCCEEDED", "a": "FATALLY_FAILED", "b": "STOPPED"}
 
 
 @pytest.mark.parametrize(
@@ -274,7 +314,7 @@ def test_an_edge_that_can_not_be_decided_fails_its_step() -> None:
 def test_an_edge_that_can_not_be_decided_after_a_failure_either_is_not_ignored(state: str) -> None:
     steps = (step("a", ("b", "1 / 0 > 1"), **IGNORE), noop("b"))
     driver = Driver(ours(*steps), runtime=scripted(a=[state])).finish()
-    assert driver.statuses() == {"a": "INTERNALLY_FAILED", "b": "NOT_CREATED"}
+    assert driver.statuses() == {"a": "FATALLY_FAILED", "b": "NOT_CREATED"}
     assert driver.status == "FAILED"
 
 
@@ -284,7 +324,7 @@ def test_nor_is_one_that_can_not_be_decided_elsewhere() -> None:
     driver.send(answered(driver))
     assert driver.attempt("a").decided == "COMPLETED_WITH_ERROR"
     driver.send(answered(driver))
-    assert driver.run().statuses() == {"a": "INTERNALLY_FAILED", "b": "NOT_CREATED"}
+    assert driver.run().statuses() == {"a": "FATALLY_FAILED", "b": "NOT_CREATED"}
 
 
 def test_a_fault_of_our_own_fails_the_step_like_any_other() -> None:
@@ -295,7 +335,7 @@ def test_a_fault_of_our_own_fails_the_step_like_any_other() -> None:
 
 def test_a_failed_step_gets_no_parameters_for_its_edges() -> None:
     """A step that is killed before its parameters are evaluated has none; in Maestro it gets them then."""
-    for semantics, status in [(M, "COMPLETED_WITH_ERROR"), (STRETTO, "INTERNALLY_FAILED")]:
+    for semantics, status in [(M, "COMPLETED_WITH_ERROR"), (STRETTO, "FATALLY_FAILED")]:
         a = step("a", ("b", "n > 2"), params={"n": number(3)}, **IGNORE)
         driver = Driver(workflow(a, noop("b"), semantics=semantics), breakpoints=frozenset({"a"})).start()
         driver.step("a", StepAction.KILL)

@@ -152,7 +152,7 @@ def test_what_can_not_be_evaluated_elsewhere_is_told_in_details() -> None:
 def test_a_name_that_nobody_has_fails_the_step_before_its_work(fields: dict[str, Any], said: str) -> None:
     edge = fields.pop("edge", "true")
     driver = run(step("a", ("b", edge), **fields), noop("b"), semantics=Semantics.STRETTO)
-    assert driver.statuses() == {"a": "INTERNALLY_FAILED", "b": "NOT_CREATED"}
+    assert driver.statuses() == {"a": "FATALLY_FAILED", "b": "NOT_CREATED"}
     assert launched(driver) == []
     assert said in (driver.attempt("a").reason or "")
 

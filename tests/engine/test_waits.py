@@ -243,7 +243,7 @@ def test_a_sleep_until_long_ago_is_none(params: dict[str, object]) -> None:
 def test_nobody_sleeps_for_nan() -> None:
     sleep = step("a", type="Sleep", params={"sleep_millis": real("NaN")})
     driver = Driver(workflow(sleep, semantics=Semantics.STRETTO)).finish()
-    assert driver.statuses() == {"a": "INTERNALLY_FAILED"}
+    assert driver.statuses() == {"a": "FATALLY_FAILED"}
     assert driver.attempt("a").reason == "Param [sleep_millis] is NaN: no step can sleep for that long"
 
 

@@ -179,7 +179,7 @@ def test_a_timeout_of_the_run_is_no_failure() -> None:
 def test_a_step_without_values_has_failed_outside_of_maestro() -> None:
     broken = {"p": BROKEN, "n": number(1)}
     plain, choosing = noop("a", "b", params=broken, **IGNORED), noop("a", ("b", "n > 2"), params=broken)
-    for each, ends in [(plain, {S.COMPLETED_WITH_ERROR}), (choosing, {S.INTERNALLY_FAILED})]:
+    for each, ends in [(plain, {S.COMPLETED_WITH_ERROR}), (choosing, {S.FATALLY_FAILED})]:
         assert allowed(each, noop("b"), semantics=Semantics.STRETTO).steps["a"] == ends
         assert allowed(each, noop("b")).steps["a"] == {S.INTERNALLY_FAILED}
 

@@ -74,14 +74,17 @@ async def check_definition(
     """Everything that a push checks, and nothing stored (Maestro's VALIDATE)."""
     check_role(caller, Role.AUTHOR, "check definitions")
     now = await _check(store, caller, definition, limits, evaluate)
-    doubts = await warnings_about(definition, limits)
+    doubts = await warnings_about(store, definition, limits)
     message = "; ".join((f"Workflow [{definition.workflow.id}] is valid", *doubts))
     return ActionEvent(timestamp=now, action="VALIDATE", author=caller.user, message=message)
 
 
-async def warnings_about(definition: Definition, limits: Limits = DEFAULT_LIMITS) -> tuple[str, ...]:
+async def warnings_about(
+    store: Store, definition: Definition, limits: Limits = DEFAULT_LIMITS
+) -> tuple[str, ...]:
     """What the author of a definition should look at again."""
-    found = await offload(size_of(definition), warn, definition, limits)
+    templates = await templates_of(store, definition.workflow)
+    found = await offload(size_of(definition), warn, definition, limits, templates)
     return tuple(f"warning: {each}" for each in found)
 
 

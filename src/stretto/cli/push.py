@@ -59,7 +59,8 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Publish the workflows of files on a server, each as a new version; `-` reads standard input.
 
-    FILE is a definition in YAML or JSON, or a workflow in Python: flows.py:etl, or package.module:etl.
+    FILE is a definition in YAML or JSON, or a workflow in Python: flows.py:etl, or package.module:etl; of
+    flows.py all workflows are pushed.
     Everything is checked here first, and nothing is sent if something is wrong. A workflow that is the same
     as the newest version on the server, with the same properties, is not sent, unless --force says so. Jobs
     may name the job templates of the server. A new workflow that says nothing of an owner becomes the user's.

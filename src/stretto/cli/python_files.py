@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import json
 import sys
 import traceback
@@ -12,10 +13,12 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import click
+import msgspec
 
 from stretto.cli.definitions import PYTHON
 from stretto.cli.import_path import add_path
 from stretto.definition import Checked, validate
+from stretto.definition.doubts.warn import warn
 from stretto.definition.parse import Options
 from stretto.flow.errors import TraceError
 from stretto.flow.workflow import Flow
@@ -23,6 +26,7 @@ from stretto.model.errors import InvalidRequest, StrettoError
 from stretto.model.param import Params
 from stretto.model.problem import Code, Problem
 from stretto.model.suggest import did_you_mean
+from stretto.model.workflow import Definition
 from stretto.params.text import read_value
 
 
@@ -65,15 +69,22 @@ def checked_flows(name: str, options: Options) -> Checked:
     if ":" in name:
         flows = flows[:1]
     problems: list[Problem] = []
-    definitions = {}
+    warnings: list[Problem] = []
+    definitions: dict[str, Definition] = {}
     for flow in flows:
         try:
             for each in (flow, *flow.subflows):
+                if definitions.get(each.id) is each.definition:
+                    continue  # of two that run each other's, once
                 definitions[each.id] = each.definition
-                problems += validate(each.definition, options.limits, first_version=options.first_version)
+                wrong = validate(each.definition, options.limits, first_version=options.first_version)
+                problems += (_placed(problem, each, name) for problem in wrong)
+                if options.warnings and not wrong:
+                    doubts = warn(each.definition, options.limits, options.templates.keys(), options.given)
+                    warnings += (_placed(doubt, each, name) for doubt in doubts)
         except StrettoError as error:
             problems.append(_problem_of(error))
-    return Checked(tuple(definitions.values()), tuple(problems))
+    return Checked(tuple(definitions.values()), tuple(problems), tuple(warnings))
 
 
 def params_of_flow(flow: Flow[..., Any], given: Iterable[tuple[str, str]]) -> Params:
@@ -186,6 +197,16 @@ def _problem_of(error: StrettoError) -> Problem:
     column = None if line is None else 1
     hint = error.hint if error.hint is None or error.hint not in error.message else None
     return Problem(code=Code.SYNTAX, path="", message=error.message, line=line, column=column, hint=hint)
+
+
+def _placed(problem: Problem, flow: Flow[..., Any], name: str) -> Problem:
+    """At the function of its workflow, if that is in the file that is named."""
+    code = getattr(inspect.unwrap(flow.fn), "__code__", None)
+    found = PYTHON.fullmatch(name)
+    path = found["file"] if found is not None else None
+    if code is None or path is None or Path(code.co_filename).resolve() != Path(path).resolve():
+        return msgspec.structs.replace(problem, path=f"{flow.id}: {problem.path}")
+    return msgspec.structs.replace(problem, line=code.co_firstlineno, column=1)
 
 
 # ----------------------------------------------------------------------------------------------- finding

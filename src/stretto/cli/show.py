@@ -39,10 +39,12 @@ def command(  # noqa: PLR0913 - one for each option
     server: str | None,
     context: str | None,
 ) -> None:
-    """Show a run with its steps, or a step with its parameters, attempts and outputs.
+    """Show a run with its steps, or a step with its parameters, attempts and outputs. Of a loop both say how
+    many iterations have ended, and which failed.
 
     RUN is WORKFLOW/INSTANCE for the newest run of an instance, or WORKFLOW/INSTANCE/RUN. STEP is a step, or a
-    path to one inside loops and subworkflows; a path that ends in an iteration shows that iteration.
+    path to one inside loops and subworkflows; a path that ends in an iteration shows that iteration, and
+    STEP/ATTEMPT another attempt than the newest.
 
     They are read from a database, as `stretto run` leaves one behind, or from a server.
 
@@ -89,11 +91,9 @@ async def _run(store: Store, key: RunKey, name: str | None = None) -> RunSight:
 
 async def _step(store: Store, key: RunKey, step_id: str, attempt: str, name: str) -> StepSight:
     run = str(key.run_id)
-    return StepSight(
-        name=name,
-        step=await get_attempt(store, caller(), *key[:2], run, step_id, attempt),
-        attempts=await list_attempts(store, caller(), *key[:2], run, step_id),
-    )
+    step = await get_attempt(store, caller(), *key[:2], run, step_id, attempt)
+    attempts = await list_attempts(store, caller(), *key[:2], run, step_id)
+    return StepSight(name=name, step=step, attempts=attempts, loops=await read_loops(store, [step]))
 
 
 def _as_json(sight: RunSight | StepSight) -> dict[str, Any]:

@@ -57,10 +57,11 @@ def command(  # noqa: PLR0913 - one for each option
     server: str | None,
     context: str | None,
 ) -> None:
-    """Say why the newest run of an instance has not ended, or why one of its steps is where it is.
+    """Say why a run has not ended, or why one of its steps is where it is.
 
-    RUN is WORKFLOW/INSTANCE; STEP may also stand behind a colon. A path leads into loops and subworkflows.
-    Of a WORKFLOW it says what starts it by itself, and what went wrong with its triggers.
+    RUN is WORKFLOW/INSTANCE for the newest run of an instance, or WORKFLOW/INSTANCE/RUN; STEP may also stand
+    behind a colon. A path leads into loops and subworkflows. Of a WORKFLOW it says what starts it by itself,
+    and what went wrong with its triggers.
 
     \b
     Examples:

@@ -142,6 +142,7 @@ def run_facts(flow: Flow) -> RunFacts:
             name for each in workflow.signal_triggers or () for name in each.definitions
         ),
         follows_maestro=workflow.follows_maestro,
+        step_ids=flow.plan.numbers,
     )
 
 

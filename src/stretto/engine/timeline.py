@@ -37,9 +37,10 @@ def same_event(one: TimelineEvent, other: TimelineEvent) -> bool:
     return type(one) is type(other) and msgspec.structs.replace(other, timestamp=one.timestamp) == one
 
 
-def failure_event(now: int, message: str, errors: Iterable[str]) -> DetailsEvent:
+def failure_event(
+    now: int, message: str, errors: Iterable[str], status: ErrorStatus = ErrorStatus.INTERNAL_ERROR
+) -> DetailsEvent:
     """The event of a failure that no retry follows; the errors say what went wrong."""
-    status = ErrorStatus.INTERNAL_ERROR
     return DetailsEvent(timestamp=now, status=status, message=message, errors=tuple(errors), retryable=False)
 
 

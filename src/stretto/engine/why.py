@@ -16,6 +16,7 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.model.words import Word
 
 S = StepStatus
+MOST_NAMED: Final = 3  # failed steps in a reason
 
 
 class Cause(Word):
@@ -116,8 +117,12 @@ def _predecessors(flow: Flow, plan: StepPlan) -> list[tuple[StepPlan, Edge]]:
     return [(other, edge) for other in flow.plan.steps for edge in other.edges if edge.target == plan.index]
 
 
-def _failed_before(flow: Flow, plan: StepPlan) -> list[tuple[StepPlan, AttemptRecord]]:
-    """The steps before a step, however far, that ended badly: what is behind them can not begin any more."""
+def _failed_before(
+    flow: Flow, plan: StepPlan, passed: StepStatus | None = None
+) -> list[tuple[StepPlan, AttemptRecord]]:
+    """The steps before a step, however far, that ended badly: what is behind them can not begin any more.
+    With `passed`, those whose failure was handled, behind steps that ended so.
+    """
     found: dict[int, tuple[StepPlan, AttemptRecord]] = {}
     seen, left = {plan.id}, [plan.id]
     while left:
@@ -127,11 +132,26 @@ def _failed_before(flow: Flow, plan: StepPlan) -> list[tuple[StepPlan, AttemptRe
                 continue
             seen.add(step_id)
             record = flow.attempts[other.index]
-            if record is None:
-                left.append(step_id)  # it has not begun: the reason is further up
-            elif record.status.is_restartable:
+            if (None if record is None else record.status) is passed:
+                left.append(step_id)  # it has not begun, or was never to begin: the reason is further up
+            elif record is not None and _has_failed(record, handled=passed is not None):
                 found[other.index] = (other, record)
     return [found[index] for index in sorted(found)]
+
+
+def _has_failed(record: AttemptRecord, *, handled: bool) -> bool:
+    return record.status is S.COMPLETED_WITH_ERROR if handled else record.status.is_restartable
+
+
+def _not_satisfied(flow: Flow, plan: StepPlan) -> str:
+    """Which failures kept all edges to a step from being taken, though they were handled or ignored."""
+    failed = _failed_before(flow, plan, S.UNSATISFIED)
+    texts = [
+        f"{_ended_badly(plan, each, record)}" + (f": {record.reason}" if record.reason else "")
+        for each, record in failed[:MOST_NAMED]
+    ]
+    more = [f"{len(failed) - MOST_NAMED} more"] if len(failed) > MOST_NAMED else []
+    return "".join(f"; {each}" for each in (*texts, *more))
 
 
 def _ended_badly(plan: StepPlan, other: StepPlan, record: AttemptRecord) -> str:
@@ -172,6 +192,7 @@ def _under_way(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> list[Reaso
         return [Reason(cause=Cause.VALUE, subject=plan.id, text=text, since=attempt.asked_at)]
     if attempt.status.is_terminal and attempt.wake_at is None:
         text = f"it ended {attempt.status}" + (f": {attempt.reason}" if attempt.reason else "")
+        text += _not_satisfied(flow, plan) if attempt.status is S.UNSATISFIED else ""
         return [Reason(cause=Cause.NOTHING, subject=plan.id, text=text, since=attempt.end_time)]
     if attempt.function_wait is not None:
         return [_for_functions(attempt.function_wait, attempt.wake_at)]

@@ -49,10 +49,10 @@ INSTANCE_MOVES: Final[Moves[InstanceStatus]] = {
 _ENDED_FROM_OUTSIDE: Final = {
     P.STOPPED: "stopped",
     P.SKIPPED: "skipped",
-    P.FATALLY_FAILED: "killed",
+    P.FATALLY_FAILED: "killed, or what was written can not be evaluated",
     P.COMPLETED_WITH_ERROR: "killed, or it could not be decided, and the failure mode ignores it",
     P.TIMED_OUT: "the run timed out",
-    P.INTERNALLY_FAILED: "it could not be decided",
+    P.INTERNALLY_FAILED: "it could not be decided: a fault of ours, or in Maestro of what was written",
 }
 _TOOK_TOO_LONG: Final = {
     P.TIMEOUT_FAILED: "took too long, a try is left",
@@ -61,7 +61,7 @@ _TOOK_TOO_LONG: Final = {
 _ENDED_BADLY: Final = {
     P.USER_FAILED: "user error, a try is left",
     P.PLATFORM_FAILED: "platform error, a try is left",
-    P.FATALLY_FAILED: "fatal error, no try left, or killed",
+    P.FATALLY_FAILED: "fatal error, no try left, killed, or what was written can not be evaluated",
     P.COMPLETED_WITH_ERROR: "failed or timed out for good, and the failure mode ignores it",
 }
 _TRIED_AGAIN: Final = {

@@ -85,7 +85,7 @@ class StepStatus(Word):
     PLATFORM_FAILED = "PLATFORM_FAILED"  # what runs the code failed; retried
     TIMEOUT_FAILED = "TIMEOUT_FAILED"  # took too long; retried
     FATALLY_FAILED = "FATALLY_FAILED"  # the end: not worth another try, or no try left
-    INTERNALLY_FAILED = "INTERNALLY_FAILED"  # the end: the step could not be decided (a bad expression)
+    INTERNALLY_FAILED = "INTERNALLY_FAILED"  # the end: a fault of ours; in Maestro also a bad expression
     STOPPED = "STOPPED"  # the end: stopped by a user
     TIMED_OUT = "TIMED_OUT"  # the end: took too long, and no try is left
 

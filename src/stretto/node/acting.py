@@ -37,6 +37,7 @@ class Acting:
         self._ready: deque[Callable[[], None]] = deque()
         self._under_way = 0
         self._tags: dict[str, None] = {}  # somebody waits for them, or gave some back
+        self._awaited: set[str] = set()  # those of them that attempts of this node may wait for
         self._slots: set[str] = set()  # tags whose rate is waited for, each with a timer
         self._queues: dict[str, None] = {}  # workflows that have a run less
         self._handlers: Mapping[type, Callable[[Group, Entry, Any], None]] = {
@@ -56,6 +57,7 @@ class Acting:
         self._ready.clear()
         self._under_way = 0
         self._tags = {}
+        self._awaited = set()
         self._slots = set()
         self._queues = {}
         self.jobs.abandon_all()
@@ -162,10 +164,15 @@ class Acting:
 
     def _grant(self, ask: GrantTags) -> None:
         """Let those go who wait for tags, and note for which of them somebody still waits."""
+        awaited, self._awaited = self._awaited, set()
 
         def then(waits: TagWaits) -> None:
             self._book.permits.looked(ask.tags, waits.waited_for)
             self._wait_for_slots(waits)
+            # Another node may have let ours go, and can not always tell us: a start under a rate must not
+            # be late, or it falls into the window of the next ones.
+            if any(tag in waits.next_slots or tag not in waits.waited_for for tag in awaited):
+                self._book.hurry = True
 
         self._look(ask, then)
 
@@ -192,6 +199,7 @@ class Acting:
     def _slot_is_free(self, tag: str) -> None:
         self._slots.discard(tag)
         self._tags[tag] = None
+        self._awaited.add(tag)
 
     # ----------------------------------------------------------------------------------------------- effects
     def _carry(self, group: Group, entry: Entry, effect: Any) -> None:
@@ -212,6 +220,7 @@ class Acting:
 
     def _ask_permits(self, _group: Group, _entry: Entry, effect: todo.AskPermits) -> None:
         self._tags.update(dict.fromkeys(effect.limits))
+        self._awaited.update(effect.limits)
 
     def _release(self, _group: Group, _entry: Entry, effect: todo.ReleasePermits) -> None:
         self._tags.update(dict.fromkeys(effect.tags))

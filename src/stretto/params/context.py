@@ -1,6 +1,6 @@
 """What parameters may ask of the run around them. The engine implements `Context`; nothing here does I/O."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -34,6 +34,7 @@ class RunFacts:
     signal_params: Mapping[str, Any] = field(default_factory=dict)  # that the signal trigger evaluated
     trigger_signals: frozenset[str] = frozenset()  # names in the definition's signal triggers
     follows_maestro: bool = True  # the semantics of its workflow
+    step_ids: Collection[str] = ()  # of its definition, for hints
 
 
 @dataclass(slots=True, kw_only=True)  # frozen ones take three times as long to make

@@ -3,7 +3,7 @@
 Each answers with a value, or with `Missing(key)` where the context must fetch something first.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,8 +11,10 @@ import msgspec
 
 from stretto.model.param import ParamDefinition, Parameter
 from stretto.model.step import STEP_TYPES
+from stretto.model.suggest import did_you_mean
 from stretto.params.context import VALIDATION, Context, RunFacts, StepFacts, Undelivered
 from stretto.params.foreach import collect
+from stretto.params.references import said, step_hint
 from stretto.params.values import is_evaluated, is_null, to_sel
 from stretto.sel import Kind, Missing, SelError
 from stretto.sel.values import StringArray
@@ -101,7 +103,7 @@ class Functions:
             return step.end_time
         if param == ERROR and param not in step.params:
             return msgspec.json.encode(step.error).decode()
-        return self.value_of("getFromStep", param, step.params.get(param), step_id)
+        return self.value_of("getFromStep", param, step.params.get(param), step_id, step.params)
 
     def get_from_foreach(self, foreach_step: str, step_id: str, param: str) -> Any:
         step = self._step("getFromForeach", foreach_step, "foreach")
@@ -138,16 +140,20 @@ class Functions:
     def _step(self, method: str, step_id: str, wanted: str | None = None) -> StepFacts | Missing:
         step = self.context.step(step_id)
         if step is None:
-            raise _failed(method, f"there is no complete step [{step_id}]")
+            hint = step_hint(step_id, self.context.run.step_ids)
+            raise _failed(method, f"there is no complete step [{step_id}]{said(hint)}")
         if wanted and isinstance(step, StepFacts) and step.type.casefold() != wanted:
             raise _failed(method, f"step [{step_id}] is a {step.type} instead of a {wanted} step")
         return step
 
     @staticmethod
-    def value_of(method: str, name: str, param: ParamDefinition | None, step_id: str) -> Any:
-        """The result of another step's parameter, for an expression."""
+    def value_of(
+        method: str, name: str, param: ParamDefinition | None, step_id: str, known: Iterable[str] = ()
+    ) -> Any:
+        """The result of another step's parameter, for an expression. `known`: those that the step has."""
         if param is None:
-            raise _failed(method, f"step [{step_id}] has no param [{name}]")
+            hint = said(did_you_mean(name, known))
+            raise _failed(method, f"step [{step_id}] has no param [{name}]{hint}")
         if is_null(param):
             return None
         if not isinstance(param, Parameter) or not is_evaluated(param):

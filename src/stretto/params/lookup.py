@@ -8,15 +8,16 @@
 What must be fetched is found as `Missing`; what nobody has, as UNKNOWN.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from stretto.model.param import ParamDefinition, Parameter
+from stretto.model.suggest import did_you_mean
 from stretto.params.context import StepFacts
 from stretto.params.errors import Fault, ParamError
 from stretto.params.modes import OVERRIDES
-from stretto.params.references import StepReference, split_reference
+from stretto.params.references import StepReference, said, split_reference, step_hint
 from stretto.params.scope import Bindings, Scope
 from stretto.params.values import is_evaluated, is_null, to_sel
 from stretto.sel import Missing, SelError
@@ -107,7 +108,7 @@ class Lookup:
         if reference.step_id == step.step_id:
             own = self._own(reference.param)
             if own is UNKNOWN:
-                raise _not_found(user, reference)
+                raise _not_found(user, reference, (*step.params, *self.params))
             return own
         other = self.scope.context.step(reference.step_id)
         if other is None:
@@ -138,6 +139,8 @@ class Lookup:
             return self.scope.functions.get_from_signal(reference.step_id, reference.param)
         except SelError as error:
             message = f"Failed to evaluate param [{user}]: there is no step or signal for [{name}]: {error}"
+            run = self.scope.context.run
+            message += said(step_hint(reference.step_id, (*run.step_ids, *run.trigger_signals)))
             raise ParamError(Fault.UNKNOWN_REFERENCE, user, message) from error
 
 
@@ -148,7 +151,7 @@ def _value(param: Parameter) -> Any:
 def _result_in(user: str, reference: StepReference, step: StepFacts) -> Any:
     param = step.params.get(reference.param)
     if param is None:
-        raise _not_found(user, reference)
+        raise _not_found(user, reference, step.params)
     if is_null(param):
         return None
     if not isinstance(param, Parameter) or not is_evaluated(param):
@@ -159,6 +162,7 @@ def _result_in(user: str, reference: StepReference, step: StepFacts) -> Any:
     return _value(param)
 
 
-def _not_found(user: str, reference: StepReference) -> ParamError:
+def _not_found(user: str, reference: StepReference, known: Iterable[str]) -> ParamError:
     message = f"Param [{user}] refers to [{reference.param}], which step [{reference.step_id}] does not have"
+    message += said(did_you_mean(reference.param, known))
     return ParamError(Fault.UNKNOWN_REFERENCE, user, message)

@@ -1,11 +1,12 @@
 """The names that a parameter refers to, and how `step__param` is taken apart."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
 from stretto.model.param import ParamDefinition, ParamType
+from stretto.model.suggest import did_you_mean
 from stretto.params.errors import Fault, ParamError
 from stretto.params.values import is_evaluated
 from stretto.sel import SelError, compile_expression, compile_template, sanitize
@@ -36,6 +37,18 @@ def unknown_hint(name: str, *, in_text: bool, step_type: str | None = None) -> s
     if in_text:
         return f"declare `{name}` as a parameter; for the text itself write `$${name}`"
     return f"declare `{name}` as a parameter, or bring it with each start"
+
+
+def step_hint(step_id: str, known: Collection[str]) -> str | None:
+    """What to do about a step that is read and not found: before a run, and after it has failed for that
+    reason. A step that is there has not ended yet.
+    """
+    return None if step_id in known else did_you_mean(step_id, known)
+
+
+def said(hint: str | None) -> str:
+    """A hint at the end of a message."""
+    return "" if hint is None else f"; {hint}"
 
 
 class StepReference(NamedTuple):

@@ -13,7 +13,7 @@ from stretto.sel.environment import BUDGET, Budget, Environment, Host, Limits, M
 from stretto.sel.errors import Kind, SelError
 from stretto.sel.expression import Expression, compile_expression
 from stretto.sel.maestro import evaluate_maestro, sanitize
-from stretto.sel.syntax.names import Names
+from stretto.sel.syntax.names import Names, ParamsCall
 from stretto.sel.template import Template, compile_template
 from stretto.sel.values import (
     VOID,
@@ -41,6 +41,7 @@ __all__ = [
     "LongArray",
     "Missing",
     "Names",
+    "ParamsCall",
     "SelError",
     "StringArray",
     "Template",

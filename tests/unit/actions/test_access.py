@@ -442,7 +442,6 @@ WITH_ACTIONS = {
     "preview.preview",
     "publish.warnings_about",
     "reading.started_run.started_run",
-    "reading.waits_below.with_waits_below",
 }
 CALLERS: dict[str, tuple[Caller, set[Right] | frozenset[Right]]] = {
     "admin": (who("root", Role.ADMIN), ALL),

@@ -174,6 +174,8 @@ def test_iterations_that_did_not_end_well_are_named() -> None:
     why = stretto("why", "loop/1").stdout
     assert "each: 3 iterations, 2 failed: each[1] (day=1), each[3] (day=3)" in why
     assert "3 iterations, 2 failed: each[1] (day=1)" in stretto("why", "loop/1:each").stdout
+    step = stretto("show", "loop/1:each").stdout.splitlines()
+    assert step[2:4] == ["Iterations", "  3 iterations, 2 failed: each[1] (day=1), each[3] (day=3)"]
     one = stretto("show", "loop/1:each[3]").stdout
     assert one.startswith("✗ loop/1:each[3] FAILED")
     assert "\n  day         3\n" in one

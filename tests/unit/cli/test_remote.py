@@ -131,6 +131,37 @@ def test_push_warns_of_names_that_nobody_declares(stretto: Any, folder: Path) ->
     assert f"{name}: version 1" in result.stdout
 
 
+def test_push_warns_of_names_in_python(stretto: Any, folder: Path) -> None:
+    text = """
+from stretto import step, workflow
+
+@step(retry_if="nope > 1", retries=2)
+def risky(n: int) -> int:
+    return n
+
+@workflow
+def doubted() -> int:
+    return risky(1)
+"""
+    (folder / "doubted.py").write_text(text)
+    result = stretto("push", "doubted.py:doubted", "--allow-unknown-functions")
+    assert result.exit_code == 0
+    assert "`nope` is read, and nothing here gives it a value" in result.stderr
+
+
+def test_a_failure_is_told_once(stretto: Any, folder: Path) -> None:
+    """Its event has the details, and a line beside it the message."""
+    name = fresh()
+    (folder / "one.yaml").write_text(
+        f"workflow: {{id: {name}, steps: [{{step: {{id: a, type: NoOp, params: "
+        "{n: {type: LONG, expression: nobody + 1}}}}]}"
+    )
+    stretto("push", "one.yaml")
+    stretto("start", name, "--wait")
+    shown = stretto("show", f"{name}/1:a").stdout
+    assert shown.count("nothing has that name") == 1
+
+
 def test_nothing_is_pushed_if_something_is_wrong(stretto: Any, server: Served, folder: Path) -> None:
     name = fresh()
     (folder / "good.yaml").write_text(FAILING.replace("id: failing", f"id: {name}"))
@@ -603,6 +634,8 @@ def test_loops_that_did_not_go_well(stretto: Any, server: Served) -> None:
     assert re.search(r"again +while .*2 iterations$", shown, re.MULTILINE)
     assert "each: 3 iterations, 1 failed: each[2] (i=8)" in stretto("why", f"{name}/1").stdout
     assert "3 iterations, 1 failed: each[2] (i=8)" in stretto("why", f"{name}/1:each").stdout
+    assert "Iterations\n  3 iterations, 1 failed: each[2] (i=8)\n" in stretto("show", f"{name}/1:each").stdout
+    assert "Iterations\n  2 iterations\n" in stretto("show", f"{name}/1:again").stdout
     assert "inner FATALLY_FAILED" in stretto("why", f"{name}/1:each[2].inner").stdout
     assert stretto("why", f"{name}/1:each[2]").stdout.startswith(f"{name}/1:each[2] FAILED: ")
 

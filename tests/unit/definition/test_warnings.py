@@ -193,7 +193,10 @@ class TestNamesThatNothingDefines:
         assert (len(doubts(raw)), len(guessed)) == (120, 100)
 
     def test_a_step_that_does_not_exist(self) -> None:
-        raw = flow(step("load", "b"), step("b", params={"n": long("loaf__rows"), "m": long("load__rows")}))
+        raw = flow(
+            step("load", "b", params={"rows": value()}),
+            step("b", params={"n": long("loaf__rows"), "m": long("load__rows")}),
+        )
         assert doubts(raw) == [(Code.UNKNOWN_PARAM, "workflow.steps[1].step.params.n.expression")]
         (warning,) = check(text_of(raw), WARNINGS).warnings
         assert warning.hint == "did you mean `load`?"

@@ -88,7 +88,7 @@ async def _publish(
     )
     if PushExtra.WARNINGS not in extras:
         return made
-    return msgspec.structs.replace(made, warnings=await warnings_about(definition, desk.limits))
+    return msgspec.structs.replace(made, warnings=await warnings_about(call.store, definition, desk.limits))
 
 
 @deletes("/workflows/{workflow_id}")

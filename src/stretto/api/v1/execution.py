@@ -55,6 +55,7 @@ def _hint(lost: list[str], workflow: Workflow) -> str:
         read.name
         for step in all_steps(workflow.steps)
         for read in reads_of(Visit(step, (WORKFLOW, step.id), ()))
+        if read.call is None
     }
     known = sorted({*(workflow.params or {}), *reads})
     found = [hint for name in lost if (hint := did_you_mean(name, known))]

@@ -31,11 +31,9 @@ def read_sight(client: "Client", address: Address) -> RunSight | StepSight:
     name = f"{address.workflow_id}/{address.instance_id}:{address.path}"
     if found.step_id is None:
         return _run(client, found, name)
-    return StepSight(
-        name=name,
-        step=client.step(found, found.step_id, address.attempt),
-        attempts=client.attempts(found, found.step_id),
-    )
+    step = client.step(found, found.step_id, address.attempt)
+    attempts = client.attempts(found, found.step_id)
+    return StepSight(name=name, step=step, attempts=attempts, loops=read_loops(client, [step]))
 
 
 def read_why(

@@ -47,7 +47,9 @@ def value_text(param: Parameter) -> str:
 
 def timeline_lines(timeline: Iterable[TimelineEvent]) -> list[str]:
     """`12:03:07  a sentence`; of a long one the end."""
-    lines = [f"{style.clock_time(event.timestamp)}  {_text(event)}" for event in timeline]
+    told = [f"{style.clock_time(event.timestamp)}  {_text(event)}" for event in timeline]
+    # A failure is an event with its details and a line with its message: that is one thing for a reader.
+    lines = [line for line, before in zip(told, ["", *told], strict=False) if line != before]
     hidden = len(lines) - MOST_LINES
     return lines if hidden <= 0 else [f"{style.plain('…')} {hidden} more before", *lines[-MOST_LINES:]]
 

@@ -8,6 +8,7 @@ import msgspec
 from stretto.actions.reading.lines import AttemptLine
 from stretto.cli import style
 from stretto.cli.running.progress import kind_text
+from stretto.cli.showing.loops import LoopSight, loop_text
 from stretto.cli.showing.parts import param_lines, timeline_lines, titled
 from stretto.model.artifact import DefaultArtifact
 from stretto.model.step_instance import StepInstance
@@ -17,20 +18,22 @@ from stretto.runtimes.artifact import ARTIFACT
 
 
 class StepSight(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is shown of a step: one attempt, and the list of all."""
+    """Everything that is shown of a step: one attempt, the list of all, and how far a loop is."""
 
     name: str
     step: StepInstance
     attempts: Sequence[AttemptLine]
+    loops: Sequence[LoopSight] = ()  # the step itself, if it is one
     whole: bool = False  # with every status on its timeline
 
 
 def step_lines(sight: StepSight) -> list[str]:
-    """Head, parameters, attempts, outputs, timeline."""
+    """Head, iterations, parameters, attempts, outputs, timeline."""
     step = sight.step
     timeline = [each for each in step.timeline if sight.whole or not isinstance(each, StatusEvent)]
     return [
         *_head(sight),
+        *titled("Iterations", map(loop_text, sight.loops)),
         *titled("Parameters", param_lines(step.params)),
         *titled("Attempts", _attempts(sight.attempts) if len(sight.attempts) > 1 else ()),
         *_outputs(step),

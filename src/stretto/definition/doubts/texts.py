@@ -13,8 +13,10 @@ from stretto.model.trigger import SignalTrigger
 from stretto.model.wire import encode
 from stretto.model.workflow import Definition, Workflow
 from stretto.params import ParamError
-from stretto.params.references import is_text, references_of
+from stretto.params.references import ALL_PARAMS, is_text, references_of
+from stretto.sel import ParamsCall, compile_expression, sanitize
 
+TESTS: Final = re.compile(r"\bnull\b|\bcontainsKey\b")
 WORD: Final = re.compile(r"[A-Za-z0-9_]+")
 
 
@@ -24,6 +26,7 @@ class Read(NamedTuple):
     name: str
     at: Place
     in_text: bool = False  # written `$name`
+    call: ParamsCall | None = None  # what is asked of `params`, which is the name then
 
 
 def reads_of(visit: Visit) -> Iterator[Read]:
@@ -112,6 +115,15 @@ def _in_param(name: str, param: ParamDefinition, at: Place) -> Iterator[Read]:
         for reference in references_of(name, param):
             if not reference.optional:
                 yield Read(reference.name, inside, is_text(param))
+        if param.expression is not None:
+            for call in compile_expression(sanitize(param.expression)).names.calls:
+                if not _is_tested(call, param.expression):
+                    yield Read(ALL_PARAMS.name, inside, call=call)
+
+
+def _is_tested(call: ParamsCall, expression: str) -> bool:
+    """Whether an expression can do without a parameter that it asks for: it looks whether it is there."""
+    return call.method == "get" and TESTS.search(expression) is not None
 
 
 def words_of(part: Definition | tuple[AnyStep, ...]) -> frozenset[str]:

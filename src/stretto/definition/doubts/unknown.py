@@ -1,14 +1,15 @@
 """Names that nothing in a definition gives a value to, and keys that nothing reads."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
+from stretto.definition.doubts.lookups import doubt_call, doubt_param
 from stretto.definition.doubts.texts import Read, attributes_of, reads_of, reads_of_trigger, reads_of_workflow
 from stretto.definition.rules.visits import WORKFLOW, Scene, Visit, loop_params
 from stretto.definition.step_types import described
 from stretto.model.problem import Code
 from stretto.model.properties import Properties
-from stretto.model.step import ForeachStep, TemplateStep, TypedStep, WhileStep
+from stretto.model.step import AnyStep, ForeachStep, TemplateStep, TypedStep, WhileStep
 from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Definition, Workflow
 from stretto.params import STEP_DEFAULTS, TYPE_DEFAULTS
@@ -36,7 +37,7 @@ def doubt_unknown(scene: Scene, given: Collection[str]) -> None:
         *_from_triggers(scene),
         *_required(scene.definition),
     }
-    steps = {visit.step.id for visit in scene.visits}
+    steps = {visit.step.id: visit.step for visit in scene.visits}
     guesses = Guesses()
     _report(scene, reads_of_workflow(scene.workflow), everywhere, guesses)
     for index, trigger in enumerate(scene.workflow.signal_triggers or ()):
@@ -92,30 +93,45 @@ class Guesses(dict[str, str | None]):
 
 
 def _names(
-    scene: Scene, visit: Visit, names: tuple[Collection[str], Collection[str]], guesses: Guesses
+    scene: Scene, visit: Visit, names: tuple[Collection[str], Mapping[str, AnyStep]], guesses: Guesses
 ) -> None:
     """What a step reads of the run and of itself, and of other steps."""
     known, steps = names
     reads = list(reads_of(visit))
-    for name, at, _in_text in reads:
-        if SEPARATOR in name and name not in known and _is_of_nobody(scene, visit, name, steps):
-            wanted = split_reference(name, SEPARATOR)[0].step_id
-            message = f"`{name}` is read, and there is no step or signal `{wanted}`"
-            scene.report(at, Code.UNKNOWN_PARAM, message, did_you_mean(wanted, steps))
+    for read in reads:
+        name = read.name
+        if read.call is not None:
+            doubt_call(scene, read, known, steps)
+        elif SEPARATOR in name and name not in known:
+            _elsewhere(scene, visit, read, steps)
     kind = visit.step.type if isinstance(visit.step, TypedStep) else None
     _report(scene, reads, known, guesses, kind)
+
+
+def _elsewhere(scene: Scene, visit: Visit, read: Read, steps: Mapping[str, AnyStep]) -> None:
+    """`step__param`, where the underscores can be read in one way only."""
+    readings = split_reference(read.name, SEPARATOR)
+    if _is_of_nobody(scene, visit, read.name, steps):
+        wanted = readings[0].step_id
+        message = f"`{read.name}` is read, and there is no step or signal `{wanted}`"
+        scene.report(read.at, Code.UNKNOWN_PARAM, message, did_you_mean(wanted, steps))
+    elif len(readings) == 1:
+        doubt_param(scene, read, read.name, readings[0], steps)
 
 
 def _report(
     scene: Scene, reads: Iterable[Read], known: Collection[str], guesses: Guesses, kind: str | None = None
 ) -> None:
     """Names that nobody declares. A start may bring them, so they are no errors."""
-    for name, at, in_text in reads:
-        if name not in known and SEPARATOR not in name:
-            hint = unknown_hint(name, in_text=in_text, step_type=kind)
+    for read in reads:
+        name = read.name
+        if name not in known and SEPARATOR not in name and read.call is None:
+            hint = unknown_hint(name, in_text=read.in_text, step_type=kind)
             guess = guesses.of(name, known)
             message = f"`{name}` is read, and nothing here gives it a value"
-            scene.report(at, Code.UNKNOWN_PARAM, message, hint if guess is None else f"{guess} Else {hint}")
+            scene.report(
+                read.at, Code.UNKNOWN_PARAM, message, hint if guess is None else f"{guess} Else {hint}"
+            )
 
 
 def _typed(known: Collection[str]) -> list[str]:

@@ -17,7 +17,8 @@ from stretto.engine.records import AttemptRecord
 from stretto.engine.signals import announced_signals
 from stretto.engine.timeline import failure_event
 from stretto.engine.turn import Task, Turn
-from stretto.model.errors import StrettoError
+from stretto.model.details import ErrorStatus
+from stretto.model.errors import Internal, StrettoError
 from stretto.model.moves import STEP_MOVES
 from stretto.model.run_config import RunPolicy
 from stretto.model.signal_instance import SignalOutputs
@@ -28,6 +29,7 @@ from stretto.params import MissingKeys, merge_outputs
 from stretto.sel import SelError
 
 S = StepStatus
+OURS: Final = Internal.status  # errors from here on are not the user's
 OUTPUTS_COMPLETED: Final = "Signal step outputs have been completed."
 
 
@@ -198,16 +200,30 @@ def fail_internally(
     message: str,
     cause: Exception | None = None,
 ) -> None:
-    """A step that can not be decided. It is not retried, and in Maestro its failure mode does not count. The
-    timeline has the error with what the `cause` says about it.
+    """A step that can not be decided. It is not retried, and in Maestro its failure mode does not count.
+    Outside of Maestro it is FATALLY_FAILED if the definition is to blame, and not we. The timeline has the
+    error with what the `cause` says about it.
     """
     details = cause.details if isinstance(cause, StrettoError) else ()
-    turn.add_events(flow, attempt, (failure_event(turn.now, message, details or (message,)),))
     if flow.tree.workflow.follows_maestro:
+        turn.add_events(flow, attempt, (failure_event(turn.now, message, details or (message,)),))
         attempt.reason = message
         _end_badly(turn, flow, plan, attempt, S.INTERNALLY_FAILED)
-    else:
-        fail(turn, flow, plan, attempt, message, S.INTERNALLY_FAILED)
+        return
+    blamed = _blamed_on_user(cause)
+    status = S.INTERNALLY_FAILED if blamed is None else S.FATALLY_FAILED
+    event = failure_event(turn.now, message, details or (message,), blamed or ErrorStatus.INTERNAL_ERROR)
+    turn.add_events(flow, attempt, (event,))
+    fail(turn, flow, plan, attempt, message, status)
+
+
+def _blamed_on_user(cause: Exception | None) -> ErrorStatus | None:
+    """The class of an error in what somebody wrote, such as a name that nothing has; None for our faults."""
+    if isinstance(cause, SelError):
+        return ErrorStatus.BAD_REQUEST
+    if isinstance(cause, StrettoError) and cause.status < OURS:
+        return ErrorStatus(cause.maestro_status)
+    return None
 
 
 def _blame(turn: Turn, flow: Flow, plan: StepPlan, message: str | None) -> None:

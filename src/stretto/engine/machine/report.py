@@ -20,6 +20,7 @@ from stretto.engine.retry import KIND_OF, delay_seconds, retry_message
 from stretto.engine.retry import may_retry as has_budget
 from stretto.engine.turn import Task, Turn
 from stretto.model.artifact import ArtifactKey, RetryArtifact
+from stretto.model.errors import InvalidRequest
 from stretto.model.status import StepStatus
 from stretto.model.step import TypedStep
 from stretto.model.timeline import LogLevel
@@ -192,7 +193,7 @@ def evaluation_failed(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRe
     elif decided is None and plan.kind is Kind.WHILE and attempt.status is S.RUNNING:
         refuse(turn, flow, plan, attempt, message)
     else:
-        fail_internally(turn, flow, plan, attempt, message)
+        fail_internally(turn, flow, plan, attempt, message, InvalidRequest(message))
 
 
 def may_retry(

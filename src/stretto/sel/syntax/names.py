@@ -1,9 +1,23 @@
 """The names a script refers to, found without running it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from stretto.sel.syntax import tree
 from stretto.sel.values import CLASS_NAMES
+
+
+class ParamsCall(NamedTuple):
+    """`params.method('a', b)`: the arguments, as far as they are texts. `params.a` and `params['a']` are
+    `params.get('a')`.
+    """
+
+    method: str
+    arguments: tuple[str | None, ...]
+
+    def __str__(self) -> str:
+        said = ", ".join("..." if each is None else f"'{each}'" for each in self.arguments)
+        return f"params.{self.method}({said})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,24 +26,34 @@ class Names:
 
     `symbols` says of each name whether its first occurrence is a read. `required` are those read first,
     without classes: somebody must bind them. `optional` are those whose first occurrence is their own
-    update (`x += 1`, `x = x + 1`, `x[0] = 1`): they should be bound if somebody has them.
+    update (`x += 1`, `x = x + 1`, `x[0] = 1`): they should be bound if somebody has them. `calls` are what it
+    asks of `params`.
     """
 
     symbols: dict[str, bool]
     required: frozenset[str]
     optional: frozenset[str]
+    calls: tuple[ParamsCall, ...] = ()
 
 
 def names_of(script: tree.Script) -> Names:
     """Every name of the script."""
     symbols: dict[str, bool] = {}
     updated: set[str] = set()
-    _walk(script, symbols, updated)
+    calls: dict[ParamsCall, None] = {}
+    _walk(script, symbols, updated, calls)
     required = {name for name, is_read in symbols.items() if is_read}
-    return Names(symbols, frozenset(required - CLASS_NAMES.keys()), frozenset(updated - CLASS_NAMES.keys()))
+    return Names(
+        symbols,
+        frozenset(required - CLASS_NAMES.keys()),
+        frozenset(updated - CLASS_NAMES.keys()),
+        tuple(calls),
+    )
 
 
-def _walk(node: tree.Node, symbols: dict[str, bool], updated: set[str]) -> None:
+def _walk(
+    node: tree.Node, symbols: dict[str, bool], updated: set[str], calls: dict[ParamsCall, None]
+) -> None:
     """Visit in the order of the text; an assignment's target comes before its value."""
     match node:
         case tree.Name():
@@ -41,10 +65,27 @@ def _walk(node: tree.Node, symbols: dict[str, bool], updated: set[str]) -> None:
                 symbols[node.target] = False
                 if node.operator != "=" or node.index is not None or reads(node.value, node.target):
                     updated.add(node.target)
+        case tree.Access(base=tree.Name(name="params"), suffixes=(first, *_)):
+            calls[_call_of(first)] = None
         case _:
             pass
     for child in tree.children(node):
-        _walk(child, symbols, updated)
+        _walk(child, symbols, updated, calls)
+
+
+def _call_of(suffix: tree.Field | tree.Call | tree.Subscript) -> ParamsCall:
+    match suffix:
+        case tree.Field(name=name):
+            return ParamsCall("get", (name,))
+        case tree.Subscript(index=index):
+            return ParamsCall("get", (_text(index),))
+        case tree.Call(name=name, arguments=arguments):
+            return ParamsCall(name, tuple(map(_text, arguments)))
+
+
+def _text(argument: tree.Node) -> str | None:
+    written = isinstance(argument, tree.Literal) and isinstance(argument.value, str)
+    return argument.value if written else None  # type: ignore[attr-defined]
 
 
 def reads(node: tree.Node, name: str) -> bool:

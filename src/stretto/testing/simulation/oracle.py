@@ -265,9 +265,10 @@ def _as_mode_says(step: AnyStep, end: StepStatus, *, maestro: bool) -> StepStatu
 
 def _without_params(step: AnyStep, *, maestro: bool) -> StepStatus:
     """The end of a step whose parameters have no values. A condition that reads one can not be decided."""
+    end = S.INTERNALLY_FAILED if maestro else S.FATALLY_FAILED
     if any(condition in _ON_VALUES for condition in step.transition.successors.values()):
-        return S.INTERNALLY_FAILED
-    return _as_mode_says(step, S.INTERNALLY_FAILED, maestro=maestro)
+        return end
+    return _as_mode_says(step, end, maestro=maestro)
 
 
 def _first_values(step: AnyStep, values: Mapping[str, Values]) -> Values:
