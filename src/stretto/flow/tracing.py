@@ -58,7 +58,7 @@ def trace_flow(flow: "Flow[..., Any]") -> Traced:
     trace = Trace(flow.id, {*KNOWN_NAMES, *flow.params})
     given = {name: _reference(trace, each) for name, each in flow.params.items()}
     with tracing(trace):
-        result = flow.fn(**given)
+        result = _called(flow, trace, given)
         try:
             returned = _returned(trace, flow, result)
         except TraceError as error:  # the function has ended, so no line of it is being carried out
@@ -66,6 +66,19 @@ def trace_flow(flow: "Flow[..., Any]") -> Traced:
     definition = _definition(flow, trace, returned)
     _check(flow, trace, definition)
     return Traced(definition, returned, tuple(trace.functions), tuple(trace.subflows))
+
+
+def _called(flow: "Flow[..., Any]", trace: Trace, given: dict[str, Ref]) -> Any:
+    """What the function returns. Its first mistake is raised, whatever its own handlers made of it."""
+    try:
+        result = flow.fn(**given)
+    except Exception as error:
+        if trace.mistakes and trace.mistakes[0] is not error:
+            raise trace.mistakes[0] from error
+        raise
+    if trace.mistakes:
+        raise trace.mistakes[0]
+    return result
 
 
 def _reference(trace: Trace, each: Argument) -> Ref:
