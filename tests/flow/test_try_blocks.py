@@ -315,7 +315,8 @@ def tried_again(n: int) -> int:
 
 @workflow
 def tried_again_by_a_helper(n: int) -> int:
-    return forgiving(work)(n)
+    made: int = forgiving(work)(n)
+    return made
 
 
 @workflow
@@ -337,7 +338,7 @@ def swallowed_and_then_another_error(n: int) -> int:
         found = work(n)
     except Exception:  # noqa: BLE001
         clean()
-    return found
+    return found  # type: ignore[possibly-undefined]
 
 
 @workflow
@@ -390,7 +391,7 @@ def formatted(n: int) -> str:
 def misspelt(n: int) -> str:
     with ExitStack() as stack:
         stack.push(Swallowing())
-        work(m=n)
+        work(m=n)  # type: ignore[call-arg]
     return "?"
 
 

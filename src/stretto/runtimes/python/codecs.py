@@ -12,6 +12,7 @@ import importlib
 import math
 import threading
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from stretto.model.errors import InvalidRequest
@@ -82,6 +83,20 @@ def stored(value: Any) -> dict[str, Any] | None:
     """A value as its codec stores it; None if it has none."""
     found = codec_of(type(value))
     return None if found is None else {TAG: [found.name, found.encode(value)]}
+
+
+codec(
+    complex,
+    name="complex",
+    encode=lambda value: [value.real, value.imag],
+    decode=lambda parts: complex(*parts),
+)
+codec(
+    Fraction,
+    name="Fraction",
+    encode=lambda value: [value.numerator, value.denominator],
+    decode=lambda parts: Fraction(*parts),
+)
 
 
 # ---------------------------------------------------------------------------------------------- plain values
