@@ -47,6 +47,7 @@ _HOMES = {
             "StepOutcome",
             "SyncEngine",
             "SyncRun",
+            "UnreadableValue",
         ),
         "stretto.flow.engine",
     ),
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from stretto.flow.engine import StepOutcome as StepOutcome
     from stretto.flow.engine import SyncEngine as SyncEngine
     from stretto.flow.engine import SyncRun as SyncRun
+    from stretto.flow.engine import UnreadableValue as UnreadableValue
     from stretto.runtimes.python.codecs import codec as codec
     from stretto.runtimes.python.context import StepContext as StepContext
     from stretto.runtimes.python.errors import Fatal as Fatal
