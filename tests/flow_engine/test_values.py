@@ -162,3 +162,33 @@ def test_an_integer_that_is_too_large_is_an_error_with_the_way_out() -> None:
             assert "is an integer of more than 4,000 digits: return it as text" in str(result.error)
 
     finish(work())
+
+
+TAGGED = {"$stretto": ["bytes", "AA=="]}
+
+
+@step
+def same(value: Any) -> Any:
+    return value
+
+
+@step(isolation="process")
+def same_elsewhere(value: Any) -> Any:
+    return value
+
+
+@step
+def texts(value: Any) -> dict[str, Any]:
+    return {"$stretto": ["bytes", value["$stretto"][1]]}
+
+
+@workflow
+def tagging(value: Any) -> Any:
+    inner = {"$stretto": [same("bytes"), "AA=="], "other": same(b"x")}
+    return [same(value), same_elsewhere(value), texts(value), same(inner), {"$stretto": same(1)}]
+
+
+def test_data_with_the_key_of_a_tag_travels(url: str) -> None:
+    wanted = [TAGGED, TAGGED, TAGGED, {**TAGGED, "other": b"x"}, {"$stretto": 1}]
+    with Engine(url).sync() as engine:
+        assert engine.run(tagging, value=TAGGED) == wanted

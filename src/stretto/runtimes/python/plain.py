@@ -14,7 +14,8 @@ import msgspec
 from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
 from stretto.model.wire.scalars import MOST_WHOLE, MOST_WHOLE_DIGITS
-from stretto.runtimes.python.codecs import BINARY, KEYS, codec_of, stored, tagged
+from stretto.runtimes.python.codecs import BINARY, KEYS, MARK, codec_of, stored, tagged
+from stretto.sel.text import TAG
 
 _EASY: Final = frozenset(
     {str, bool, int, type(None)}
@@ -67,7 +68,9 @@ def _is_json(value: Any, *, numbers: bool = False) -> bool:
     if kind is list or kind is tuple:
         return _EASY.issuperset(map(type, value)) or all(_is_json(each, numbers=numbers) for each in value)
     if kind is dict:
-        return all(type(key) is str and _is_json(each, numbers=numbers) for key, each in value.items())
+        return not (TAG in value or MARK in value) and all(
+            type(key) is str and _is_json(each, numbers=numbers) for key, each in value.items()
+        )
     if kind is float:
         return numbers or math.isfinite(value)
     return kind in _EASY
@@ -182,6 +185,8 @@ def _wrong_key(key: Any, *, strict: bool) -> str | None:
             return None
         wanted = "texts" if strict else "texts, numbers, flags or None"
         return f"has the key {key!r:.100}, {a_name(type(key).__qualname__)}: keys are {wanted}"
+    if strict and key == TAG:
+        return f"has the key `{TAG}`, which has a meaning of its own in a map: use another one"
     wrong = _wrong_text(key)
     return None if wrong is None else f"has a key that {wrong}"
 
