@@ -27,7 +27,6 @@ from stretto.flow.step_options import (
 )
 from stretto.flow.trace import Trace, Value, current
 from stretto.flow.undoing import undo_step
-from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import RESULT, ParamDefinition
 from stretto.model.step import TypedStep
@@ -36,8 +35,9 @@ from stretto.runtimes.python.function import Argument, Function, function_of
 from stretto.runtimes.python.own_params import FUNCTION, OWN, TYPE, named
 from stretto.runtimes.python.roles import Role
 from stretto.runtimes.python.step_error import StepError
+from stretto.runtimes.python.storable import check_storable
 from stretto.runtimes.python.substeps import params_of
-from stretto.runtimes.python.values import empty, unstorable
+from stretto.runtimes.python.values import empty
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -254,15 +254,10 @@ def _check(made: Function, function: Callable[..., Any]) -> None:
 
 def _check_storable(function: Function) -> None:
     """Refuse annotations that say that a value can not be stored, before anything runs."""
-    asked = [(f"takes `{each.name}` as", each.annotation, False) for each in function.values]
-    for verb, annotation, returned in [*asked, ("returns", function.returns, True)]:
-        wrong = unstorable(annotation, returned=returned)
-        if wrong is not None:
-            raise TraceError(
-                f"`{base_id(function)}` {verb} {a_name(wrong)}, which can not be stored between two steps",
-                f"use plain data, make it in the step, or register a codec: `stretto.codec({wrong}, ...)`",
-                place=place_of(function.call),
-            )
+    try:
+        check_storable(function, base_id(function))
+    except InvalidRequest as error:
+        raise TraceError(error.message, error.hint or "", place=place_of(function.call)) from None
 
 
 def _check_argument(each: Argument, made: Function, place: Place) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from stretto.runtimes.python.plain import Unserialisable, json_text
-from stretto.runtimes.python.values import JSON_TEXT, decode, encode, kind_of, unstorable
+from stretto.runtimes.python.storable import unstorable
+from stretto.runtimes.python.values import JSON_TEXT, decode, encode, kind_of
 
 numpy = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 pandas = pytest.importorskip("pandas", reason="the extra `arrow` is not installed")
