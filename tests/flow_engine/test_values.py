@@ -90,8 +90,8 @@ def opened(lock: threading.Event | None = None) -> None:  # noqa: ARG001
 
 
 @workflow
-def returning() -> Iterator[int]:  # type: ignore[empty-body]
-    make()
+def returning() -> Iterator[int]:
+    return iter([1])
 
 
 @step
@@ -130,7 +130,7 @@ def adds(ctx: StepContext) -> None:
 
 @workflow
 def adding() -> None:
-    adds()
+    adds()  # type: ignore[call-arg]
 
 
 def test_a_step_that_is_added_is_refused_before_its_work(url: str) -> None:

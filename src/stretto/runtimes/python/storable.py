@@ -29,6 +29,7 @@ NO_KEYS: Final = (  # of dictionaries: what has parts, and what only a codec mak
     msgspec.inspect.NamedTupleType,
     msgspec.inspect.CustomType,
 )
+UNKNOWN: Final[frozenset[Any]] = frozenset({collections.abc.Callable})
 ENDLESS: Final = (Iterator, AsyncIterable, Awaitable)
 AS_KEY: Final = "dict[{}, ...]"
 
@@ -104,7 +105,7 @@ def _word(info: msgspec.inspect.Type) -> str:
 def _is_known(cls: type, *, returned: bool) -> bool:
     if cls is object or codec_of(cls) is not None or hasattr(cls, "model_validate"):
         return True
-    if cls is collections.abc.Callable or issubclass(cls, ENDLESS):
+    if cls in UNKNOWN or issubclass(cls, ENDLESS):
         return False
     if issubclass(cls, PurePath) or getattr(cls, "_is_protocol", False) or inspect.isabstract(cls):
         return True
