@@ -209,6 +209,8 @@ def fail(name: str) -> None:  # noqa: C901, PLR0912 - a line for each
             chained(OutOfStock("c", 2), KeyError("k"))
         case "hidden":
             chained(Worded("d"), KeyError("k"), quiet=True)
+        case _:
+            raise NotImplementedError
 
 
 @step

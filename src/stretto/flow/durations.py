@@ -37,7 +37,7 @@ def duration(given: Duration | None, what: str) -> Number | None:
             )
         return given
     seconds = given.total_seconds() if isinstance(given, timedelta) else given
-    if isinstance(seconds, bool) or not 0 < seconds <= MOST:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= MOST:
         raise TraceError(
             f"`{what}` is {given!r}, which is not a valid duration",
             "write seconds above 0 and up to 120 days, or `5 minutes`",

@@ -83,7 +83,8 @@ def _inside(error: BaseException, left: Iterator[int]) -> dict[str, Any] | None:
 def _reduced(error: BaseException) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     """The arguments that make an exception of its class, and the attributes that are set after it."""
     with suppress(Exception):
-        made, args, *rest = error.__reduce__()  # type: ignore[misc]
+        reduced: Any = error.__reduce__()
+        made, args, *rest = reduced
         state = rest[0] if rest else None
         if made is type(error) and isinstance(args, tuple):
             return args, state if isinstance(state, dict) else {}
