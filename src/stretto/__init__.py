@@ -5,6 +5,60 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "INJECTED",
+    "Bound",
+    "Cron",
+    "Engine",
+    "EngineStopped",
+    "Fatal",
+    "Flow",
+    "NotRetryable",
+    "NotYet",
+    "PlatformTrouble",
+    "Run",
+    "RunChange",
+    "RunFailed",
+    "RunResult",
+    "Service",
+    "SignalDependencyDefinition",
+    "SignalOperator",
+    "SignalOutputDefinition",
+    "SignalParamValue",
+    "SignalTrigger",
+    "SignalTriggerEntry",
+    "StepContext",
+    "StepError",
+    "StepFunction",
+    "StepOutcome",
+    "SyncEngine",
+    "SyncRun",
+    "Tag",
+    "TraceError",
+    "UnreadableValue",
+    "Veto",
+    "WorkerLimits",
+    "WorkflowBuilder",
+    "codec",
+    "collect",
+    "each",
+    "either",
+    "foreach",
+    "loop_while",
+    "on_failure",
+    "otherwise",
+    "service",
+    "size",
+    "sleep",
+    "step",
+    "subworkflow",
+    "switch",
+    "text",
+    "wait",
+    "when",
+    "workflow",
+]
+
 # Name -> the module that has it. They are imported when somebody asks, so that `stretto --help` stays fast.
 _HOMES = {
     **dict.fromkeys(
@@ -47,9 +101,15 @@ _HOMES = {
             "StepOutcome",
             "SyncEngine",
             "SyncRun",
+            "UnreadableValue",
         ),
         "stretto.flow.engine",
     ),
+    **dict.fromkeys(
+        ("SignalOperator", "SignalParamValue", "SignalTrigger", "SignalTriggerEntry"), "stretto.model.trigger"
+    ),
+    **dict.fromkeys(("SignalDependencyDefinition", "SignalOutputDefinition"), "stretto.model.signal"),
+    "Tag": "stretto.model.tag",
     "WorkerLimits": "stretto.runtimes.workers.limits",
     "StepContext": "stretto.runtimes.python.context",
     "codec": "stretto.runtimes.python.codecs",
@@ -93,6 +153,14 @@ if TYPE_CHECKING:
     from stretto.flow.engine import StepOutcome as StepOutcome
     from stretto.flow.engine import SyncEngine as SyncEngine
     from stretto.flow.engine import SyncRun as SyncRun
+    from stretto.flow.engine import UnreadableValue as UnreadableValue
+    from stretto.model.signal import SignalDependencyDefinition as SignalDependencyDefinition
+    from stretto.model.signal import SignalOutputDefinition as SignalOutputDefinition
+    from stretto.model.tag import Tag as Tag
+    from stretto.model.trigger import SignalOperator as SignalOperator
+    from stretto.model.trigger import SignalParamValue as SignalParamValue
+    from stretto.model.trigger import SignalTrigger as SignalTrigger
+    from stretto.model.trigger import SignalTriggerEntry as SignalTriggerEntry
     from stretto.runtimes.python.codecs import codec as codec
     from stretto.runtimes.python.context import StepContext as StepContext
     from stretto.runtimes.python.errors import Fatal as Fatal

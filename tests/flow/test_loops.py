@@ -1,5 +1,6 @@
 """Loops: over lists, in each other, and as long as a condition holds."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,6 +120,43 @@ def test_a_map_goes_through_what_is_known() -> None:
         ["w", "ww"],
         ["a-b", "c"],
     ]
+
+
+@step
+def shift(n: int, all: list[int]) -> int:  # noqa: A002 - each call gets the whole list
+    return n + sum(all)
+
+
+@workflow
+def twice(a: int, b: int) -> int:
+    return double(add(a, b))
+
+
+def numbers(*given: int) -> Iterator[int]:
+    yield from given
+
+
+@workflow
+def over_iterators() -> list[Any]:
+    with foreach(numbers(1, 2)) as number:
+        found = double(number)
+    return [
+        add.map(numbers(1, 2), [3, 4]),
+        add.map([1, 2], numbers(3, 4)),
+        add.map(each(numbers(1, 2)), b=each(numbers(3, 4))),
+        add.map(a=map(int, "12"), b=iter(range(3, 5))),
+        twice.map(numbers(1, 2), [3, 4]),
+        shift.map([1, 2], numbers(10, 20)),
+        double.map(numbers(1, 2)),
+        collect(found),
+    ]
+
+
+def test_iterators_are_gone_through_once() -> None:
+    sums = [4, 6]
+    assert play(over_iterators).value == [sums, sums, sums, sums, [8, 12], [31, 32], [2, 4], [2, 4]]
+    assert add.map(numbers(1, 2), [3, 4]) == sums
+    assert shift.map([1, 2], numbers(10, 20)) == [31, 32]
 
 
 @workflow

@@ -3,8 +3,10 @@
 # mypy: disable-error-code="attr-defined"
 
 import contextlib
+import functools
 import linecache
-from contextlib import nullcontext, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +134,7 @@ def suppressed_by_another_name(n: int) -> None:
 @pytest.mark.parametrize(
     ("flow", "said"),
     [
-        (caught, f"test_try_blocks.py:32: `work` {EXCEPT}"),
+        (caught, f"test_try_blocks.py:34: `work` {EXCEPT}"),
         (caught_in_a_comprehension, f"`work` {EXCEPT}"),
         (caught_in_a_loop, f"`work_map` {EXCEPT}"),
         (caught_deeper, f"`ask` {EXCEPT}"),
@@ -203,10 +205,238 @@ def test_whoever_traces_may_catch_what_is_wrong() -> None:
         pytest.fail("it is not in the workflow")
 
 
-def test_a_source_that_is_not_python_any_more_says_nothing() -> None:
-    name = "<changed source>"
-    text = "def changed(n):\n    try:\n        work(n)\n    except ValueError: pass\n"
-    variables: dict[str, Any] = {"work": work, "__name__": "changed"}
-    exec(compile(text, name, "exec"), variables)  # noqa: S102 - a file that changes after its import
-    linecache.cache[name] = (1, None, ["try: (\n"], name)
-    assert workflow(variables["changed"]).definition.workflow.steps[0].id == "work"
+# ------------------------------------------------------------------------------------------- without a source
+CHANGED = """
+def caught(n):
+    try:
+        return work(n)
+    except ValueError:
+        pass
+
+def caught_deeper(n):
+    try:
+        with nullcontext(), nullcontext():
+            for each in (1, 2):
+                work(each)
+    finally:
+        n = 0
+
+def beside(n):
+    try:
+        n = 1
+    except ValueError as error:
+        n = 2
+    else:
+        with nullcontext():
+            work(n)
+    return [work(each) for each in (1, 2)]
+
+def handling(n):
+    try:
+        raise ValueError
+    except ValueError as error:
+        work(n)
+"""
+
+
+@pytest.mark.parametrize(
+    "lines", [[], ["try: (\n"], ["def other(): ...\n"]], ids=["none", "no-python", "other"]
+)
+@pytest.mark.parametrize(
+    ("name", "refused"), [("caught", True), ("caught_deeper", True), ("beside", False), ("handling", False)]
+)
+def test_without_its_source_the_compiled_code_says_where_a_try_is(
+    name: str, refused: bool, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = "<changed source>"
+    variables: dict[str, Any] = {"work": work, "nullcontext": nullcontext, "__name__": "changed"}
+    exec(compile(CHANGED, file, "exec"), variables)  # noqa: S102 - a file that changes after its import
+    monkeypatch.setitem(linecache.cache, file, (1, None, lines, file))
+    made = workflow(variables[name])
+    if refused:
+        with pytest.raises(
+            TraceError, match="`work` is called in a `try`, which is over before the step runs"
+        ):
+            _ = made.definition
+    else:
+        assert made.definition.workflow.steps
+
+
+# ----------------------------------------------------------------------- handlers that swallow what is said
+def forgiving(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(n: int) -> Any:
+        for _ in range(3):
+            try:
+                return function(n)
+            except Exception:  # noqa: BLE001, S112
+                continue
+        return None
+
+    return called
+
+
+class Swallowing:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> bool:
+        return True
+
+
+@workflow
+def swallowed(n: int) -> int:
+    try:
+        return work(n)
+    except Exception:  # noqa: BLE001
+        return work(n + 1)
+
+
+@workflow
+def swallowed_with_all_others(n: int) -> int:
+    try:
+        return work(n)
+    except BaseException:  # noqa: BLE001
+        return 0
+
+
+@workflow
+def returned_over(n: int) -> int:
+    try:
+        work(n)
+    finally:
+        return 5  # noqa: B012
+
+
+@workflow
+@forgiving
+def tried_again(n: int) -> int:
+    return work(n)
+
+
+@workflow
+def tried_again_by_a_helper(n: int) -> int:
+    made: int = forgiving(work)(n)
+    return made
+
+
+@workflow
+def swallowed_by_suppress(n: int) -> None:
+    with suppress(Exception):
+        work(n)
+
+
+@workflow
+def swallowed_by_a_suppress_made_before(n: int) -> None:
+    manager = suppress(ValueError)
+    with manager:
+        work(n)
+
+
+@workflow
+def swallowed_and_then_another_error(n: int) -> int:
+    try:
+        found = work(n)
+    except Exception:  # noqa: BLE001
+        clean()
+    return found  # type: ignore[possibly-undefined]
+
+
+@workflow
+def cleaned_after_another_branch(n: int) -> None:
+    try:
+        n = 1
+    except ValueError:
+        pass
+    else:
+        work(n)
+    finally:
+        n = 2
+
+
+@workflow
+def cleaned_after_a_handler(n: int) -> None:
+    try:
+        raise ValueError
+    except ValueError:
+        work(n)
+    finally:
+        n = 2
+
+
+@workflow
+def branching_in_a_swallowing_manager(n: int) -> None:
+    with Swallowing():
+        if work(n) > 3:
+            clean()
+
+
+@workflow
+def branching_in_a_stack(n: int) -> None:
+    with ExitStack() as stack:
+        stack.enter_context(suppress(Exception))
+        for _ in work(n):
+            clean()
+
+
+@workflow
+def formatted(n: int) -> str:
+    found = work(n)
+    try:
+        return f"{found}"
+    except Exception:  # noqa: BLE001
+        return "?"
+
+
+@workflow
+def misspelt(n: int) -> str:
+    with ExitStack() as stack:
+        stack.push(Swallowing())
+        work(m=n)  # type: ignore[call-arg]
+    return "?"
+
+
+@workflow
+def wrong_inside(n: int) -> None:
+    for _ in work(n):
+        clean()
+
+
+@workflow
+def around_a_wrong_workflow(n: int) -> None:
+    with Swallowing():
+        wrong_inside(n)
+
+
+@pytest.mark.parametrize(
+    ("flow", "said"),
+    [
+        (swallowed, EXCEPT),
+        (swallowed_with_all_others, EXCEPT),
+        (returned_over, FINALLY),
+        (tried_again, EXCEPT),
+        (tried_again_by_a_helper, EXCEPT),
+        (swallowed_by_suppress, SUPPRESS),
+        (swallowed_by_a_suppress_made_before, SUPPRESS),
+        (swallowed_and_then_another_error, EXCEPT),
+        (cleaned_after_another_branch, FINALLY),
+        (cleaned_after_a_handler, FINALLY),
+        (branching_in_a_swallowing_manager, "Python can not branch on it"),
+        (branching_in_a_stack, "its elements can not be gone through"),
+        (formatted, "is not known while the workflow is traced"),
+        (misspelt, "`work` has no argument `m`"),
+        (around_a_wrong_workflow, "its elements can not be gone through"),
+    ],
+    ids=lambda each: each.id if isinstance(each, Flow) else "",
+)
+def test_what_is_wrong_is_said_whoever_swallows_it(flow: Flow[..., Any], said: str) -> None:
+    for _ in range(2):
+        with pytest.raises(TraceError, match=said):
+            _ = flow.definition
+
+
+def test_a_mistake_in_one_workflow_is_not_held_against_another() -> None:
+    with pytest.raises(TraceError):
+        _ = swallowed.definition
+    with suppress(TraceError):
+        _ = Flow(misspelt.fn, {"id": "again"}).definition
+    assert made_in_a_try.definition.workflow.steps[0].id == "work"

@@ -29,6 +29,17 @@ def rounds() -> None:
         wait(id="check")
 
 
+@workflow(run_strategy="parallel")
+def releases() -> None:
+    with foreach([1, 2]):
+        release()
+
+
+@workflow(run_strategy="parallel")
+def quarter() -> None:
+    releases()
+
+
 async def asked(engine: Engine, count: int, **wanted: Any) -> list[Any]:
     while len(found := await engine.approvals(**wanted)) < count:  # noqa: ASYNC110 - nobody tells of it
         await asyncio.sleep(0.01)
@@ -74,6 +85,26 @@ def test_open_questions_are_listed_and_answered(url: str) -> None:
                 assert each.workflow == "rounds"
                 await each.run.answer(each.step)
             assert (await looped.wait(30)).succeeded
+
+    finish(work())
+
+
+def test_questions_of_subworkflows_are_among_those_of_their_parents(url: str) -> None:
+    async def work() -> None:
+        async with Engine(url) as engine:
+            run = await engine.submit(quarter)
+            other = await engine.submit(rounds)
+            await asked(engine, 4)
+            for each in (quarter, releases, "release"):
+                assert [one.workflow for one in await engine.approvals(each)] == ["release"] * 2
+            assert len(await engine.approvals(quarter, assignee="ann", limit=1)) == 1
+            assert await engine.approvals(quarter, assignee="bob") == []
+            assert len(await engine.approvals(rounds, limit=2)) == 2
+            for one in await engine.approvals(quarter):
+                await one.run.answer(one.step, result=1)
+            assert (await run.wait(30)).succeeded
+            assert await engine.approvals(quarter) == []
+            await other.kill()
 
     finish(work())
 

@@ -75,6 +75,8 @@ def test_a_program_without_a_loop_runs_a_step() -> None:
         ),
         (plain, {"number": 1}, "`plain` is a plain function, and no workflow"),
         (Shop().close, {}, "`close` is a plain function, and no workflow"),
+        (lambda: 1, {}, "write `@workflow` above a `def` if it calls steps"),
+        (print, {}, "or `@step` to run it by itself"),
         (42, {}, "an `int` is not a workflow"),
     ],
 )
@@ -82,6 +84,8 @@ def test_what_can_not_be_run(given: object, values: dict[str, object], said: str
     with Engine("memory").sync() as engine, pytest.raises(InvalidRequest) as refused:
         engine.run(given, **values)  # type: ignore[call-overload]
     assert said in refused.value.message
+    if " is a plain function" in said:
+        assert f"; {refused.value.hint}" in refused.value.message
     if given is plain:
         assert refused.value.hint == (
             "write `@workflow` above `def plain` if it calls steps, or `@step` to run it by itself"

@@ -2,13 +2,15 @@
 
 import math
 import threading
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from tests.flow_engine.flows import finish
 
-from stretto import codec
+from stretto import RunFailed, StepContext, codec
 from stretto.flow.engine import Engine
 from stretto.flow.errors import TraceError
 from stretto.flow.steps import step
@@ -82,6 +84,68 @@ def opening() -> None:
     opens(None)  # type: ignore[arg-type]
 
 
+@workflow
+def opened(lock: threading.Event | None = None) -> None:  # noqa: ARG001
+    make()
+
+
+@workflow
+def returning() -> Iterator[int]:
+    return iter([1])
+
+
+@step
+def numbers() -> Callable[[int], int]:
+    return abs
+
+
+@workflow
+def calling() -> None:
+    numbers()
+
+
+@step
+def by_pair(n: int) -> dict[tuple[int, int], str]:
+    return {(n, n): "a"}
+
+
+@workflow
+def paired() -> None:
+    by_pair.map([1])
+
+
+WORK: list[str] = []
+
+
+@step
+def works() -> Iterator[int]:
+    WORK.append("done")
+    return iter([1])
+
+
+@step
+def adds(ctx: StepContext) -> None:
+    ctx.add(works, {})
+
+
+@workflow
+def adding() -> None:
+    adds()  # type: ignore[call-arg]
+
+
+def test_a_step_that_is_added_is_refused_before_its_work(url: str) -> None:
+    with Engine(url).sync() as engine, pytest.raises(RunFailed) as failed:
+        engine.run(adding)
+    assert "returns an `Iterator`, which can not be stored between two steps" in str(failed.value)
+    assert WORK == []
+
+
+def test_fractions_and_complex_numbers_travel(url: str) -> None:
+    with Engine(url).sync() as engine:
+        value = [Fraction(1, 3), 1 + 2j, {2: Fraction(-1, 2**70)}]
+        assert engine.run(tagging, value={"$stretto": ["", value]})[:2] == [{"$stretto": ["", value]}] * 2
+
+
 def test_values_travel(url: str) -> None:
     async def work() -> None:
         async with Engine(url) as engine:
@@ -99,6 +163,10 @@ def test_values_travel(url: str) -> None:
     ("flow", "said"),
     [
         (locked, "`locks` returns an `Event`, which can not be stored between two steps"),
+        (opened, "the workflow `opened` takes `lock` as an `Event`, which can not be stored"),
+        (returning, "the workflow `returning` returns an `Iterator`, which can not be stored"),
+        (calling, "`numbers` returns a `Callable`, which can not be stored between two steps; use plain"),
+        (paired, r"`by_pair` returns a `dict\[tuple, ...\]`, .*; use texts, numbers or flags as keys"),
         (opening, "`opens` takes `lock` as an `Event`, which can not be stored between two steps"),
     ],
 )
@@ -162,3 +230,33 @@ def test_an_integer_that_is_too_large_is_an_error_with_the_way_out() -> None:
             assert "is an integer of more than 4,000 digits: return it as text" in str(result.error)
 
     finish(work())
+
+
+TAGGED = {"$stretto": ["bytes", "AA=="]}
+
+
+@step
+def same(value: Any) -> Any:
+    return value
+
+
+@step(isolation="process")
+def same_elsewhere(value: Any) -> Any:
+    return value
+
+
+@step
+def texts(value: Any) -> dict[str, Any]:
+    return {"$stretto": ["bytes", value["$stretto"][1]]}
+
+
+@workflow
+def tagging(value: Any) -> Any:
+    inner = {"$stretto": [same("bytes"), "AA=="], "other": same(b"x")}
+    return [same(value), same_elsewhere(value), texts(value), same(inner), {"$stretto": same(1)}]
+
+
+def test_data_with_the_key_of_a_tag_travels(url: str) -> None:
+    wanted = [TAGGED, TAGGED, TAGGED, {**TAGGED, "other": b"x"}, {"$stretto": 1}]
+    with Engine(url).sync() as engine:
+        assert engine.run(tagging, value=TAGGED) == wanted

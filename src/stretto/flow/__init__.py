@@ -20,13 +20,23 @@ from stretto.flow.waits import sleep, wait
 from stretto.flow.whiles import loop_while
 from stretto.flow.workflow import Bound, Flow, workflow
 from stretto.flow.workflow_options import Cron
+from stretto.model.signal import SignalDependencyDefinition, SignalOutputDefinition
+from stretto.model.tag import Tag
+from stretto.model.trigger import SignalOperator, SignalParamValue, SignalTrigger, SignalTriggerEntry
 
 __all__ = [
     "Bound",
     "Cron",
     "Flow",
     "Returned",
+    "SignalDependencyDefinition",
+    "SignalOperator",
+    "SignalOutputDefinition",
+    "SignalParamValue",
+    "SignalTrigger",
+    "SignalTriggerEntry",
     "StepFunction",
+    "Tag",
     "TraceError",
     "WorkflowBuilder",
     "collect",

@@ -16,6 +16,7 @@ from stretto.model.param import ParamType
 from stretto.runtimes.python.kinds import element_of, members_of
 from stretto.runtimes.python.step_error import StepError
 from stretto.runtimes.python.values import JSON_TEXT, JSON_TEXTS, Kind, json_text, literal
+from stretto.sel.text import TAG
 
 P = ParamType
 SCALARS: Final = frozenset({P.STRING, P.LONG, P.DOUBLE, P.BOOLEAN})
@@ -190,4 +191,13 @@ def json_expression(trace: Trace, given: Any, what: str) -> Expression:
         if not isinstance(name, str):
             raise TraceError(f"a key of `{what}` is {a_name(type(name).__name__)}", "use texts as keys")
         parts += [name, json_expression(trace, member, f'{what}["{name}"]')]
-    return call("Json.object", *parts)
+    return _tagged(parts) if TAG in members else call("Json.object", *parts)
+
+
+def _tagged(parts: list[Expression | str]) -> Expression:
+    """A dictionary that must not be taken for a value with a codec, as `codecs.tagged` stores it."""
+    pairs = [
+        call("Json.array", call("Json.text", name), value)
+        for name, value in zip(parts[::2], parts[1::2], strict=True)
+    ]
+    return call("Json.object", TAG, call("Json.array", '"map"', call("Json.array", *pairs)))

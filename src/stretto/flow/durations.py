@@ -36,8 +36,8 @@ def duration(given: Duration | None, what: str) -> Number | None:
                 f"`{what}` is `{given}`, which is not a valid duration", "write seconds, or `5 minutes`"
             )
         return given
-    seconds = given.total_seconds() if isinstance(given, timedelta) else given
-    if isinstance(seconds, bool) or not 0 < seconds <= MOST:
+    seconds: object = given.total_seconds() if isinstance(given, timedelta) else given
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= MOST:
         raise TraceError(
             f"`{what}` is {given!r}, which is not a valid duration",
             "write seconds above 0 and up to 120 days, or `5 minutes`",

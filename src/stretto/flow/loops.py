@@ -33,6 +33,8 @@ def open_foreach(
     trace: Trace, name: str, items: Any, place: Place, *, element: Any = None, **fields: Any
 ) -> tuple[LoopNode, Ref]:
     """A foreach in the workflow that is traced, and its item. `element`: what items are annotated with."""
+    if isinstance(items, Iterator):  # it can be gone through only once
+        items = list(items)
     kind, annotation = _kind_of_items(items, element)
     loop = LoopNode(trace.step_id(name, place), trace.region, ForeachStep, place)
     item = trace.name(fields.pop("item", "item"))

@@ -1,6 +1,6 @@
 """`.map(...)`: a step or a workflow, once for each element of a list, or of several lists side by side."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stretto.flow.calls import base_id, bind
@@ -41,7 +41,7 @@ def map_step(
     """A foreach with the step in it, and what its iterations leave."""
     options = _options(kwargs)
     function = step.function
-    given = bind(function, args, kwargs)
+    given = _counted(bind(function, args, kwargs))
     asked = Mapped(base_id(function), {each.name: each for each in function.values}, given, len(args))
     name = f"{step.options.id or base_id(function)}_map"
     return _looped(trace, name, asked, place, options, lambda values: step.traced(trace, (), values, place))
@@ -51,7 +51,7 @@ def map_flow(flow: "Flow[..., Any]", args: tuple[Any, ...], kwargs: dict[str, An
     """A foreach in which a workflow runs, and what they return."""
     trace = required("map")
     options = _options(kwargs)
-    asked = Mapped(flow.id, flow.params, flow.bound(args, kwargs), len(args))
+    asked = Mapped(flow.id, flow.params, _counted(flow.bound(args, kwargs)), len(args))
     return _looped(
         trace,
         f"{flow.id}_map",
@@ -65,12 +65,23 @@ def map_flow(flow: "Flow[..., Any]", args: tuple[Any, ...], kwargs: dict[str, An
 def map_plainly(step: "StepFunction[..., Any]", args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The same as plain calls, one after the other."""
     returns_errors = _options(kwargs)[ERRORS] is not None
-    given = bind(step.function, args, kwargs)
+    given = _counted(bind(step.function, args, kwargs))
     known = {each.name: each for each in step.function.values}
     lists = Mapped(base_id(step.function), known, given, len(args)).lists()
     rows = _rows(lists)
     calls = [{**given, **dict(zip(lists, row, strict=True))} for row in rows]
     return [_outcome(step, each) if returns_errors else step(**each) for each in calls]
+
+
+def _counted(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments in which what can be gone through only once is a list."""
+
+    def counted(value: Any) -> Any:
+        if isinstance(value, Each):
+            return Each(counted(value.items))
+        return list(value) if isinstance(value, Iterator) else value
+
+    return {name: counted(value) for name, value in given.items()}
 
 
 def _outcome(step: "StepFunction[..., Any]", given: dict[str, Any]) -> Any:

@@ -127,7 +127,7 @@ def _factor(given: float | str | None) -> int | None:
     """What each delay is multiplied by to give the next."""
     if given is None or given == "exponential":
         return None
-    if isinstance(given, str) or given != int(given) or given < 1:
+    if isinstance(given, bool) or not isinstance(given, int | float) or given != int(given) or given < 1:
         raise TraceError(
             f"`backoff` is {given!r}", "write `fixed`, `exponential`, or a whole number to multiply by"
         )

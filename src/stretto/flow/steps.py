@@ -2,11 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from functools import partial, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from typing import Any, Final, Generic, Literal, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from stretto.definition.durations import duration_millis
-from stretto.flow import plain_calls
+from stretto.flow import option_types, plain_calls
 from stretto.flow.calls import base_id, bind, own_kind, result_kind
 from stretto.flow.convert import refuse_errors, setting
 from stretto.flow.durations import duration
@@ -14,6 +14,7 @@ from stretto.flow.errors import TraceError
 from stretto.flow.leaves import Output
 from stretto.flow.mapping import map_plainly, map_step
 from stretto.flow.nodes import Level, Node, Settings
+from stretto.flow.option_types import check_types
 from stretto.flow.order import node_of, wait_for
 from stretto.flow.places import Place, here, place_of
 from stretto.flow.refs import NoResult, Ref
@@ -27,7 +28,6 @@ from stretto.flow.step_options import (
 )
 from stretto.flow.trace import Trace, Value, current
 from stretto.flow.undoing import undo_step
-from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import RESULT, ParamDefinition
 from stretto.model.step import TypedStep
@@ -36,8 +36,9 @@ from stretto.runtimes.python.function import Argument, Function, function_of
 from stretto.runtimes.python.own_params import FUNCTION, OWN, TYPE, named
 from stretto.runtimes.python.roles import Role
 from stretto.runtimes.python.step_error import StepError
+from stretto.runtimes.python.storable import check_storable
 from stretto.runtimes.python.substeps import params_of
-from stretto.runtimes.python.values import empty, unstorable
+from stretto.runtimes.python.values import empty
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -103,6 +104,7 @@ class StepFunction(Generic[P, T]):
                     f"write it in `@step({key}=...)`",
                 )
         refuse_unknown(options, OF_A_STEP, f"the step `{self.function.qualname}`")
+        check_types(options, option_types.OF_A_STEP)
         made = self.options.changed(options)
         return StepFunction(self.function, made, self.compensate, self._waits)
 
@@ -188,6 +190,7 @@ def step(**options: Unpack[FunctionKeywords]) -> Decorator: ...
 def step(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a function the work of a step: `@step`, or `@step(retries=2, timeout="5 minutes")`."""
     refuse_unknown(options, (*OF_A_STEP, *OF_A_FUNCTION), "`@step`")
+    check_types(options, option_types.OF_A_STEP, never_none=["tolerance"])
     if function is None:
         return partial(_step, options)
     return _step(options, function)
@@ -196,6 +199,7 @@ def step(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 def _step(options: dict[str, Any], function: Callable[..., Any]) -> StepFunction[..., Any]:
     if isinstance(function, StepFunction):
         raise TraceError(f"`{function.function.qualname}` is a step already", "write one `@step`")
+    refuse_descriptor(function, "`@step`")
     if inspect.ismethod(function) and "name" not in options:
         raise TraceError(
             f"`{function.__qualname__}` is a method of an object, which is gone after a restart",
@@ -217,6 +221,17 @@ def _step(options: dict[str, Any], function: Callable[..., Any]) -> StepFunction
     return StepFunction(made, own, undo_of(options.get("compensate")))
 
 
+def refuse_descriptor(function: Any, decorator: str) -> None:
+    """Refuse what is a function only in its class."""
+    if isinstance(function, classmethod | property | cached_property):
+        wrapped = next(filter(None, (getattr(function, each, None) for each in ("__func__", "fget", "func"))))
+        raise TraceError(
+            f"`{wrapped.__qualname__}` is a `{type(function).__name__}`, which belongs to a class",
+            f"write a function outside of the class, with {decorator} above it",
+            place=place_of(wrapped),
+        )
+
+
 def undo_of(given: Any) -> "StepFunction[..., Any] | None":
     if given is None or isinstance(given, StepFunction):
         return given
@@ -233,8 +248,8 @@ def seconds(given: Any, what: str) -> float:
 
 def _check(made: Function, function: Callable[..., Any]) -> None:
     place = place_of(function)
-    first = next(iter(inspect.signature(function).parameters), "")
-    if first in {"self", "cls"} and "." in made.qualname.rpartition("<locals>.")[2]:
+    first = method_argument(function)
+    if first:
         raise TraceError(
             f"`{made.qualname}` is a method, and a step has no object to call it on",
             f"write a function, or `@staticmethod` below `@step`, with what it needs instead of `{first}`",
@@ -252,17 +267,19 @@ def _check(made: Function, function: Callable[..., Any]) -> None:
             )
 
 
+def method_argument(function: Callable[..., Any]) -> str:
+    """`self` or `cls`, if a function is a method; else nothing."""
+    first = next(iter(inspect.signature(function).parameters), "")
+    qualname = str(getattr(inspect.unwrap(function), "__qualname__", ""))
+    return first if first in {"self", "cls"} and "." in qualname.rpartition("<locals>.")[2] else ""
+
+
 def _check_storable(function: Function) -> None:
     """Refuse annotations that say that a value can not be stored, before anything runs."""
-    asked = [(f"takes `{each.name}` as", each.annotation, False) for each in function.values]
-    for verb, annotation, returned in [*asked, ("returns", function.returns, True)]:
-        wrong = unstorable(annotation, returned=returned)
-        if wrong is not None:
-            raise TraceError(
-                f"`{base_id(function)}` {verb} {a_name(wrong)}, which can not be stored between two steps",
-                f"use plain data, make it in the step, or register a codec: `stretto.codec({wrong}, ...)`",
-                place=place_of(function.call),
-            )
+    try:
+        check_storable(function, base_id(function))
+    except InvalidRequest as error:
+        raise TraceError(error.message, error.hint or "", place=place_of(function.call)) from None
 
 
 def _check_argument(each: Argument, made: Function, place: Place) -> None:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from stretto.flow.errors import TraceError
+from stretto.flow.errors import MISTAKES, TraceError
 from stretto.flow.expressions import Expression, Leaf
 from stretto.flow.leaves import LoopValue
 from stretto.flow.nodes import Level, Node, Region
@@ -49,6 +49,7 @@ class Trace:
         self._same_ids: dict[str, int] = {}
         self._same_names: dict[str, int] = {}
         self._try_blocks: Blocks = {}
+        self.mistakes: list[TraceError] = []
         self.top = Level()
         self.region: Region = self.top.root
 
@@ -160,9 +161,13 @@ def required(what: str) -> Trace:
 
 @contextmanager
 def tracing(trace: Trace) -> Iterator[None]:
-    """Calls of steps are gathered in a trace meanwhile."""
-    token = _CURRENT.set(trace)
+    """Calls of steps are gathered in a trace meanwhile, and so are mistakes."""
+    around = MISTAKES.get()
+    token, found = _CURRENT.set(trace), MISTAKES.set(trace.mistakes)
     try:
         yield
     finally:
         _CURRENT.reset(token)
+        MISTAKES.reset(found)
+        if around is not None:  # the workflow that runs this one has them, too
+            around += trace.mistakes

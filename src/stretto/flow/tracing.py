@@ -14,6 +14,7 @@ from stretto.flow.nodes import Level, LoopNode, Node, idle
 from stretto.flow.places import Place, end_of
 from stretto.flow.refs import NoResult, Ref
 from stretto.flow.trace import Trace, Value, tracing
+from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import RESULT, ParamDefinition
 from stretto.model.problem import Problem, keys_in
@@ -22,6 +23,7 @@ from stretto.model.workflow import Definition, Semantics, Workflow
 from stretto.params import RESERVED_NAMES, STEP_DEFAULTS, WORKFLOW_DEFAULTS
 from stretto.runtimes.python.annotations import annotations_of
 from stretto.runtimes.python.function import Argument, Function
+from stretto.runtimes.python.storable import unstorable, way_out
 from stretto.runtimes.python.values import JSON_TEXT, Kind, kind_of, literal
 
 if TYPE_CHECKING:
@@ -56,9 +58,10 @@ class Traced:
 def trace_flow(flow: "Flow[..., Any]") -> Traced:
     """Call the function with references, and make a definition of what it did."""
     trace = Trace(flow.id, {*KNOWN_NAMES, *flow.params})
+    _check_storable(flow)
     given = {name: _reference(trace, each) for name, each in flow.params.items()}
     with tracing(trace):
-        result = flow.fn(**given)
+        result = _called(flow, trace, given)
         try:
             returned = _returned(trace, flow, result)
         except TraceError as error:  # the function has ended, so no line of it is being carried out
@@ -66,6 +69,30 @@ def trace_flow(flow: "Flow[..., Any]") -> Traced:
     definition = _definition(flow, trace, returned)
     _check(flow, trace, definition)
     return Traced(definition, returned, tuple(trace.functions), tuple(trace.subflows))
+
+
+def _check_storable(flow: "Flow[..., Any]") -> None:
+    """As of steps: a value that nobody can give, or read, is refused before anything runs."""
+    asked = [(f"takes `{each.name}` as", each.annotation, False) for each in flow.params.values()]
+    returned = annotations_of(flow.fn).get("return", Any)
+    for verb, annotation, is_returned in [*asked, ("returns", returned, True)]:
+        wrong = unstorable(annotation, returned=is_returned)
+        if wrong is not None:
+            what = f"the workflow `{flow.id}` {verb} {a_name(wrong)}, which can not be stored"
+            raise TraceError(what, way_out(wrong), place=flow.place)
+
+
+def _called(flow: "Flow[..., Any]", trace: Trace, given: dict[str, Ref]) -> Any:
+    """What the function returns. Its first mistake is raised, whatever its own handlers made of it."""
+    try:
+        result = flow.fn(**given)
+    except Exception as error:
+        if trace.mistakes and trace.mistakes[0] is not error:
+            raise trace.mistakes[0] from error
+        raise
+    if trace.mistakes:
+        raise trace.mistakes[0]
+    return result
 
 
 def _reference(trace: Trace, each: Argument) -> Ref:

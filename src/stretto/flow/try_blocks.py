@@ -1,12 +1,13 @@
 """`try` around calls of steps: refused, because a workflow function is called before any of its steps runs.
 
 What a step raises in a run reaches no `except` of the workflow function, and its `finally` is over by then.
-The source says which lines stand in such a block; where there is no source, as at some prompts, nothing is
-refused.
+The source says which lines stand in such a block. Where there is none, as at some prompts, or where it has
+changed since, the table of handlers in the compiled code says it, without telling the kinds of blocks apart.
 """
 
 import ast
 import contextlib
+import dis
 import linecache
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -36,6 +37,10 @@ SUPPRESS: Final = Problem(
     "`{}` is called in `with suppress(...)`, which is over before the step runs",
     "write `@step(failure_mode='IGNORE_FAILURE')`, or `with on_failure(x):`",
 )
+COMPILED: Final = Problem(
+    "`{}` is called in a `try`, which is over before the step runs: it never sees what the step raises",
+    EXCEPT.way_out,
+)
 TRACER: Final = "stretto.flow.tracing"  # above this, nothing belongs to the workflow that is traced
 
 
@@ -45,10 +50,10 @@ class Block(NamedTuple):
     first: int
     last: int
     problem: Problem
-    manager: tuple[str, ...] = ()  # of a `with`: the dotted name that is called
+    manager: tuple[str, ...] = ()  # of a `with`: the dotted name that is called, or that has the manager
 
 
-Blocks = dict[int, tuple[CodeType, tuple[Block, ...]]]  # by the identity of a function's code
+Blocks = dict[int, tuple[CodeType, tuple[Block, ...] | None]]  # by the identity of a function's code
 
 
 def refuse_try(step_id: str, frame: FrameType | None, known: Blocks) -> None:
@@ -57,12 +62,21 @@ def refuse_try(step_id: str, frame: FrameType | None, known: Blocks) -> None:
         code = frame.f_code
         if id(code) not in known:
             passed_over = is_ours(str(frame.f_globals.get("__name__", "")))
-            known[id(code)] = code, () if passed_over else tuple(_blocks(code))
-        for block in known[id(code)][1]:
-            if block.first <= frame.f_lineno <= block.last and _is_meant(block, frame):
-                place = Place(code.co_filename, frame.f_lineno)
-                raise TraceError(block.problem.what.format(step_id), block.problem.way_out, place=place)
+            known[id(code)] = code, () if passed_over else _blocks(code)
+        problem = _problem(frame, known[id(code)][1])
+        if problem is not None:
+            place = Place(code.co_filename, frame.f_lineno)
+            raise TraceError(problem.what.format(step_id), problem.way_out, place=place)
         frame = frame.f_back
+
+
+def _problem(frame: FrameType, blocks: tuple[Block, ...] | None) -> Problem | None:
+    if blocks is None:
+        return COMPILED if _is_handled(frame.f_code, frame.f_lasti) else None
+    for block in blocks:
+        if block.first <= frame.f_lineno <= block.last and _is_meant(block, frame):
+            return block.problem
+    return None
 
 
 def _is_meant(block: Block, frame: FrameType) -> bool:
@@ -72,21 +86,44 @@ def _is_meant(block: Block, frame: FrameType) -> bool:
     found: Any = frame.f_locals.get(name, frame.f_globals.get(name))
     for each in rest:
         found = getattr(found, each, None)
-    return found is contextlib.suppress
+    return found is contextlib.suppress or isinstance(found, contextlib.suppress)
 
 
-def _blocks(code: CodeType) -> Iterator[Block]:
-    """The blocks of a function, without those of functions inside it."""
+# ---------------------------------------------------------------------------------------- without a source
+def _is_handled(code: CodeType, at: int) -> bool:
+    """Whether an instruction stands in a `try`. The table names the innermost handler of each instruction;
+    the handler of a `with` is none, but may stand in a `try` itself.
+    """
+    entries = getattr(dis.Bytecode(code), "exception_entries", ())
+    names = {each.offset: each.opname for each in dis.get_instructions(code)}
+    seen: set[int] = set()
+    while True:
+        at = next((each.target for each in entries if each.start <= at < each.end), -1)
+        if at in seen or at not in names:
+            return False
+        seen.add(at)
+        if names[at] == "PUSH_EXC_INFO" and names.get(at + 2) != "WITH_EXCEPT_START":
+            return True
+
+
+# -------------------------------------------------------------------------------------------- in the source
+def _blocks(code: CodeType) -> tuple[Block, ...] | None:
+    """The blocks of a function, without those of functions inside it; None if its source is not known."""
+    if not code.co_exceptiontable:
+        return ()
     text = "".join(linecache.getlines(code.co_filename))
-    if not any(word in text for word in ("try", "suppress")):
-        return
     try:
         tree = ast.parse(text)
     except SyntaxError:  # it has changed since it was imported
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _first(node) == code.co_firstlineno:
-            yield from _inside(node.body)
+        return None
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _first(node) == code.co_firstlineno
+    ]
+    if not text or (not found and code.co_name.isidentifier()):
+        return None
+    return tuple(block for node in found for block in _inside(node.body))
 
 
 def _first(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -98,13 +135,15 @@ def _inside(body: list[ast.stmt]) -> Iterator[Block]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         if isinstance(node, ast.Try | ast.TryStar):
-            problem = EXCEPT if node.handlers else FINALLY
-            yield Block(node.body[0].lineno, node.body[-1].end_lineno or 0, problem)
+            yield _block(node.body, EXCEPT if node.handlers else FINALLY)
+            if node.finalbody:
+                rest = [*(each for handler in node.handlers for each in handler.body), *node.orelse]
+                yield from (_block([each], FINALLY) for each in rest)
         elif isinstance(node, ast.With):
             for item in node.items:
-                name = _called(item.context_expr)
+                name = _named(item.context_expr)
                 if name:
-                    yield Block(node.body[0].lineno, node.body[-1].end_lineno or 0, SUPPRESS, name)
+                    yield _block(node.body, SUPPRESS, name)
         for part in ("body", "orelse", "finalbody"):
             yield from _inside(getattr(node, part, []))
         for handler in getattr(node, "handlers", []):
@@ -113,10 +152,14 @@ def _inside(body: list[ast.stmt]) -> Iterator[Block]:
             yield from _inside(case.body)
 
 
-def _called(node: ast.expr) -> tuple[str, ...]:
-    """The dotted name that an expression calls."""
+def _block(body: list[ast.stmt], problem: Problem, manager: tuple[str, ...] = ()) -> Block:
+    return Block(body[0].lineno, body[-1].end_lineno or 0, problem, manager)
+
+
+def _named(node: ast.expr) -> tuple[str, ...]:
+    """The dotted name that an expression is, or calls."""
     parts: list[str] = []
-    found = node.func if isinstance(node, ast.Call) else None
+    found = node.func if isinstance(node, ast.Call) else node
     while isinstance(found, ast.Attribute):
         parts.insert(0, found.attr)
         found = found.value

@@ -22,16 +22,18 @@ from stretto.definition import to_json, to_yaml
 from stretto.flow.calls import base_id
 from stretto.flow.errors import TraceError
 from stretto.flow.mapping import map_flow
+from stretto.flow.option_types import check_types
 from stretto.flow.places import Place, here, place_of
 from stretto.flow.plain_calls import IN_A_WORKFLOW
 from stretto.flow.signature import TAKEN, arguments_of, bind_arguments
 from stretto.flow.step_options import refuse_unknown
-from stretto.flow.steps import StepFunction
+from stretto.flow.steps import StepFunction, method_argument, refuse_descriptor
 from stretto.flow.subworkflows import PLAIN, call_flow
 from stretto.flow.trace import current
 from stretto.flow.tracing import Returned, Traced, trace_flow
 from stretto.flow.workflow_options import (
     KEYWORDS,
+    TYPES,
     Handler,
     WorkflowKeywords,
     fields_of,
@@ -72,6 +74,7 @@ class Flow(Generic[P, T]):
         self.fn = fn
         self.options = options
         self.place = place or place_of(fn)
+        check_types(options, TYPES)
         self.id: str = options.get("id") or fn.__name__
         self.params = arguments_of(fn, self.id, self.place) if params is None else params
         self.handlers: Mapping[str, tuple[Handler, ...]] = handlers_of(options)
@@ -195,6 +198,19 @@ def _workflow(options: dict[str, Any], function: Callable[..., Any]) -> Flow[...
     place = place_of(function)
     if isinstance(function, Flow):
         raise TraceError(f"`{function.id}` is a workflow already", "write one `@workflow`")
+    refuse_descriptor(function, "`@workflow`")
+    if isinstance(function, staticmethod):
+        raise TraceError(
+            f"`{function.__qualname__}` is a `staticmethod` already",
+            "write `@staticmethod` above `@workflow`",
+            place=place,
+        )
+    if inspect.ismethod(function) or (inspect.isfunction(function) and method_argument(function)):
+        raise TraceError(
+            f"`{function.__qualname__}` is a method, and a workflow has no object to call it on",
+            "write a function, and hand over what it needs as parameters",
+            place=place,
+        )
     if not inspect.isfunction(function):
         raise TraceError(
             f"a {type(function).__name__} is not a function", "write `@workflow` above a `def`", place=place

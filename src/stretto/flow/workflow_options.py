@@ -6,6 +6,7 @@ from typing import Any, Final, TypedDict
 
 from stretto.flow.durations import Duration, duration
 from stretto.flow.errors import TraceError
+from stretto.flow.option_types import HANDLERS, OF_A_CRON, TAGS, TEXT, WHOLE, Wanted, check_types
 from stretto.flow.step_options import tags_of
 from stretto.model.properties import AT_ONCE, Properties, RunStrategy
 from stretto.model.status import RunStatus
@@ -42,6 +43,10 @@ class Cron:
     catch_up: str = CatchUp.LATEST
     limit: int | None = None
 
+    def __post_init__(self) -> None:
+        given = {name: getattr(self, name) for name in OF_A_CRON}
+        check_types(given, OF_A_CRON, never_none=["expression", "catch_up"])
+
     def trigger(self) -> TimeTrigger:
         common: dict[str, Any] = {
             "timezone": self.timezone,
@@ -69,6 +74,24 @@ class Cron:
 
 
 Schedule = str | Cron | CronTrigger | PredefinedTrigger | IntervalTrigger
+
+
+TYPES: Final[Mapping[str, Wanted]] = {
+    "id": TEXT,
+    "owner": TEXT,
+    "description": TEXT,
+    "schedule": Wanted(
+        "a cron such as `0 6 * * *`, a `Cron`, or a list of them",
+        (str, Cron, CronTrigger, PredefinedTrigger, IntervalTrigger),
+        many=True,
+    ),
+    "signals": Wanted(
+        "the name of a signal, a `SignalTrigger`, or a list of them", (str, SignalTrigger), many=True
+    ),
+    "tags": TAGS,
+    "concurrency": WHOLE,
+    "on_status": Wanted("a function, or a dictionary from statuses to functions", (Mapping,), call=True),
+}
 
 
 class WorkflowKeywords(TypedDict, total=False):
@@ -160,5 +183,10 @@ def handlers_of(options: WorkflowKeywords) -> dict[str, tuple[Handler, ...]]:
         if status not in STATUSES:
             hint = did_you_mean(status, STATUSES) or f"write one of {', '.join(STATUSES)}"
             raise TraceError(f"`on_status` names `{name}`, which is not the status of a run", hint)
+        check_types(
+            {f"on_status[{name}]": handlers},
+            {f"on_status[{name}]": HANDLERS},
+            never_none=[f"on_status[{name}]"],
+        )
         found[status] = _sequence(handlers)
     return found

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 import stretto
+from stretto import flow
 from stretto.flow.expressions import constant_text
 from stretto.flow.fields import Field, entry_annotation, fields_of
 from stretto.flow.places import Place, here, place_of
@@ -78,6 +79,24 @@ def test_places_are_shown_from_where_one_stands(tmp_path: Path) -> None:
 def test_a_place_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inspect.currentframe", lambda: None)
     assert here() == Place("<unknown>", 0)
+
+
+def test_a_star_imports_every_name() -> None:
+    names: dict[str, object] = {}
+    exec("from stretto import *", names)  # noqa: S102 - what is tested
+    assert set(stretto._HOMES) == set(stretto.__all__) == names.keys() - {"__builtins__"}
+    assert names["Engine"] is stretto.Engine
+
+
+def test_what_options_take_can_be_imported() -> None:
+    for name in (
+        "SignalTrigger",
+        "SignalTriggerEntry",
+        "SignalDependencyDefinition",
+        "SignalOutputDefinition",
+        "Tag",
+    ):
+        assert getattr(stretto, name) is getattr(flow, name)
 
 
 def test_the_front_door_has_every_name() -> None:

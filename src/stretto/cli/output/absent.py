@@ -6,8 +6,14 @@ from typing import Final
 from stretto.actions.reading.log_pages import LogQuery
 from stretto.actions.reading.log_target import MOST_ASKED, LogTarget
 from stretto.ports.store import Store
+from stretto.runtimes.python.own_params import FUNCTION
 
 INSIDE: Final = "`{0}` runs other steps; name one of them: {1}[1].STEP in a loop, {1}.STEP in a subworkflow"
+
+IN_A_THREAD: Final = (
+    "`{0}` is a Python function; in a thread it prints to the output of its program or server, and what it "
+    'tells `ctx.logger` is kept; with `@step(isolation="process")` all that it prints is kept'
+)
 
 
 async def nothing(store: Store, target: LogTarget, folder: Path, query: LogQuery) -> str:
@@ -17,6 +23,8 @@ async def nothing(store: Store, target: LogTarget, folder: Path, query: LogQuery
         row = await store.attempt(key)
         if row is not None and (row.record.loop_run is not None or row.record.child is not None):
             return f"{said}\n    hint: {INSIDE.format(key.step_id, target.path_to(key.step_id))}"
+        if row is not None and FUNCTION in (row.record.params or {}):
+            return f"{said}\n    hint: {IN_A_THREAD.format(key.step_id)}"
     return said
 
 

@@ -21,7 +21,7 @@ from stretto.flow.engine.engine import Engine
 from stretto.flow.engine.errors import EngineStopped, NotYet, RunFailed
 from stretto.flow.engine.handlers import RunChange
 from stretto.flow.engine.options import OnStop, Recover
-from stretto.flow.engine.result import Line, RunResult, StepOutcome
+from stretto.flow.engine.result import Line, RunResult, StepOutcome, UnreadableValue
 from stretto.flow.engine.run import Run
 from stretto.flow.engine.sync import SyncEngine, SyncRun
 from stretto.runtimes.python.step_error import StepError
@@ -42,4 +42,5 @@ __all__ = [
     "StepOutcome",
     "SyncEngine",
     "SyncRun",
+    "UnreadableValue",
 ]

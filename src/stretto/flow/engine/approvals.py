@@ -4,12 +4,14 @@ from typing import Any
 
 import msgspec
 
-from stretto.actions.reading.approvals import list_approvals
+from stretto.actions.reading.approvals import ApprovalLine, list_approvals
 from stretto.engine.records import RunKey
 from stretto.flow.engine.host import Host
 from stretto.flow.engine.run import Run
+from stretto.model.initiator import UpstreamFields
 from stretto.model.request import PageRequest
 from stretto.ports.approvals import ApprovalFilter
+from stretto.ports.store import Store
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,23 +37,44 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
 async def open_approvals(
     host: Host, *, assignee: str | None, workflow: str | None, limit: int
 ) -> list[Approval]:
-    """The newest first."""
-    wanted = ApprovalFilter(assignee=assignee, workflow_id=workflow)
-    page = await list_approvals(host.store, host.caller, wanted, PageRequest(first=limit))
-    return [
-        Approval(
-            run=Run(
-                host,
-                RunKey(each.ref.workflow_id, each.ref.workflow_instance_id, each.ref.workflow_run_id),
-            ),
-            step=each.ref.step_id,
-            attempt=each.ref.step_attempt_id,
-            workflow=each.workflow_id,
-            prompt=each.prompt,
-            assignees=each.assignees,
-            form=each.form,
-            at=each.create_time,
-            due=each.due,
-        )
-        for each in page.elements
-    ]
+    """The newest first. Those of a workflow are also those of the subworkflows that its runs have started."""
+    wanted = ApprovalFilter(assignee=assignee)
+    found: list[Approval] = []
+    cursor = None
+    while len(found) < limit:
+        request = PageRequest(first=limit, cursor=cursor)
+        page = await list_approvals(host.store, host.caller, wanted, request)
+        found += [
+            _approval(host, each) for each in page.elements if await _is_below(host.store, each, workflow)
+        ]
+        cursor = page.page_info.end_cursor
+        if not page.page_info.has_next_page:
+            break
+    return found[:limit]
+
+
+async def _is_below(store: Store, each: ApprovalLine, workflow: str | None) -> bool:
+    if workflow is None or each.workflow_id == workflow:
+        return True
+    row = await store.run(_run_of(each))
+    initiator = None if row is None else row.record.initiator
+    above = initiator.ancestors if isinstance(initiator, UpstreamFields) else ()
+    return any(ancestor.workflow_id == workflow for ancestor in above)
+
+
+def _run_of(each: ApprovalLine) -> RunKey:
+    return RunKey(each.ref.workflow_id, each.ref.workflow_instance_id, each.ref.workflow_run_id)
+
+
+def _approval(host: Host, each: ApprovalLine) -> Approval:
+    return Approval(
+        run=Run(host, _run_of(each)),
+        step=each.ref.step_id,
+        attempt=each.ref.step_attempt_id,
+        workflow=each.workflow_id,
+        prompt=each.prompt,
+        assignees=each.assignees,
+        form=each.form,
+        at=each.create_time,
+        due=each.due,
+    )

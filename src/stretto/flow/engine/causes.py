@@ -66,9 +66,12 @@ async def _failed_inside(store: Store, run: RunKey, record: AttemptRecord) -> Ru
 def exception_in(data: Mapping[str, Any], reason: str) -> BaseException:
     """The exception of a step, of its own class if this process knows that one. No module is imported."""
     name, module, trace = str(data["error"]), str(data.get("module", "")), str(data.get("traceback", ""))
-    made = _made(_class_of(module, name), data.get("args"))
+    made = _made(_class_of(module, name), data)
     if made is None:
         made = StepError(error_type(module, name), message_in(reason, name), trace)
+    for key, field in (("cause", "__cause__"), ("context", "__context__")):
+        if isinstance(inner := data.get(key), dict):
+            setattr(made, field, exception_in(inner, str(inner.get("message", ""))))
     if trace:
         made.add_note(f"in the step:\n{trace.rstrip()}")
     return made
@@ -82,16 +85,39 @@ def _class_of(module: str, name: str) -> type[BaseException] | None:
     return found if isinstance(found, type) and issubclass(found, BaseException) else None
 
 
-def _made(cls: type[BaseException] | None, stored: Any) -> BaseException | None:
-    if cls is None or not isinstance(stored, str):
+def _made(cls: type[BaseException] | None, data: Mapping[str, Any]) -> BaseException | None:
+    if cls is None or not isinstance(data.get("args"), str):
         return None
     try:
-        args = decode(stored, JSON_TEXT, tuple, "args")
-        made = cls.__new__(cls, *args)
-        made.args = args
-        cls.__init__(made, *args)
+        args = decode(data["args"], JSON_TEXT, tuple, "args")
+        state = decode(data.get("state", "{}"), JSON_TEXT, dict[str, Any], "state")
+        if issubclass(cls, BaseExceptionGroup):
+            inner = [exception_in(each, str(each.get("message", ""))) for each in data["group"]]
+            made: BaseException = cls(args[0], inner)
+        else:
+            made = _called(cls, args) or _unopened(cls, args)
+        vars(made).update(state)
+        str(made)  # it may need an attribute that could not be stored
     except StrettoError:
         return None
-    except Exception:  # noqa: BLE001 - a class with other arguments than `args` says
+    except Exception:  # noqa: BLE001 - the class is anybody's code
         return None
+    return made
+
+
+def _called(cls: type[BaseException], args: tuple[Any, ...]) -> BaseException | None:
+    """The class called with what it gave; None if that makes another exception. `__reduce__` of Python's own
+    says more than `args` does: of an OSError the name of the file.
+    """
+    try:
+        made = cls(*args)
+    except Exception:  # noqa: BLE001 - it takes others, such as keywords
+        return None
+    return made if made.args == args or cls.__reduce__ is not BaseException.__reduce__ else None
+
+
+def _unopened(cls: type[BaseException], args: tuple[Any, ...]) -> BaseException:
+    """An exception whose `__init__` takes other arguments than `args` says."""
+    made = cls.__new__(cls, *args)
+    made.args = args
     return made

@@ -174,14 +174,11 @@ def definition_of(given: Any) -> Definition:
         return given.definition
     if inspect.isroutine(given):
         name = getattr(given, "__name__", "it")
-        raise InvalidRequest(
-            f"`{name}` is a plain function, and no workflow",
-            hint=f"write `@workflow` above `def {name}` if it calls steps, or `@step` to run it by itself",
-        )
-    raise InvalidRequest(
-        f"{a_name(type(given).__qualname__)} is not a workflow",
-        hint="give a function with @workflow, a Definition, or the id of a workflow that was published",
-    )
+        where = f"`def {name}`" if name.isidentifier() else "a `def`"
+        way_out = f"write `@workflow` above {where} if it calls steps, or `@step` to run it by itself"
+        raise InvalidRequest(f"`{name}` is a plain function, and no workflow; {way_out}", hint=way_out)
+    way_out = "give a function with `@workflow`, a Definition, or the id of a workflow that was published"
+    raise InvalidRequest(f"{a_name(type(given).__qualname__)} is not a workflow; {way_out}", hint=way_out)
 
 
 def id_of(given: Named | None) -> str | None:

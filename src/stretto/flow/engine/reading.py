@@ -10,8 +10,10 @@ from stretto.engine.run_text import run_text
 from stretto.flow.engine.causes import cause_of
 from stretto.flow.engine.host import Host
 from stretto.flow.engine.library import Returned
-from stretto.flow.engine.result import Line, RunResult, StepOutcome
+from stretto.flow.engine.result import Line, RunResult, StepOutcome, UnreadableValue
 from stretto.model.artifact import DefaultArtifact
+from stretto.model.error_text import text_of_error
+from stretto.model.errors import StrettoError
 from stretto.model.param import RESULT, ParamDefinition, Parameter, ParamSource
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep
@@ -33,7 +35,7 @@ async def read_result(host: Host, row: RunRow, returned: Returned | None) -> Run
     }
     value = None
     if row.record.status is RunStatus.SUCCEEDED and returned is not None:
-        value = value_of(attempts.get(returned.step), returned)
+        value = _value(attempts.get(returned.step), returned)
     record = row.record
     return RunResult(
         id=run_text(row.key),
@@ -54,6 +56,21 @@ async def read_result(host: Host, row: RunRow, returned: Returned | None) -> Run
         end_time=record.end_time,
         timeline=_lines(record.timeline),
     )
+
+
+def _value(row: AttemptRow | None, returned: Returned) -> Any:
+    """What a workflow returns, for whoever looks at all of a run."""
+    try:
+        return value_of(row, returned)
+    except Exception as error:  # noqa: BLE001 - a codec is anybody's code
+        params = {} if row is None else row.record.params or {}
+        return _unreadable(error, params[returned.param])
+
+
+def _unreadable(error: Exception, param: Parameter) -> UnreadableValue:
+    """So that one value hides neither the others nor how the run ended."""
+    reason = str(error) if isinstance(error, StrettoError) else text_of_error(error)
+    return UnreadableValue(reason, param.evaluated_result)
 
 
 def value_of(row: AttemptRow | None, returned: Returned) -> Any:
@@ -111,7 +128,10 @@ def _decoded(name: str, param: Parameter, declared: ParamDefinition) -> Any:
     kind = kind_of_param(declared)
     if param.evaluated_result is None:
         return None  # declared, and nothing came
-    return decode(param.evaluated_result, kind, Any, name)
+    try:
+        return decode(param.evaluated_result, kind, Any, name)
+    except Exception as error:  # noqa: BLE001 - as above
+        return _unreadable(error, param)
 
 
 def _error(row: RunRow) -> str | None:

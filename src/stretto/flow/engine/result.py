@@ -8,6 +8,7 @@ import msgspec
 from stretto.engine.records import Compensation, RunKey
 from stretto.flow.engine.errors import RunFailed
 from stretto.model.status import RunStatus, StepStatus
+from stretto.runtimes.python.values import Unreadable
 
 T = TypeVar("T")
 
@@ -22,13 +23,27 @@ class Line(msgspec.Struct, frozen=True):
         return self.text
 
 
+class UnreadableValue(msgspec.Struct, frozen=True):
+    """Stands for a value that this process can not make: a codec is not registered here, for example.
+
+    reason   what is wrong, with the way out
+    stored   as it is stored
+    """
+
+    reason: str
+    stored: Any = None
+
+    def __str__(self) -> str:
+        return f"<{self.reason}>"
+
+
 class StepOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """A step of a run, by its newest attempt. Times are milliseconds since 1970."""
 
     id: str
     status: StepStatus
     attempt: int
-    value: Any = None  # what its function returned
+    value: Any = None  # what its function returned; an `UnreadableValue` if this process can not make it
     outputs: Mapping[str, Any] = {}  # everything that its work brought back, by name
     params: Mapping[str, Any] = {}
     error: str | None = None
@@ -64,7 +79,11 @@ class RunResult(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
         return self.status is RunStatus.SUCCEEDED
 
     def unwrap(self) -> T:
-        """The value; raises RunFailed if there is none, because the run did not succeed."""
+        """The value; raises RunFailed if there is none, because the run did not succeed, and Unreadable if
+        this process can not read it.
+        """
         if not self.succeeded:
             raise RunFailed(self)
+        if isinstance(self.value, UnreadableValue):
+            raise Unreadable(self.value.reason)
         return self.value  # type: ignore[return-value]  # of a run that has succeeded it is a T

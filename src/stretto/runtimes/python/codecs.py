@@ -2,16 +2,21 @@
 
     codec(Money, encode=lambda money: [money.amount, money.currency], decode=lambda parts: Money(*parts))
 
-Such a value is stored as `{"$stretto": [name, content]}`. Bytes, `nan`, `inf` and dictionaries whose keys are
-no texts are known; so are arrays and tables of numpy, pandas and pyarrow, where these are installed. A codec
-of a program is registered where its class is defined, so that every process that imports the class knows it.
+Such a value is stored as `{"$stretto": [name, content]}`. A dictionary that has this key itself is stored as
+one whose keys are no texts, so that data can not name a codec.
+
+Bytes, `nan`, `inf`, fractions, complex numbers and dictionaries whose keys are no texts are known; so are
+arrays and tables of numpy, pandas and pyarrow, where these are installed. A codec of a program is registered
+where its class is defined, so that every process that imports the class knows it.
 """
 
 import base64
 import importlib
 import math
+import secrets
 import threading
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from stretto.model.errors import InvalidRequest
@@ -21,6 +26,7 @@ from stretto.sel.text import TAG, float_tag
 BINARY: Final = (bytes, bytearray, memoryview)
 KEYS: Final = (str, int, float, bool, type(None))  # what the keys of a dictionary may be
 LIBRARIES: Final = frozenset({"numpy", "pandas", "pyarrow"})
+MARK: Final = f"{TAG}:{secrets.token_hex(16)}"  # what a codec makes; no data of a program has this key
 ARRAYS: Final = "stretto.runtimes.python.arrays"
 
 
@@ -79,9 +85,23 @@ def codec_of(cls: type) -> Codec | None:
 
 
 def stored(value: Any) -> dict[str, Any] | None:
-    """A value as its codec stores it; None if it has none."""
+    """A value as its codec stores it, marked for `tagged`; None if it has none."""
     found = codec_of(type(value))
-    return None if found is None else {TAG: [found.name, found.encode(value)]}
+    return None if found is None else {MARK: [found.name, found.encode(value)]}
+
+
+codec(
+    complex,
+    name="complex",
+    encode=lambda value: [value.real, value.imag],
+    decode=lambda parts: complex(*parts),
+)
+codec(
+    Fraction,
+    name="Fraction",
+    encode=lambda value: [value.numerator, value.denominator],
+    decode=lambda parts: Fraction(*parts),
+)
 
 
 # ---------------------------------------------------------------------------------------------- plain values
@@ -90,7 +110,9 @@ def tagged(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [tagged(each) for each in value]
     if isinstance(value, dict):
-        if all(type(key) is str for key in value):
+        if MARK in value:
+            return {TAG: tagged(value[MARK])}
+        if TAG not in value and all(type(key) is str for key in value):
             return {key: tagged(each) for key, each in value.items()}
         if not all(isinstance(key, KEYS) for key in value):
             raise TypeError("keys are texts, numbers, flags or None")

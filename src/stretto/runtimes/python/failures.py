@@ -1,6 +1,7 @@
 """What an exception of a function means for its step."""
 
 import traceback
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +16,8 @@ from stretto.runtimes.python.source import importable
 
 ARTIFACT: Final = PYTHON  # its key: the traceback; the result of a step that declares none
 MOST_TRACEBACK: Final = 16_000  # characters
-MOST_ARGS: Final = 4_000  # characters of the arguments of an exception
+MOST_ARGS: Final = 4_000  # characters of the arguments of an exception, and of its attributes
+MOST_INSIDE: Final = 20  # exceptions in groups, and causes of causes
 BY_ITSELF: Final = "raised by the function itself; it ends the step, and nothing else"
 OURS: Final = str(Path(__file__).parents[1])
 
@@ -42,16 +44,65 @@ def failure_of(error: BaseException) -> UserError | PlatformError | FatalError:
 
 
 def _told(error: BaseException) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "error": type(error).__qualname__,
-        "module": importable(type(error).__module__),
-        "traceback": traceback_of(error),
-    }
-    with suppress(Exception):  # what can not be stored is not kept
-        text = json_text(list(error.args), "args")
-        if len(text) <= MOST_ARGS:
-            made["args"] = text
+    cls = type(error)
+    made: dict[str, Any] = {"error": cls.__qualname__, "module": importable(cls.__module__)}
+    with suppress(BaseException):  # a class may say anything of itself, and raise anything
+        made = _made_of(error, iter(range(MOST_INSIDE)))
+    return {**made, "traceback": traceback_of(error)}
+
+
+def _made_of(error: BaseException, left: Iterator[int]) -> dict[str, Any]:
+    """What an exception is made of again: what it would give to `pickle`, as plain data. What can not be
+    stored is left out. `left`: for how many exceptions inside of it there is room.
+    """
+    cls = type(error)
+    made: dict[str, Any] = {"error": cls.__qualname__, "module": importable(cls.__module__)}
+    args, state = _reduced(error)
+    if isinstance(error, BaseExceptionGroup):
+        args = (error.message,)
+        inner = [_inside(each, left) for each in error.exceptions]
+        made |= {} if None in inner else {"group": inner}
+    with suppress(Exception):
+        made["args"] = _text(list(args), "args")
+    kept = {name: value for name, value in state.items() if _can_be_stored(value)}
+    with suppress(Exception):
+        made |= {"state": _text(kept, "state")} if kept else {}
+    if error.__cause__ is not None:
+        made["cause"] = _inside(error.__cause__, left)
+    elif error.__context__ is not None and not error.__suppress_context__:
+        made["context"] = _inside(error.__context__, left)
     return made
+
+
+def _inside(error: BaseException, left: Iterator[int]) -> dict[str, Any] | None:
+    if next(left, None) is None:
+        return None
+    return {**_made_of(error, left), "message": text_of_error(error)}
+
+
+def _reduced(error: BaseException) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """The arguments that make an exception of its class, and the attributes that are set after it."""
+    with suppress(Exception):
+        reduced: Any = error.__reduce__()
+        made, args, *rest = reduced
+        state = rest[0] if rest else None
+        if made is type(error) and isinstance(args, tuple):
+            return args, state if isinstance(state, dict) else {}
+    return error.args, vars(error)
+
+
+def _can_be_stored(value: Any) -> bool:
+    try:
+        return bool(_text(value, "state"))
+    except Exception:  # noqa: BLE001 - whatever a program keeps there
+        return False
+
+
+def _text(value: Any, what: str) -> str:
+    text = json_text(value, what)
+    if len(text) > MOST_ARGS:
+        raise ValueError(f"`{what}` is too long")
+    return text
 
 
 def traceback_of(error: BaseException) -> str:

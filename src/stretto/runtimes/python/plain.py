@@ -4,7 +4,8 @@ import dataclasses
 import math
 import numbers
 import os
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
+from datetime import date, timedelta
 from enum import Enum
 from typing import Any, Final
 
@@ -13,7 +14,8 @@ import msgspec
 from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
 from stretto.model.wire.scalars import MOST_WHOLE, MOST_WHOLE_DIGITS
-from stretto.runtimes.python.codecs import BINARY, KEYS, codec_of, stored, tagged
+from stretto.runtimes.python.codecs import BINARY, KEYS, MARK, codec_of, stored, tagged
+from stretto.sel.text import TAG
 
 _EASY: Final = frozenset(
     {str, bool, int, type(None)}
@@ -22,6 +24,12 @@ _ENCODER: Final = msgspec.json.Encoder()
 _SORTED: Final = msgspec.json.Encoder(order="deterministic")
 MOST_DEPTH: Final = 200  # to which the part that is to blame is looked for
 HEXADECIMAL: Final = "such as `hex(...)`, which `int(text, 16)` reads"
+TIMES: Final = (date, timedelta)
+NUMBERS: Final[tuple[tuple[type, Callable[[Any], Any]], ...]] = (
+    (numbers.Integral, int),
+    (numbers.Real, float),
+    (numbers.Complex, complex),
+)
 _NUL: Final = b"\\u0000"
 
 
@@ -60,7 +68,9 @@ def _is_json(value: Any, *, numbers: bool = False) -> bool:
     if kind is list or kind is tuple:
         return _EASY.issuperset(map(type, value)) or all(_is_json(each, numbers=numbers) for each in value)
     if kind is dict:
-        return all(type(key) is str and _is_json(each, numbers=numbers) for key, each in value.items())
+        return not (TAG in value or MARK in value) and all(
+            type(key) is str and _is_json(each, numbers=numbers) for key, each in value.items()
+        )
     if kind is float:
         return numbers or math.isfinite(value)
     return kind in _EASY
@@ -69,7 +79,7 @@ def _is_json(value: Any, *, numbers: bool = False) -> bool:
 def _simpler(value: Any) -> Any:
     """A value that the encoder does not know as one that it may know."""
     found = simple(value)
-    if found is value:
+    if found is value or (isinstance(found, float) and found != value and value == value):  # noqa: PLR0124
         raise TypeError(f"a {type(value).__name__} can not be stored")
     return found
 
@@ -83,12 +93,11 @@ def simple(value: Any) -> Any:
     """What stands for a value of a class that JSON has no word for; the value itself if nothing does."""
     if isinstance(value, str):
         return str.__str__(value)
-    if isinstance(value, numbers.Integral):  # a number of another library, too
-        return int(value)
-    if isinstance(value, numbers.Real):
-        return float(value)
-    if type(value).__module__ == "numpy" and hasattr(value, "item"):  # its flags, dates and times
-        return value.item()
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        return _item(value)
+    for kind, make in NUMBERS:  # numbers of other libraries, too
+        if isinstance(value, kind):
+            return make(value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(type(value), "model_dump"):
@@ -98,6 +107,17 @@ def simple(value: Any) -> Any:
     if isinstance(value, Set | range):
         return list(value)
     return value
+
+
+def _item(value: Any) -> Any:
+    """A scalar of numpy as one of Python; the scalar itself if it has fields, is finer than Python's times,
+    or is the time that is none.
+    """
+    found = value.item()
+    kind = value.dtype.kind
+    if kind == "V" or (kind in "mM" and not isinstance(found, TIMES)):
+        return value
+    return float(value) if kind == "f" else found
 
 
 # ------------------------------------------------------------------------------------------------- refusing
@@ -165,6 +185,8 @@ def _wrong_key(key: Any, *, strict: bool) -> str | None:
             return None
         wanted = "texts" if strict else "texts, numbers, flags or None"
         return f"has the key {key!r:.100}, {a_name(type(key).__qualname__)}: keys are {wanted}"
+    if strict and key == TAG:
+        return f"has the key `{TAG}`, which has a meaning of its own in a map: use another one"
     wrong = _wrong_text(key)
     return None if wrong is None else f"has a key that {wrong}"
 

@@ -14,6 +14,7 @@ from stretto.model.suggest import did_you_mean
 from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.own_params import FUNCTION, TYPE, named, taken_names
 from stretto.runtimes.python.registry import as_function
+from stretto.runtimes.python.storable import check_storable
 from stretto.runtimes.python.values import empty, literal
 
 
@@ -33,6 +34,7 @@ def step_of(function: Function, step_id: str, values: Mapping[str, Any]) -> Type
 
 def params_of(function: Function, values: Mapping[str, Any]) -> Params:
     """The parameters of a step that calls a function with these arguments. Raises InvalidRequest."""
+    check_storable(function, function.name)
     known = {each.name: each for each in function.values}
     for name in values:
         if name not in known:

@@ -3,12 +3,9 @@
 The declared kind of a parameter says what it holds; the annotation of the function says what Python sees.
 """
 
-import inspect
-import os
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
 from functools import lru_cache
-from numbers import Number
 from pathlib import PurePath
 from typing import Any, Final, get_args, get_origin
 
@@ -51,7 +48,6 @@ __all__ = [
     "kind_of_param",
     "literal",
     "reader",
-    "unstorable",
 ]
 
 P = ParamType
@@ -339,42 +335,3 @@ def _shown(wanted: Any) -> str:
     args = ", ".join(map(_shown, get_args(wanted)))
     name = getattr(wanted, "__qualname__", str(wanted))
     return f"{name}[{args}]" if args else name
-
-
-# ------------------------------------------------------------------------------------------------ annotations
-def unstorable(annotation: Any, *, returned: bool) -> str | None:
-    """The class in an annotation of which no value can be stored, or read where it is not `returned`; None if
-    there is none, or nothing can be said.
-    """
-    try:
-        found = msgspec.inspect.type_info(annotation)
-    except (TypeError, NameError, AttributeError):
-        return None
-    wrong = next((each for each in _classes(found, set()) if not _is_known(each, returned=returned)), None)
-    return None if wrong is None else wrong.__qualname__
-
-
-def _classes(info: msgspec.inspect.Type, seen: set[int]) -> Iterator[type]:
-    """The classes that the decoder does not know."""
-    if isinstance(info, msgspec.inspect.CustomType):
-        cls = get_origin(info.cls) or info.cls
-        if isinstance(cls, type):
-            yield cls
-        return
-    for name in ("types", "item_types", "item_type", "key_type", "value_type"):
-        part = getattr(info, name, ())
-        for each in part if isinstance(part, tuple) else (part,):
-            yield from _classes(each, seen)
-    cls = getattr(info, "cls", None)
-    if cls is not None and id(cls) not in seen:
-        seen.add(id(cls))
-        for field in getattr(info, "fields", ()):
-            yield from _classes(field.type, seen)
-
-
-def _is_known(cls: type, *, returned: bool) -> bool:
-    if cls is object or codec_of(cls) is not None or hasattr(cls, "model_validate"):
-        return True
-    if issubclass(cls, PurePath) or getattr(cls, "_is_protocol", False) or inspect.isabstract(cls):
-        return True
-    return returned and issubclass(cls, str | Number | os.PathLike | Mapping | Set | range)

@@ -212,9 +212,9 @@ def raised(error: BaseException) -> Raised:
     elif isinstance(failure, PlatformError):
         kind = PLATFORM
     artifact = failure.artifacts.get(ARTIFACT)
-    data = artifact.data if isinstance(artifact, DefaultArtifact) else {}
-    error_type, trace = data.get("error", ""), data.get("traceback", "")
-    return Raised(kind, message, error_type, trace, module=data.get("module", ""), args=data.get("args"))
+    data = dict(artifact.data) if isinstance(artifact, DefaultArtifact) else {}
+    error_type, trace = data.pop("error", ""), data.pop("traceback", "")
+    return Raised(kind, message, error_type, trace, module=data.pop("module", ""), details=data)
 
 
 async def _end_others() -> None:

@@ -188,9 +188,8 @@ def failure_of_answer(answer: Raised) -> Elsewhere:
         kind = FatalError if answer.kind == FATAL else UserError
     artifacts: Artifacts = {}
     if answer.error:
-        data = {"error": answer.error, "module": answer.module, "traceback": answer.traceback}
-        if answer.args is not None:
-            data["args"] = answer.args
+        known = {"error": answer.error, "module": answer.module, "traceback": answer.traceback}
+        data = {**answer.details, **known}
         artifacts = {ARTIFACT: DefaultArtifact(data=data)}
     return Elsewhere(kind(message=answer.message, artifacts=artifacts))
 

@@ -116,7 +116,7 @@ class Raised(Message, frozen=True):
     traceback: str = ""
     left: int = 0
     module: str = ""  # of that type
-    args: str | None = None  # of the exception, as JSON; None: they can not be stored
+    details: dict[str, Any] = {}  # what else is stored of the exception: see `failures`
 
 
 USER: Final = "user"

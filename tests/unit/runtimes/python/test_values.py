@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple, NewType, Optional, TypedDict, TypeVar
 
@@ -44,7 +43,6 @@ from stretto.runtimes.python.values import (
     encode,
     literal,
     reader,
-    unstorable,
 )
 from stretto.sel import compile_template
 
@@ -348,7 +346,7 @@ def numbers() -> Iterator[int]:
         (object(), "result", "is an `object`"),
         (Nasty(), "result", "is a `Nasty`"),
         (ValueError("x"), "result", "is a `ValueError`"),
-        ((1j,), "result[0]", "is a `complex`"),
+        ((...,), "result[0]", "is an `ellipsis`"),
     ],
 )
 def test_what_can_not_be_stored_is_refused_with_its_place(value: Any, place: str, why: str) -> None:
@@ -609,29 +607,6 @@ def test_names_of_codecs() -> None:
     with pytest.raises(InvalidRequest, match="`3` is not a class"):
         codec(3, encode=str, decode=str)  # type: ignore[arg-type]
     codec(Money, encode=lambda each: list(each.parts), decode=lambda each: Money(Decimal(each[0]), each[1]))
-
-
-# ------------------------------------------------------------------------------------------------ annotations
-@pytest.mark.parametrize(
-    ("annotation", "returned", "wrong"),
-    [
-        (int, True, None),
-        (Any, True, None),
-        (dict[int, list[bytes]], True, None),
-        (Row, True, None),
-        (Money, False, None),
-        (Path, False, None),
-        (Fraction, True, None),
-        (Fraction, False, "Fraction"),
-        (threading.Event, True, "Event"),
-        (list[threading.Event | None], False, "Event"),
-        (dict[str, tuple[int, Box]], True, "Event"),
-        (Iterator[int], True, None),
-        ("not there", True, None),
-    ],
-)
-def test_annotations_say_what_can_not_be_stored(annotation: Any, returned: bool, wrong: str | None) -> None:
-    assert unstorable(annotation, returned=returned) == wrong
 
 
 def test_what_a_workflow_returned_may_lack_values() -> None:
