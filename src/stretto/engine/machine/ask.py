@@ -186,9 +186,10 @@ def _must_wait(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, s
     if attempt.launch is not None:
         turn.act(TerminateWork(attempt=attempt.key, launch=attempt.launch))
         return True
-    if plan.kind is Kind.SUBWORKFLOW and attempt.status is S.RUNNING:
+    has_child = plan.kind is Kind.SUBWORKFLOW or attempt.earlier_child is not None
+    if has_child and attempt.status is S.RUNNING:
         # What runs on its own is not stopped with the step; but whether it exists must be known first.
-        if isinstance(plan.step, SubworkflowStep) and plan.step.sync:
+        if plan.kind is Kind.UNDO or (isinstance(plan.step, SubworkflowStep) and plan.step.sync):
             turn.act(stop_child(attempt))
         return True
     return False
