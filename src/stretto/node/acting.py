@@ -183,11 +183,14 @@ class Acting:
 
     def _wait_for_slots(self, waits: TagWaits) -> None:
         """Look at tags again when their rate allows the next start; one timer for each tag is enough."""
-        for tag, due in waits.next_slots.items():
+        for tag, wait in waits.slots_in.items():
             if tag not in self._slots:
                 self._slots.add(tag)
-                wait = self._desk.time.steady_at(due) - self._desk.steady()
-                self._desk.after(int(max(wait, 0) * 1_000) + 1, partial(self._slot_is_free, tag))
+                self._desk.after(max(wait, 0) + 1, partial(self._slot_is_free, tag))
+
+    def look_at_rates(self) -> None:
+        """Look at the tags whose rate is waited for at once, and not when their timers ring."""
+        self._tags.update(dict.fromkeys(self._slots))
 
     def _slot_is_free(self, tag: str) -> None:
         self._slots.discard(tag)
