@@ -4,6 +4,7 @@ from random import SystemRandom
 
 import pytest
 from tests.simulation.planted import PLANTS as OTHER_PLANTS
+from tests.simulation.planted_clocks import CLOCKS_PLANTS
 from tests.simulation.planted_core import CORE_PLANTS
 from tests.simulation.planted_leases import LEASES_PLANTS
 from tests.simulation.planted_messages import MESSAGES_PLANTS
@@ -12,7 +13,7 @@ from tests.simulation.planted_queues import QUEUES_PLANTS
 
 from stretto.testing.simulation.campaign import first_failure
 
-CATALOGUE = {**LEASES_PLANTS, **MESSAGES_PLANTS, **QUEUES_PLANTS, **CORE_PLANTS}
+CATALOGUE = {**LEASES_PLANTS, **MESSAGES_PLANTS, **QUEUES_PLANTS, **CORE_PLANTS, **CLOCKS_PLANTS}
 PLANTS = {
     **OTHER_PLANTS,
     **PAUSE_PLANTS,
