@@ -59,8 +59,9 @@ def make_leaps(seed: int, given: Leaps, roots: Sequence[str], horizon: int) -> L
 
 
 def farthest(faults: Iterable[Fault]) -> int:
-    """How far the clock leaps in all: a timer that is read at load may be so late."""
-    return sum(abs(each.lasts) for each in faults if each.kind is Trouble.CLOCK and abs(each.lasts) >= HOUR)
+    """How far the clock leaps, there or back: a timer that is read at load may be so late."""
+    leaps = [abs(each.lasts) for each in faults if each.kind is Trouble.CLOCK]
+    return max((each for each in leaps if each >= HOUR), default=0)
 
 
 def _input(dice: Random, verb: Verb, roots: Sequence[str], at: int) -> Input:
