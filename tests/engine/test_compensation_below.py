@@ -10,11 +10,12 @@ from tests.engine.restarting import restarted
 from tests.engine.shapes import computed, foreach, noop, number, numbers, step, subworkflow, while_, workflow
 
 from stretto.engine.effects import StartWork
-from stretto.engine.events import ResultState, RunAction
+from stretto.engine.events import Faulted, ResultState, RunAction
 from stretto.engine.flow import UNDO
 from stretto.engine.records import Compensation, RunRecord
 from stretto.engine.settings import EngineSettings
 from stretto.model.run_config import RunPolicy
+from stretto.model.status import StepStatus
 from stretto.model.step import FailureMode, TemplateStep, TypedStep
 from stretto.model.workflow import Workflow
 
@@ -259,6 +260,19 @@ def test_the_undo_of_a_child_can_be_killed_with_that_of_its_parent() -> None:
     driver.act(RunAction.KILL).run(0)
     assert works.of("undo_pay") == [22]
     assert compensation(driver) == ("FAILED", Compensation.FAILED)
+
+
+def test_an_undo_that_can_not_go_on_ends_after_that_of_its_child() -> None:
+    driver, works = family(end=True, undo_pay=FOREVER)
+    driver.start().run(0)
+    (undo,) = driver.flow.children[UNDO].values()
+    attempt = driver.attempt("s", undo)
+    driver.send(Faulted(attempt=attempt.key, message="a row can not be stored"))
+    assert (attempt.status, attempt.ending) == (StepStatus.RUNNING, StepStatus.INTERNALLY_FAILED)
+    driver.run(0)
+    assert works.of("undo_pay") == [22]
+    assert compensation(driver) == ("FAILED", Compensation.FAILED)
+    assert all(child.flow.run.status.is_terminal for child in driver.world.children.values())
 
 
 # ------------------------------------------------------------------------------------------ crashes, restarts

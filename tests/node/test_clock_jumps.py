@@ -1,10 +1,13 @@
 """Somebody sets the database's clock: timers keep the time that they have left, time triggers follow it."""
 
 import pytest
-from tests.node.tank import BEGIN, Tank, flow
+from tests.node.tank import ANN, BEGIN, Fish, Tank, flow
 from tests.node.test_time_triggers import HOUR, MINUTELY, started, timed
 
+from stretto.actions.pause import pause, resume
 from stretto.model.trigger import CatchUp, CronTrigger
+from stretto.node.asks import Ask, GrantTags
+from stretto.ports.runtime import Done, PlatformError
 
 JUMPS = [-HOUR, -5_000, 5_000, HOUR]
 MINUTE = 60_000
@@ -138,3 +141,70 @@ def test_observers_are_told_how_far_the_clock_was_set(millis: int) -> None:
     assert not [line for line in fish.seen.lines if line.startswith("clock_set")]
     set_clock(tank, millis)
     assert [line for line in fish.seen.lines if line.startswith("clock_set")] == [f"clock_set {millis}"]
+
+
+def paced(millis: int) -> tuple[Tank, Fish]:
+    """A run has started under a rate while the clock was so far ahead. Nobody sweeps."""
+    tank = Tank(sweep_every=1_000 * HOUR)
+    fish = tank.fish()
+    tank.advance(1_000)
+    set_clock(tank, millis)
+    run = tank.start(flow("{id: a, type: NoOp, rate: 1/minute}"))
+    tank.advance(1_000)
+    assert tank.status(run) == "SUCCEEDED"
+    return tank, fish
+
+
+@pytest.mark.parametrize("millis", JUMPS)
+def test_who_comes_after_a_jump_waits_no_longer_than_the_time_of_a_rate(millis: int) -> None:
+    tank, _fish = paced(millis)
+    set_clock(tank, -millis)
+    run = tank.start_again("flow")
+    tank.advance(MINUTE + 100)
+    assert tank.status(run) == "SUCCEEDED"
+
+
+@pytest.mark.parametrize("millis", JUMPS)
+def test_who_waits_for_a_rate_waits_no_longer_than_its_time_after_a_jump(millis: int) -> None:
+    tank, _fish = paced(millis)
+    run = tank.start_again("flow")
+    tank.advance(20_000)
+    assert tank.status(run) == "IN_PROGRESS"
+    set_clock(tank, -millis)
+    tank.advance(MINUTE + 100)
+    assert tank.status(run) == "SUCCEEDED"
+
+
+@pytest.mark.parametrize("millis", [-HOUR, -5_000])
+def test_a_rate_is_looked_at_seldom_while_a_node_has_not_heard_of_a_jump(millis: int) -> None:
+    tank, fish = paced(0)
+    looks: list[Ask] = []
+
+    def noted(ask: Ask) -> bool:
+        looks.extend([ask] if isinstance(ask, GrantTags) else ())
+        return False
+
+    fish.held = noted
+    tank.clock.ahead += millis
+    tank.start_again("flow")
+    tank.advance(tank.settings.beat_every)
+    assert 1 <= len(looks) <= 4
+
+
+@pytest.mark.parametrize("millis", JUMPS)
+@pytest.mark.parametrize("waits", [2_000, 15_000])
+def test_a_back_off_keeps_its_time_while_its_run_is_paused(millis: int, waits: int) -> None:
+    """Whether it is over when the run goes on, or not."""
+    tank = in_memory()
+    fish = tank.fish()
+    tank.advance(1_000)
+    fish.runtime.answers = {"start a": [PlatformError(message="boom"), Done()]}
+    policy = "{platform_retry_limit: 1, backoff: {type: FIXED_BACKOFF, platform_retry_backoff_in_secs: 10}}"
+    run = tank.start(flow(f"{{id: a, type: Python, retry_policy: {policy}}}"))
+    tank.advance(1_000)
+    tank.do(pause(tank.store, ANN, "flow", 1, hints=tank))
+    set_clock(tank, millis)
+    tank.advance(waits)
+    tank.do(resume(tank.store, ANN, "flow", 1, hints=tank))
+    tank.advance(max(10_000 - waits, 1_000))
+    assert tank.status(run) == "SUCCEEDED"

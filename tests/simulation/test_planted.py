@@ -4,6 +4,7 @@ from random import SystemRandom
 
 import pytest
 from tests.simulation.planted import PLANTS as OTHER_PLANTS
+from tests.simulation.planted_clocks import CLOCKS_PLANTS
 from tests.simulation.planted_core import CORE_PLANTS
 from tests.simulation.planted_ends import END_PLANTS
 from tests.simulation.planted_leases import LEASES_PLANTS
@@ -13,7 +14,7 @@ from tests.simulation.planted_queues import QUEUES_PLANTS
 
 from stretto.testing.simulation.campaign import first_failure
 
-CATALOGUE = {**LEASES_PLANTS, **MESSAGES_PLANTS, **QUEUES_PLANTS, **CORE_PLANTS}
+CATALOGUE = {**LEASES_PLANTS, **MESSAGES_PLANTS, **QUEUES_PLANTS, **CORE_PLANTS, **CLOCKS_PLANTS}
 PLANTS = {
     **OTHER_PLANTS,
     **PAUSE_PLANTS,
@@ -55,7 +56,7 @@ SIGNS = {
     "signal_of_each_attempt": ("I17:",),
     "pause_not_told": ("I18:", "I8:"),
     "room_not_checked": ("I10:",),
-    "end_not_awaited": ("I20:",),
+    "end_not_awaited": ("I21:",),
     "end_given_up": ("I8:",),
     "starts_forgotten_early": ("I10:",),
     **{name: each.signs for name, each in CATALOGUE.items()},

@@ -6,7 +6,7 @@ from typing import Final
 
 from stretto.api.live.tail import Tail
 from stretto.model.errors import StrettoError
-from stretto.ports.clock import Clock
+from stretto.ports.clock import Clock, steady_millis
 from stretto.ports.events import Cursor, LogRow
 from stretto.ports.store import Store
 
@@ -42,7 +42,7 @@ class Feed:
         """The end of the log, or a place before it. Whatever is read after this call, and lacks a change,
         lacks one that comes behind this place.
         """
-        now = self._clock.now()
+        now = steady_millis(self._clock)
         if now - self._read_at >= FRESH_FOR:
             self._end = await self._store.newest_seqs()
             self._read_at = now

@@ -220,28 +220,35 @@ class Pace(NamedTuple):
     """A rate, and when starts were granted under it: all that still count, and maybe older ones.
 
     A start counts for the time of the rate, from the moment of its grant on. So in any time of this length,
-    wherever it begins, no more starts are granted than the rate says.
+    wherever it begins, no more starts are granted than the rate says. One that is later than now was granted
+    before the clock was set back, nobody knows how long ago: it counts as if it were granted now.
     """
 
     rate: Rate
     grants: tuple[int, ...] = ()
 
     def counting(self, now: int) -> tuple[int, ...]:
-        """The starts that count now. One that is later than now, by a clock that was set back, does."""
-        return tuple(at for at in self.grants if at > now - self.rate.millis)
+        """The starts that count now, none of them later."""
+        return tuple(min(at, now) for at in self.grants if at > now - self.rate.millis)
+
+    def is_ahead(self, now: int) -> bool:
+        """Whether some start is later than now. Until that is corrected in the store, it counts anew with
+        each look.
+        """
+        return any(at > now for at in self.grants)
 
     def slots(self, now: int) -> int:
         """How many may start now."""
         return max(0, self.rate.starts - len(self.counting(now)))
 
     def next_slot(self, now: int) -> int:
-        """When the next one may start."""
+        """When the next one may start: never later than the time of the rate from now on."""
         counting = sorted(self.counting(now))
         free = len(counting) - self.rate.starts
         return now if free < 0 else counting[free] + self.rate.millis
 
     def started(self, now: int, count: int) -> "Pace":
-        """After so many more starts. What no longer counts is forgotten."""
+        """After so many more starts. What no longer counts is forgotten, and what was ahead is corrected."""
         return self._replace(grants=(*self.counting(now), *[now] * count))
 
 

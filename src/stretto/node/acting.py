@@ -171,7 +171,7 @@ class Acting:
             self._wait_for_slots(waits)
             # Another node may have let ours go, and can not always tell us: a start under a rate must not
             # be late, or it falls into the window of the next ones.
-            if any(tag in waits.next_slots or tag not in waits.waited_for for tag in awaited):
+            if any(tag in waits.slots_in or tag not in waits.waited_for for tag in awaited):
                 self._book.hurry = True
 
         self._look(ask, then)
@@ -190,11 +190,14 @@ class Acting:
 
     def _wait_for_slots(self, waits: TagWaits) -> None:
         """Look at tags again when their rate allows the next start; one timer for each tag is enough."""
-        for tag, due in waits.next_slots.items():
+        for tag, wait in waits.slots_in.items():
             if tag not in self._slots:
                 self._slots.add(tag)
-                wait = self._desk.time.steady_at(due) - self._desk.steady()
-                self._desk.after(int(max(wait, 0) * 1_000) + 1, partial(self._slot_is_free, tag))
+                self._desk.after(max(wait, 0) + 1, partial(self._slot_is_free, tag))
+
+    def look_at_rates(self) -> None:
+        """Look at the tags whose rate is waited for at once, and not when their timers ring."""
+        self._tags.update(dict.fromkeys(self._slots))
 
     def _slot_is_free(self, tag: str) -> None:
         self._slots.discard(tag)

@@ -251,11 +251,11 @@ class LookAtQueues(Ask, frozen=True, kw_only=True, eq=False):
 
 
 class TagWaits(NamedTuple):
-    """When the next start of a tag is free, if somebody waits for its rate; and all tags, of those that were
-    looked at, that somebody waits for.
+    """In how many milliseconds the next start of a tag is free, if somebody waits for its rate; and all tags,
+    of those that were looked at, that somebody waits for.
     """
 
-    next_slots: Mapping[str, int] = {}
+    slots_in: Mapping[str, int] = {}
     waited_for: frozenset[str] = frozenset()
 
 

@@ -250,8 +250,8 @@ class Deciding:
             group.inline[workflow_id] = entry.key
 
     def _set_timer(self, entry: Entry, _draft: Draft, effect: todo.SetTimer) -> None:
-        at = self._desk.time.steady_at(effect.due)
-        if entry.set_timer(at, timer_event(effect)):
+        at = entry.set_timer(self._desk.time.steady_at(effect.due), timer_event(effect))
+        if at is not None:
             self._book.arm(entry.group, entry.key, at)
 
     def _ask_permits(self, _entry: Entry, draft: Draft, effect: todo.AskPermits) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from stretto.engine.effects import SetTimer
 from stretto.engine.events import Event, RunTimeDue, StepTimeDue, Woken
 from stretto.engine.flow import Flow
-from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
+from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord, WakeReason
 from stretto.engine.turn import TIME_FIELDS
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
@@ -56,6 +56,7 @@ class Entry:
         "_labels",
         "asked",
         "awaited_fetch",
+        "back_offs",
         "blamed",
         "careful",
         "carrying",
@@ -106,6 +107,7 @@ class Entry:
         self.inline: set[str] = set()  # inline workflow ids of its loops
         self.timers: list[tuple[float, int, TimerEvent]] = []  # by the steady clock
         self.tickets = count()
+        self.back_offs: dict[tuple[RunKey, str], tuple[Woken, float]] = {}  # of steps, and when they ring
         self.due_stored: int | None = None
         self.summed_at = float("-inf")  # on the steady clock
         self.owes_summary = False  # what lists show of it is older than the run
@@ -152,6 +154,7 @@ class Entry:
             self.waits.pop(key, None)
         elif key not in self.waits:
             self.waits[key] = record
+            self.back_offs.pop((key.run, key.step_id), None)  # it is a new attempt
         if record.signals is not None and not record.status.is_terminal and key not in self.watching:
             pending = [i for i, each in enumerate(record.signals.dependencies) if not each.status.is_done]
             if pending:
@@ -181,12 +184,17 @@ class Entry:
         return None if found is None else found.attempt(key)
 
     # ----------------------------------------------------------------------------------------------- timers
-    def set_timer(self, at: float, event: TimerEvent) -> bool:
-        """It rings at a moment of the steady clock, whatever becomes of the database's. True if it is the
-        next one now.
+    def set_timer(self, at: float, event: TimerEvent) -> float | None:
+        """It rings at a moment of the steady clock, whatever becomes of the database's. Returns that moment
+        if it is the next one now. A back-off that is set again, because its step was held, keeps its moment.
         """
+        if isinstance(event, Woken) and event.reason is WakeReason.BACK_OFF:
+            step = event.attempt.run, event.attempt.step_id
+            known, before = self.back_offs.get(step, (None, at))
+            at = before if known == event else at
+            self.back_offs[step] = event, at
         heapq.heappush(self.timers, (at, next(self.tickets), event))
-        return self.timers[0][2] is event
+        return at if self.timers[0][2] is event else None
 
     @property
     def next_ring(self) -> float | None:

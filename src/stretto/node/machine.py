@@ -59,7 +59,7 @@ class Node:
             buried=self._buried,
             burial=self._burial,
             functions_read=self.functions_changed,
-            clock_forward=self._clock_forward,
+            clock_set=self._clock_set,
         )
         self._acting = Acting(desk, book, outside)
         self._suspects = suspects = Suspects(desk, book)
@@ -146,9 +146,14 @@ class Node:
         self._fetch_at = self._desk.steady()
         self._owning.begin()
 
-    def _clock_forward(self) -> None:
-        """Timers keep the time that they have left. Time triggers follow the clock: some may be due."""
-        self._book.timers_changed = True
+    def _clock_set(self, millis: int) -> None:
+        """Timers keep the time that they have left. Time triggers follow the clock: set forward, it makes
+        some due. Set back, it leaves starts under a rate in the future, which a look corrects.
+        """
+        if millis > 0:
+            self._book.timers_changed = True
+        else:
+            self._acting.look_at_rates()
 
     def _heard(self) -> None:
         self._owning.heard()

@@ -41,7 +41,7 @@ class Membership:
         buried: Callable[[], None],
         burial: Callable[[Burial], None],
         functions_read: Callable[[], None],
-        clock_forward: Callable[[], None],
+        clock_set: Callable[[int], None],
     ) -> None:
         self._desk = desk
         self._joined = joined
@@ -49,7 +49,7 @@ class Membership:
         self._on_buried = buried
         self._on_burial = burial
         self._on_functions_read = functions_read
-        self._on_clock_forward = clock_forward
+        self._on_clock_set = clock_set
         self.nodes: dict[NodeId, NodeRow] = {}
         self._asked_at = 0.0  # when the beat was sent that told of these
         self._watched: dict[NodeId, Watched] = {}
@@ -103,9 +103,8 @@ class Membership:
     def _take(self, heard: Heard, sent: float) -> None:
         desk = self._desk
         jump = desk.time.hear(heard.now, sent)
-        if jump > 0:  # what is due after it was set back is found when its time comes
-            self._on_clock_forward()
         if jump:
+            self._on_clock_set(jump)
             desk.tell(lambda each: each.clock_set(jump))
         desk.trust.extend(sent + desk.settings.trust / 1_000)
         self.nodes = {row.node: row for row in heard.nodes}

@@ -70,7 +70,9 @@ class Bulks(Protocol):
         ...
 
     async def take_bulk(self, hold: int) -> BulkJob | None:
-        """A job that is RUNNING and that nobody holds: the caller holds it for so many milliseconds."""
+        """A job that is RUNNING and that nobody holds: the caller holds it for so many milliseconds. One that
+        is held for longer than that was taken before the clock was set back, and nobody holds it.
+        """
         ...
 
     async def note_bulk(self, job_id: str, items: Sequence[BulkItem], hold: int) -> BulkState | None:

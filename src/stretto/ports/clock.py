@@ -38,3 +38,8 @@ class Clock(Protocol):
         over. It may be cancelled.
         """
         ...
+
+
+def steady_millis(clock: Clock) -> int:
+    """Milliseconds on the steady clock, to measure how long something takes."""
+    return int(clock.steady() * 1_000)

@@ -11,6 +11,10 @@ from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import Lease, NodeId
 
 MOST_TRIES: Final = 5
+LONGEST_PAUSE: Final = (
+    1_000 * 2**MOST_TRIES
+)  # milliseconds: one that is to wait longer was postponed by a clock
+# that was set back since, and waits no more
 
 
 class Mail(msgspec.Struct, frozen=True, kw_only=True):

@@ -44,12 +44,13 @@ class TagUse(msgspec.Struct, frozen=True, kw_only=True):
 
 class Grants(NamedTuple):
     """Who goes now, in order, and the groups of their runs; of tags that somebody waits for because of their
-    rate: when the next slot is free; and the tags, of those asked for, that somebody waited for.
+    rate: in how many milliseconds the next slot is free; and the tags, of those asked for, that somebody
+    waited for.
     """
 
     attempts: list[AttemptKey]
     groups: frozenset[int] = frozenset()
-    next_slots: Mapping[str, int] = {}
+    slots_in: Mapping[str, int] = {}
     waited_for: frozenset[str] = frozenset()
 
 
@@ -81,8 +82,10 @@ class Permits(Protocol):
         Locks these tags and all others of who waits for them, then reads, asks the rule and writes: `granted`
         on the rows, and a message to the group of each attempt. So a tag is never held by more attempts than
         its limit was when it was granted, and in any time of the length of its rate no more are granted than
-        the rate says, on the database's clock. Attempts that came or went meanwhile are left to the next
-        call: call it again while it grants something. Idempotent.
+        the rate says, on the database's clock. Starts that are later than that clock, because it was set
+        back, are stored as if they were granted now, so that nobody waits longer for them than the time of
+        the rate. Attempts that came or went meanwhile are left to the next call: call it again while it
+        grants something. Idempotent.
         """
         ...
 

@@ -54,7 +54,7 @@ def remove_abandoned() -> int:
 def _is_abandoned(folder: Path) -> bool:
     """Whether nobody holds its lock. One without a lock is none of ours, or has just been made."""
     with suppress(OSError):
-        if folder.is_symlink() or time_ns() / 1e9 - folder.stat().st_mtime < YOUNG:
+        if folder.is_symlink() or abs(time_ns() / 1e9 - folder.stat().st_mtime) < YOUNG:
             return False
         lock = os.open(folder / LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
         try:

@@ -83,6 +83,29 @@ def test_nobody_waits_for_ever() -> None:
     asyncio.run(story())
 
 
+def test_who_died_is_followed_also_if_the_clock_was_set_back() -> None:
+    """Nobody whose claim is ahead of the clock is waited for longer than usual."""
+
+    async def story() -> None:
+        desk, go = Desk(), asyncio.Event()
+
+        async def stuck() -> int:
+            await go.wait()
+            return 7
+
+        steady = desk.clock.steady
+        lost = asyncio.create_task(desk.once(stuck))
+        await asyncio.sleep(0)
+        desk.clock.time -= 60 * CLAIMED_FOR
+        begin = steady()
+        assert await desk.once() == 1
+        assert steady() - begin == 10
+        go.set()
+        assert await lost == 7
+
+    asyncio.run(story())
+
+
 def test_what_was_refused_is_tried_again_by_who_waited() -> None:
     async def story() -> None:
         desk = Desk()

@@ -132,7 +132,10 @@ def test_starts_count_from_their_grant_on() -> None:
     assert (pace.next_slot(400), pace.next_slot(1_000)) == (1_000, 1_000)
     assert pace.started(1_400, 1).grants == (1_400,)  # what no longer counts is forgotten
     assert Pace(Rate(1, 1_000), (0, 400)).next_slot(500) == 1_400  # the rate was lowered meanwhile
-    assert Pace(Rate(1, 1_000), (900,)).slots(100) == 0  # the clock was set back
+    back = Pace(Rate(1, 1_000), (9_000,))  # the clock was set back: it counts as if it were made now
+    assert (back.slots(100), back.next_slot(100), back.started(100, 0).grants) == (0, 1_100, (100,))
+    assert back.is_ahead(8_999)
+    assert not back.is_ahead(9_000)
 
 
 def test_no_window_has_more_starts_than_the_rate_says() -> None:

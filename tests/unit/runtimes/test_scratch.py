@@ -41,6 +41,16 @@ def test_folders_in_use_and_those_of_others_stay(tmp_path: Path) -> None:
     assert not own.path.exists()
 
 
+def test_a_folder_from_a_time_to_come_is_old(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The clock was set back since."""
+    left = tmp_path / "stretto-left"
+    left.mkdir()
+    os.close(os.open(left / LOCK, os.O_CREAT))
+    monkeypatch.setattr(scratch, "YOUNG", 60.0)
+    monkeypatch.setattr(scratch, "time_ns", lambda: int((left.stat().st_mtime - 3_600) * 1e9))
+    assert remove_abandoned() == 1
+
+
 def test_a_new_folder_has_time_to_be_locked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fresh = tmp_path / "stretto-fresh"
     fresh.mkdir()

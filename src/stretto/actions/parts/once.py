@@ -36,16 +36,20 @@ async def once(
     has died while it was at it is followed by another one after a minute.
     """
     key, codec = _key(who), codec_of(tp)
-    mine, end = f"{CLAIM}{uuid4()}", clock.steady() + WAITS_FOR / 1_000
-    while (kept := await store.keep_first(key, mine, await store.now(), CLAIMED_FOR)) is not None:
+    now, end = await store.now(), clock.steady() + WAITS_FOR / 1_000
+    mine = f"{CLAIM}{uuid4()} at {now}"
+    while (kept := await store.keep_first(key, mine, now, CLAIMED_FOR)) is not None:
         if kept and not kept.startswith(CLAIM):
             known: T = codec.decode(loads(kept), None, [])
             return known
         left = round((end - clock.steady()) * 1_000)
-        if left <= 0:
+        if left <= 0 and _claimed_at(kept) > now:  # the clock was set back: it would not end for long
+            await store.forget(key, kept)
+        elif left <= 0:
             hint = "ask again in a while, with the same request id"
             raise InProgress("The same request is still being carried out", hint=hint)
         await clock.sleep_until(clock.now() + min(left, LOOK_EVERY))
+        now = await store.now()
     try:
         answer = await work()
         await _keep(store, key, codec.encode(answer))
@@ -69,6 +73,12 @@ async def remembered(store: Store, who: tuple[str, ...], tp: Any, work: Callable
 
 def _key(who: tuple[str, ...]) -> str:
     return f"request {sha256(to_json(list(who))).hexdigest()}"
+
+
+def _claimed_at(claim: str) -> int:
+    """When it was made, on the database's clock; 0: an older version has made it, and does not say."""
+    _who, _, at = claim.partition(" at ")
+    return int(at) if at.isdecimal() else 0
 
 
 async def _keep(store: Store, key: str, answer: Any) -> None:

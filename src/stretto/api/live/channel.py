@@ -11,7 +11,7 @@ from stretto.actions.reading.live import Gathering, Told
 from stretto.actions.reading.topics import Topic
 from stretto.api.live.messages import Entry, message
 from stretto.model.errors import StrettoError
-from stretto.ports.clock import Clock
+from stretto.ports.clock import Clock, steady_millis
 from stretto.ports.events import Cursor
 from stretto.ports.store import Store
 
@@ -100,7 +100,9 @@ class Channel:
             follower.put(made)
 
     def due_in(self, now: int) -> int | None:  # noqa: ARG002 - of others
-        """Milliseconds until there is something to say; None: nothing, as far as is known."""
+        """Milliseconds until there is something to say; None: nothing, as far as is known. `now`: on the
+        steady clock.
+        """
         return None
 
     async def tell(self, store: Store, cursor: Cursor, clock: Clock) -> None:
@@ -125,7 +127,7 @@ class ViewChannel(Channel):
         super().__init__(topics, caller)
         self.gathered = [Gathering(topic) for topic in topics]
         self.wants_nodes = any(each.wants_nodes for each in self.gathered)
-        self._told_at = self._looked_at = -LOOK_EVERY
+        self._told_at = self._looked_at = -LOOK_EVERY  # on the steady clock, as all that is compared with it
         self._tells = False
 
     @property
@@ -165,7 +167,7 @@ class ViewChannel(Channel):
         return min(waits, default=None)
 
     async def tell(self, store: Store, cursor: Cursor, clock: Clock) -> None:
-        now = clock.now()
+        now = steady_millis(clock)
         looks = self.wants_nodes and now - self._looked_at >= LOOK_EVERY
         if looks:
             self._looked_at = now
@@ -175,7 +177,7 @@ class ViewChannel(Channel):
         finally:
             self._tells = False
         if part or not self.is_quiet:  # what the database did not say is told the next time
-            self._told_at = clock.now()
+            self._told_at = steady_millis(clock)
         if part:
             for follower in self.followers:
                 follower.put(part)

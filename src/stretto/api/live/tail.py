@@ -20,7 +20,7 @@ from stretto.api.live.channel import Channel, LiveFollower
 from stretto.api.live.messages import Entry
 from stretto.api.settings import ServerSettings
 from stretto.model.errors import StrettoError
-from stretto.ports.clock import Clock
+from stretto.ports.clock import Clock, steady_millis
 from stretto.ports.events import Cursor, LogRow, Trimmed
 from stretto.ports.store import Store
 
@@ -262,7 +262,7 @@ class Tail:
                 except Exception:
                     logger.exception("a topic could not be told: its followers are asked to read anew")
                     channel.lose()
-            now = self._clock.now()
+            now = steady_millis(self._clock)
             waits = {each: each.due_in(now) for each in self._called}
             self._called = {each: None for each, wait in waits.items() if wait is not None}
             nearest = min((wait for wait in waits.values() if wait is not None), default=None)
@@ -274,7 +274,7 @@ class Tail:
         """Nothing comes, and nobody, while it is read: the place is behind all that was heard, and before all
         that is heard next.
         """
-        wait = channel.due_in(self._clock.now())
+        wait = channel.due_in(steady_millis(self._clock))
         if wait is not None and wait <= 0:
             async with self.lock:
                 if self._end and channel.followers:

@@ -35,6 +35,7 @@ from stretto.api.routing import Calling, OptionalText, Text, gets
 from stretto.api.words import word_in
 from stretto.model.errors import Unavailable
 from stretto.model.words import Word
+from stretto.ports.clock import steady_millis
 from stretto.ports.events import Cursor, LogRow, Trimmed
 
 BEAT_EVERY: Final = 15_000  # milliseconds between two signs of life
@@ -92,7 +93,7 @@ async def _follow(
     yield _hello(desk, cursor)
     follower, behind = LiveFollower(), Behind(desk, reader, topics, cursor, view=view)
     with desk.feed.tail.reading(), ExitStack() as stack:
-        beat = desk.clock.now()
+        beat = steady_millis(desk.clock)
         while not desk.feed.closed.is_set():
             channel = behind.channel
             part = await (
@@ -100,13 +101,13 @@ async def _follow(
             )
             if part:
                 yield part
-                beat = desk.clock.now()
+                beat = steady_millis(desk.clock)
 
 
 async def _next(desk: Desk, follower: LiveFollower, channel: Channel, beat: int) -> bytes:
     """What a follower is told next, if anything; in the end a sign of life."""
     tail = desk.feed.tail
-    await follower.wait(max(LEAST_WAIT, beat + BEAT_EVERY - desk.clock.now()) / 1_000)
+    await follower.wait(max(LEAST_WAIT, beat + BEAT_EVERY - steady_millis(desk.clock)) / 1_000)
     if follower.lost is not None:
         async with tail.lock:
             if tail.end is not None:
@@ -114,7 +115,7 @@ async def _next(desk: Desk, follower: LiveFollower, channel: Channel, beat: int)
         await tail.looked()
         return b""
     part = follower.take()
-    if part or desk.clock.now() - beat < BEAT_EVERY or tail.end is None or not channel.is_quiet:
+    if part or steady_millis(desk.clock) - beat < BEAT_EVERY or tail.end is None or not channel.is_quiet:
         return part
     return b": alive\n%s\n" % id_of(tail.end)
 
@@ -134,7 +135,7 @@ class Behind:
         self._cursor = dict(cursor)
         self._make: type[Channel] = ViewChannel if view else Channel
         self._gathered = [Gathering(topic) for topic in topics] if view else []
-        self._told_at = desk.clock.now()
+        self._told_at = steady_millis(desk.clock)
 
     async def advance(self, follower: LiveFollower, stack: ExitStack) -> bytes:
         """Join the others, if the tail keeps what comes behind the place, or else go on in the log; returns
@@ -183,7 +184,7 @@ class Behind:
         if isinstance(joined, ViewChannel):
             parts = [await self._told(looks=True)]
             if len(joined.followers) == 1:
-                joined.begin(self._gathered, self._desk.clock.now(), told=bool(parts[0]))
+                joined.begin(self._gathered, steady_millis(self._desk.clock), told=bool(parts[0]))
         self.channel = joined
         return b"".join(parts)
 
@@ -213,7 +214,7 @@ class Behind:
 
     async def _tell_anyhow(self) -> bytes:
         """Only where things stand in the end is told, unless there is no end."""
-        now = self._desk.clock.now()
+        now = steady_millis(self._desk.clock)
         if now - self._told_at < TELL_ANYHOW or all(each.is_empty for each in self._gathered):
             return b""
         self._told_at = now

@@ -24,6 +24,7 @@ from stretto.api.routing import MOST as HIGHEST
 from stretto.api.routing import Calling, Name, Number, Text, gets
 from stretto.model.errors import InvalidRequest, Unavailable
 from stretto.model.wire import encode, to_json
+from stretto.ports.clock import steady_millis
 from stretto.ports.logs import LOG, STDERR, STDOUT, Stream
 
 LOOK_EVERY: Final = 0.25  # seconds between two looks: nobody tells that something was printed
@@ -175,19 +176,19 @@ async def _streaming(call: Call, target: LogTarget, follower: LogFollower) -> St
 async def _rounds(call: Call, target: LogTarget, follower: LogFollower) -> AsyncIterator[bytes]:
     """Until nothing more comes, the client goes, or the server does."""
     desk = call.desk
-    spoke = desk.clock.now() - BEAT_EVERY
+    spoke = steady_millis(desk.clock) - BEAT_EVERY
     while not desk.feed.closed.is_set():
         with suppress(Unavailable):  # a database that is away is waited for
             async for lines in follower.round():
-                spoke = desk.clock.now()
+                spoke = steady_millis(desk.clock)
                 yield _lines(lines, target)
             for place in await follower.elsewhere():
                 yield _message("elsewhere", encode(place))
             if follower.is_over:
                 yield _message("end", {})
                 return
-        if desk.clock.now() - spoke >= BEAT_EVERY:
-            spoke = desk.clock.now()
+        if steady_millis(desk.clock) - spoke >= BEAT_EVERY:
+            spoke = steady_millis(desk.clock)
             yield ALIVE
         with suppress(TimeoutError):
             await asyncio.wait_for(desk.feed.closed.wait(), LOOK_EVERY)

@@ -66,7 +66,7 @@ class Log:
         who gets what it waits for, or is done, in a moment need not be told of twice.
         """
         status = step.status
-        lasts = self._now() - (step.since or 0) >= TELL_AFTER
+        lasts = self._has_passed(TELL_AFTER, step.since or 0)
         if not (status.is_terminal or (lasts and (status in AT_WORK or step.waits))):
             return
         said = f"{step.attempt} {StepStatus.RUNNING if status in AT_WORK else status} {step.reason}"
@@ -76,9 +76,13 @@ class Log:
 
     def _loop(self, step: Step) -> None:
         last = self._told_at.setdefault(step.id, self._now())
-        if step.loop is not None and self._now() - last >= TELL_EVERY:
+        if step.loop is not None and self._has_passed(TELL_EVERY, last):
             self._told_at[step.id] = self._now()
             self._line(f"{step.id} {loop_text(step.loop)}")
+
+    def _has_passed(self, millis: int, since: int) -> bool:
+        """Whether so long a time is over; also if the clock was set back, and nobody knows."""
+        return abs(self._now() - since) >= millis
 
     def _line(self, text: str) -> None:
         click.echo(f"{style.clock_time(self._now())} {text}")

@@ -32,7 +32,7 @@ class Looking:
         """T9, as long as somebody goes: who came meanwhile is left to the next try."""
         while (found := await self._store.grant(tags, granted)).attempts:
             self._hints.hint(found.groups)
-        return TagWaits(found.next_slots, found.waited_for)
+        return TagWaits(found.slots_in, found.waited_for)
 
     async def sweep(self, groups: Collection[int], now: int) -> TagWaits:
         """What nobody may have looked at, because whoever should have is gone. Returns what `grant` does."""
@@ -41,7 +41,7 @@ class Looking:
         tags = await self._store.tags_waited_for(groups)
         slots: dict[str, int] = {}
         for first in range(0, len(tags), TAGS_AT_ONCE):
-            slots |= (await self.grant(tags[first : first + TAGS_AT_ONCE])).next_slots
+            slots |= (await self.grant(tags[first : first + TAGS_AT_ONCE])).slots_in
         await self._store.sweep_outbox(now - HOUR)
         return TagWaits(slots, frozenset(tags))
 

@@ -28,7 +28,8 @@ class MemoryBulks(Part):
             free = [
                 (self._db.bulk_held[job_id], job_id)
                 for job_id in self._db.bulk_jobs
-                if self._db.bulk_held[job_id] <= now and self._db.bulk_jobs[job_id].state is BulkState.RUNNING
+                if not now < self._db.bulk_held[job_id] <= now + hold
+                and self._db.bulk_jobs[job_id].state is BulkState.RUNNING
             ]
             if not free:
                 return None

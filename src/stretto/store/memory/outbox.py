@@ -9,7 +9,7 @@ from stretto.model.errors import NotFound
 from stretto.ports.failures import Fenced
 from stretto.ports.groups import NodeState
 from stretto.ports.messages import Letter, Message, Outcome, Result
-from stretto.ports.outbox import MOST_TRIES, Mail
+from stretto.ports.outbox import LONGEST_PAUSE, MOST_TRIES, Mail
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import Lease, NodeId, Phase
 from stretto.store.memory.database import Database, Part
@@ -127,7 +127,8 @@ class MemoryOutbox(Part):
 
 
 def _is_due(message: Message, now: int) -> bool:
-    return message.parked is None and message.not_before <= now and not is_answered(message)
+    waits = now < message.not_before <= now + LONGEST_PAUSE
+    return message.parked is None and not waits and not is_answered(message)
 
 
 def _lost(db: Database, acts_before: int) -> Iterator[int]:

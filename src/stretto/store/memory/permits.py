@@ -42,11 +42,11 @@ class MemoryPermits(Part):
                 paces[tag] = pace.started(now, count)
                 db.paces.put(tag, paces[tag])
             waited_for = [tag for tag, pace in paces.items() if db.waiters[tag] and not pace.slots(now)]
-            next_slots = {tag: paces[tag].next_slot(now) for tag in waited_for}
+            slots_in = {tag: paces[tag].next_slot(now) - now for tag in waited_for}
             return Grants(
                 [keys[waiter.attempt] for waiter in lucky],
                 frozenset(db.permits[keys[waiter.attempt], waiter.tags[0]].group for waiter in lucky),
-                next_slots,
+                slots_in,
                 frozenset(tag for tag in tags if db.waiters[tag]),
             )
 

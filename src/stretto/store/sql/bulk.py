@@ -27,8 +27,8 @@ MAKE_ITEMS: Final = Bulk(way=Way.INSERT, table="bulk_item", key=2, fields=ITEM)
 NOTE_ITEMS: Final = Bulk(way=Way.UPDATE, table="bulk_item", key=2, fields=ITEM)
 FREE: Final = Statement(
     lambda d: (
-        f"SELECT job_id, held_until, doc FROM bulk_job WHERE state = 'RUNNING' AND held_until <= {d.clock} "
-        "ORDER BY held_until LIMIT 1"
+        "SELECT job_id, held_until, doc FROM bulk_job WHERE state = 'RUNNING' "
+        f"AND (held_until <= {d.clock} OR held_until > {d.clock} + :hold) ORDER BY held_until LIMIT 1"
     )
 )
 TAKE: Final = Statement(
@@ -76,7 +76,7 @@ class SqlBulks(Part):
 
     async def take_bulk(self, hold: int) -> BulkJob | None:
         async def look(tx: Transaction) -> Row | None:
-            return await tx.one(FREE)
+            return await tx.one(FREE, hold=hold)
 
         free = await self._look(look)  # most of the time there is none: then nothing is locked
         if free is None:

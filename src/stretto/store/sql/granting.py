@@ -89,19 +89,22 @@ class Room(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Those who might go, each with all its permits, by attempt; and for which slots others wait."""
+    """Those who might go, each with all its permits, by attempt; for which slots others wait, and how long;
+    and tags whose starts are ahead of the clock.
+    """
 
     permits: Mapping[AttemptKey, list[PermitRow]]
     room: Room
-    next_slots: Mapping[str, int] = {}
+    slots_in: Mapping[str, int] = {}
+    ahead: frozenset[str] = frozenset()
 
 
 async def grant(tx: Transaction, tags: Sequence[str], rule: GrantRule) -> Grants:
     """Let those go that wait for these tags, as far as the rule says."""
     first = await _first_in_line(tx, tags)
-    locked = sorted({permit.tag for permits in first.permits.values() for permit in permits})
+    locked = sorted(first.ahead.union(each.tag for permits in first.permits.values() for each in permits))
     if not locked:
-        return Grants([], next_slots=first.next_slots)
+        return Grants([], slots_in=first.slots_in)
     # A tag without a row has no limit. One that an attempt brings along needs a row, to be locked.
     limited = {each.tag for permits in first.permits.values() for each in permits if each.limit is not None}
     await tx.bulk(MAKE_TAGS, [(tag, 0) for tag in sorted(limited)])
@@ -117,10 +120,10 @@ async def grant(tx: Transaction, tags: Sequence[str], rule: GrantRule) -> Grants
     going = [keys[waiter.attempt] for waiter in lucky]
     await _let_go(tx, going, line.permits, now)
     starts = Counter(tag for waiter in lucky for tag in waiter.tags if tag in paces)
-    for tag, count in sorted(starts.items()):
-        await tx.run(SET_GRANTS, tag=tag, grants=GRANTS.write(paces[tag].started(now, count).grants))
+    for tag in sorted(line.ahead.union(starts)):
+        await tx.run(SET_GRANTS, tag=tag, grants=GRANTS.write(paces[tag].started(now, starts[tag]).grants))
     groups = frozenset(line.permits[key][0].group for key in going)
-    return Grants(going, groups, {**first.next_slots, **line.next_slots})
+    return Grants(going, groups, {**first.slots_in, **line.slots_in})
 
 
 async def _first_in_line(tx: Transaction, tags: Sequence[str]) -> Line:
@@ -128,13 +131,13 @@ async def _first_in_line(tx: Transaction, tags: Sequence[str]) -> Line:
     room = await room_of(tx, tags)
     now = await tx.now() if room.paces else 0
     keys: set[tuple[object, ...]] = set()
-    next_slots: dict[str, int] = {}
+    slots_in: dict[str, int] = {}
     for tag in tags:
         limit, pace = room.limits[tag], room.paces.get(tag)
         most = MOST_AT_ONCE if limit is None else max(limit - room.held.get(tag, 0), 0)
         if pace is not None and not pace.slots(now):
             if await tx.all(LINE, tag=tag, most=1):
-                next_slots[tag] = pace.next_slot(now)
+                slots_in[tag] = pace.next_slot(now) - now
             continue
         slots = most if pace is None else min(most, pace.slots(now))
         keys.update(tuple(row) for row in await tx.all(LINE, tag=tag, most=slots))
@@ -142,7 +145,8 @@ async def _first_in_line(tx: Transaction, tags: Sequence[str]) -> Line:
     for row in await tx.all(PERMITS_OF, attempts=sorted(keys)) if keys else ():
         permit = permit_row(row)
         found.setdefault(permit.attempt, []).append(permit)
-    return Line(found, room, next_slots)
+    ahead = frozenset(tag for tag, pace in room.paces.items() if pace.is_ahead(now))
+    return Line(found, room, slots_in, ahead)
 
 
 async def room_of(tx: Transaction, tags: Sequence[str]) -> Room:

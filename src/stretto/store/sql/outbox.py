@@ -8,7 +8,7 @@ from stretto.model.errors import NotFound
 from stretto.ports.failures import Stale
 from stretto.ports.groups import NodeState
 from stretto.ports.messages import Letter, Message, Outcome, Result
-from stretto.ports.outbox import MOST_TRIES, Mail
+from stretto.ports.outbox import LONGEST_PAUSE, MOST_TRIES, Mail
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import Lease, NodeId
 from stretto.store.sql.codec import OUTCOME
@@ -23,7 +23,8 @@ from stretto.store.sql.statement import ATTEMPT_KEY, INT, RUN_KEY, Dialect, Stat
 
 
 def _due(d: Dialect) -> str:
-    return f"is_parked = 0 AND is_answered = 0 AND not_before <= {d.clock} ORDER BY id LIMIT :reach"
+    is_due = f"(not_before <= {d.clock} OR not_before > {d.clock} + {LONGEST_PAUSE})"
+    return f"is_parked = 0 AND is_answered = 0 AND {is_due} ORDER BY id LIMIT :reach"
 
 
 NO_GROUP: Final = -1

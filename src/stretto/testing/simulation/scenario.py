@@ -13,6 +13,7 @@ from stretto.testing.simulation.cursing import PLAIN, Oddity, make_oddity
 from stretto.testing.simulation.directing import Director
 from stretto.testing.simulation.held import make_held_commits
 from stretto.testing.simulation.inputs import Input, make_ends, make_inputs, make_pauses, make_skips
+from stretto.testing.simulation.leaps import Leaps, make_leaps
 from stretto.testing.simulation.plays import Script
 from stretto.testing.simulation.retaining import make_forgetful
 from stretto.testing.simulation.troubles import (
@@ -112,7 +113,18 @@ def make_scenario(seed: int) -> Scenario:
     ended = make_ends(seed, inputs, horizon)
     if ended is not inputs:  # and their ends take several decisions
         made = msgspec.structs.replace(made, impatient=True)
-    return msgspec.structs.replace(made, inputs=ended, **msgspec.structs.asdict(forgetful))
+    made = msgspec.structs.replace(made, inputs=ended, **msgspec.structs.asdict(forgetful))
+    return _with_leaps(made, roots)
+
+
+def _with_leaps(made: Scenario, roots: list[str]) -> Scenario:
+    """Not where things are forgotten, which would be old at once, and not where there are schedules: of
+    hours, not all moments are caught up.
+    """
+    if made.retention is not None or any(each.workflow.time_triggers for each in made.definitions):
+        return made
+    leaps = Leaps(made.definitions, made.inputs, made.faults)
+    return msgspec.structs.replace(made, **make_leaps(made.seed, leaps, roots, made.horizon)._asdict())
 
 
 def _with_queues(made: Scenario) -> Scenario:

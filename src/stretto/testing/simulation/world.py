@@ -32,6 +32,7 @@ from stretto.testing.simulation.ghosts import GhostlyError, Ghosts
 from stretto.testing.simulation.handle import Sky
 from stretto.testing.simulation.impatience import IMPATIENT
 from stretto.testing.simulation.inputs import HARMLESS
+from stretto.testing.simulation.invariants.alarms import Alarms
 from stretto.testing.simulation.invariants.ending import ending, unfinished
 from stretto.testing.simulation.invariants.ends import ends
 from stretto.testing.simulation.invariants.forgetting import Forgotten
@@ -43,11 +44,12 @@ from stretto.testing.simulation.invariants.order import edges_of, order_of
 from stretto.testing.simulation.invariants.pauses import pauses
 from stretto.testing.simulation.invariants.permits import permits_of
 from stretto.testing.simulation.invariants.queues import queues, requests
-from stretto.testing.simulation.invariants.rates import rates_of
+from stretto.testing.simulation.invariants.rates import Rates
 from stretto.testing.simulation.invariants.rows import attempts, children, runs
 from stretto.testing.simulation.invariants.triggers import triggers
 from stretto.testing.simulation.invariants.undo import undo
 from stretto.testing.simulation.judging import judge
+from stretto.testing.simulation.leaps import farthest
 from stretto.testing.simulation.process import Process
 from stretto.testing.simulation.replacing import homes_of, replaced
 from stretto.testing.simulation.retaining import LATEST
@@ -103,6 +105,9 @@ class World:
         self.ledger = Ledger(scenario.script, self.scheduler, self.complain)
         self.ledger.is_fenced = self._is_fenced
         self.history = History()
+        self.workflows = [each.workflow for each in scenario.definitions]
+        self.rates = Rates(self.workflows, lambda: self.clock.offset)
+        self.alarms = Alarms(lambda: self.scheduler.now)
         self.forgotten = Forgotten(scenario.retention, lambda: self.clock.latest)
         self._slots: list[Process | None] = [None] * scenario.slots
         self._processes = 0
@@ -174,8 +179,7 @@ class World:
             except StopIteration:
                 continue
             raise AssertionError("the memory store never waits")
-        workflows = [definition.workflow for definition in self.scenario.definitions]
-        edges = {step: before for each in workflows for step, before in edges_of(each.steps).items()}
+        edges = {step: before for each in self.workflows for step, before in edges_of(each.steps).items()}
         self.watch.rules += [leases, writers, runs, attempts, children, order_of(edges), requests, queues]
         self.watch.rules += [
             permits_of(LIMITS),
@@ -185,7 +189,7 @@ class World:
             self.history.rule,
             self.forgotten.rule,
         ]
-        self.watch.rules.append(rates_of(workflows))
+        self.watch.rules += [self.rates.rule, self.alarms.rule]
 
     def _plan(self) -> None:
         for slot in range(self.scenario.slots):
@@ -213,7 +217,7 @@ class World:
             left = "messages were parked"
         if left is None and self.schedules.at_rest and not self.users.busy and not self.users.begin_again():
             self.over = True
-        elif self.scheduler.now > self.scenario.horizon + PATIENCE:
+        elif self.scheduler.now > self.scenario.horizon + PATIENCE + farthest(self.scenario.faults):
             self.complain(f"I8: it never ends: {left}")
         else:
             self.users.let_everything_go()
@@ -265,7 +269,7 @@ class World:
 
     def workflow(self, workflow_id: str) -> Workflow:
         """A definition by its id."""
-        return next(each.workflow for each in self.scenario.definitions if each.workflow.id == workflow_id)
+        return next(each for each in self.workflows if each.id == workflow_id)
 
     def _is_fenced(self, node: str) -> bool:
         row = self.db.nodes.get(NodeId(node))
@@ -289,6 +293,7 @@ class World:
     def settled(self, process: Process) -> None:
         """A node was told that its commit is there: what it believes must be what is stored."""
         self.counters.figures["runs compared with their rows"] += memory(process.node, self.db, self.complain)
+        self.alarms.look(process.node, self.complain)
 
     # --------------------------------------------------------------------------------------------- processes
     def observer(self, process: Process) -> Observer:
@@ -388,6 +393,7 @@ class World:
         """From here on nothing goes wrong, and everything must come to its end."""
         self.story.note("the trouble is over")
         self._calm = True
+        self.rates.steady = lambda: self.scheduler.now
         self.struck.end()
         self.sky.clear()
         for slot, process in enumerate(self._slots):

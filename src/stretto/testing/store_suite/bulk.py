@@ -73,6 +73,17 @@ async def a_job_that_is_not_held_any_more_is_taken_again(world: World) -> None:
 
 
 @SUITE.check
+async def a_clock_that_was_ahead_holds_no_job(world: World) -> None:
+    store = world.store
+    await store.put_bulk(job("j"), items())
+    await world.advance(60 * HOLD)
+    assert await store.take_bulk(HOLD) == job("j")
+    await world.advance(-60 * HOLD)
+    assert await store.take_bulk(HOLD) == job("j")
+    assert await store.take_bulk(HOLD) is None
+
+
+@SUITE.check
 async def items_are_noted(world: World) -> None:
     store = world.store
     await store.put_bulk(job("j"), items())

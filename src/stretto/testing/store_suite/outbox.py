@@ -89,6 +89,17 @@ async def a_message_that_fails_waits_longer_each_time_and_is_parked(world: World
 
 
 @SUITE.check
+async def a_clock_that_was_ahead_holds_no_message(world: World) -> None:
+    owner = await world.owner()
+    number = await world.store.send(note("m"))
+    await world.advance(1_000_000)
+    await world.store.postpone(owner.leases[1], number, "boom")
+    assert not (await world.store.fetch(HERE, [1])).messages
+    await world.advance(-1_000_000)
+    assert [each.id for each in (await world.store.fetch(HERE, [1])).messages] == [number]
+
+
+@SUITE.check
 async def only_the_owner_postpones(world: World) -> None:
     owner = await world.owner()
     number = await world.store.send(note("m"))

@@ -18,7 +18,7 @@ from stretto.testing.store_suite.world import World, near
 
 SUITE = Suite("permits")
 HERE = NodeId("reader")
-HOUR = 3_600_000
+MINUTE, HOUR = 60_000, 3_600_000
 
 
 class Line:
@@ -212,12 +212,12 @@ async def no_more_start_than_the_rate_of_a_tag_says(world: World) -> None:
     assert await line.grant("r") == [0, 1]
     found = await store.grant(["r"], granted)
     assert found.attempts == []
-    assert near(found.next_slots["r"], now + HOUR)
+    assert near(found.slots_in["r"], HOUR)
     for place in (0, 1):
         await line.end(place)
     assert await line.grant("r") == []
     (standing,) = (await store.standings(["r"], most=5)).values()
-    assert standing.next_slot == found.next_slots["r"]
+    assert near(standing.next_slot, now + HOUR)
     assert standing.blocks(line.keys[2])
     await line.ask(2, {"r": None}, rates={"r": "3/hour"})  # the newest rate counts, and what was granted
     assert await line.grant("r") == [2]
@@ -225,6 +225,24 @@ async def no_more_start_than_the_rate_of_a_tag_says(world: World) -> None:
     for place in range(2, 6):
         await line.end(place)
     assert await store.grant(["r"], granted) == Grants([])  # nobody waits: there is no slot to wait for
+
+
+@SUITE.check
+async def a_clock_that_was_ahead_holds_nobody_longer_than_its_rate(world: World) -> None:
+    """Starts that are later than now count from the first look on, and from then on they grow old."""
+    line, store = await Line.of(world, 3), world.store
+    for place in range(3):
+        await line.ask(place, {"r": None}, rates={"r": "1/minute"})
+    await world.advance(HOUR)
+    assert await line.grant("r") == [0]
+    await world.advance(-HOUR)
+    assert near((await store.standings(["r"], most=5))["r"].next_slot, await store.now() + MINUTE)
+    assert near((await store.grant(["r"], granted)).slots_in["r"], MINUTE)
+    await world.advance(MINUTE // 2)
+    assert near((await store.grant(["r"], granted)).slots_in["r"], MINUTE // 2)
+    await world.advance(MINUTE // 2 + 1)
+    assert await line.grant("r") == [1]
+    assert await line.grant("r") == []
 
 
 @SUITE.check

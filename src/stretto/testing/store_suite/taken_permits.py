@@ -182,7 +182,7 @@ async def starts_that_are_taken_count_for_the_rate(world: World) -> None:
     await refusal(NoPermits, two.take("b", {"r": None}, {"r": "3/hour"}))
     await one.commit(one.decided(one.ask("b", {"r": None}, taken=False)))
     found = await world.store.grant(["r"], granted)
-    assert (found.attempts, list(found.next_slots)) == ([], ["r"])
+    assert (found.attempts, list(found.slots_in)) == ([], ["r"])
     await limit(world, "r", None, "4/hour")
     assert (await world.store.grant(["r"], granted)).attempts == [one.key("b")]
 

@@ -52,6 +52,15 @@ def begun(log: Log, reader: Reader) -> Progress:
     return progress
 
 
+def test_what_lasts_is_said_also_if_the_clock_was_set_back(log: Log, reader: Reader, clock: Clock) -> None:
+    progress = begun(log, reader)
+    clock.time = 5_000_000
+    log.show(applied(progress, step_moved("extract", S.STARTING, clock.time)))
+    clock.time = 3_000
+    log.show([])
+    assert reader.lines() == ["▶ extract RUNNING"]
+
+
 def test_what_lasts_is_said_once(log: Log, reader: Reader, clock: Clock) -> None:
     progress = begun(log, reader)
     log.show(applied(progress, step_moved("extract", S.STARTING, 1)))

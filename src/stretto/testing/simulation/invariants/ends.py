@@ -1,4 +1,4 @@
-"""I20: once a loop is being ended, nothing begins in it, however many decisions its end takes."""
+"""I21: once a loop is being ended, nothing begins in it, however many decisions its end takes."""
 
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey
 from stretto.model.initiator import UpstreamFields
@@ -35,6 +35,6 @@ def _check(
         )
         loop = earlier.get(key) or db.attempts[key].record
         if loop.ending is not None:
-            complain(f"I20: {what} began, and {key} is being ended, as {loop.ending}")
+            complain(f"I21: {what} began, and {key} is being ended, as {loop.ending}")
             return
         row = db.runs[key.run]

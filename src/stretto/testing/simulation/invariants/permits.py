@@ -44,12 +44,12 @@ def _limit(touched: Touched, row: PermitRow, said: int | None, complain: Complai
     holders = len(db.holders[row.tag])
     if holders > limit:
         complain(f"I10: {holders} hold {row.tag}, and {limit} may")
-    before = [at for at in db.waiters[row.tag] if _rank(db.permits[at]) < _rank(row)]
+    before = [at for at in db.waiters[row.tag] if rank(db.permits[at]) < rank(row)]
     if holders + len(before) > limit:
         complain(f"I10: {row.attempt} was granted {row.tag} past {before[0][0]}")
 
 
-def _rank(row: PermitRow) -> tuple[int, int]:
+def rank(row: PermitRow) -> tuple[int, int]:
     """Its place in line. Of those who came in the same decision the decision itself says who is first."""
     return ORDER[row.criticality or Criticality.MEDIUM], row.since
 
