@@ -152,7 +152,7 @@ ANN = Caller(user=User(name="ann"))
 RUNS, STEPS = 12, 8
 CALM = Config(  # it beats once, and that was before; how far runs are it writes with other things only
     node=NodeSettings(
-        beat_every=600_000, trust=2_400_000, watch=1_200_000, stop_within=1_000, rollup_every=600_000
+        beat_every=600_000, trust=2_400_000, watch=2_400_000, stop_within=1_000, rollup_every=600_000
     ),
     database=DatabaseSettings(beat_lasts=3_000_000),
 )

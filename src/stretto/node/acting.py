@@ -146,7 +146,8 @@ class Acting:
         """
         effect = ask.effect if isinstance(ask, Carry) else None
         record = entry.attempt(attempt)
-        ending = record is not None and record.ending is not None
+        # Once it is decided how the step ends, it waits for the value that it lacks for that.
+        ending = record is not None and record.ending is not None and record.decided is None
         if not ending or isinstance(effect, todo.StopChild):
             text = f"internal error: {type(error).__name__}: {error}"
             answers = isinstance(effect, todo.StopChild)  # until it is decided, the step may be asked to end

@@ -22,7 +22,6 @@ from stretto.ports.rows import NodeId
 from stretto.store.memory import MemoryStore
 from stretto.store.memory.schema import ALL
 from stretto.testing.scheduler import Scheduler
-from stretto.testing.simulation.authors import LIMITS
 from stretto.testing.simulation.clock import DatabaseClock
 from stretto.testing.simulation.counters import Counters
 from stretto.testing.simulation.cursing import Struck
@@ -34,18 +33,11 @@ from stretto.testing.simulation.impatience import IMPATIENT
 from stretto.testing.simulation.inputs import HARMLESS
 from stretto.testing.simulation.invariants.alarms import Alarms
 from stretto.testing.simulation.invariants.ending import ending, unfinished
-from stretto.testing.simulation.invariants.ends import ends
 from stretto.testing.simulation.invariants.forgetting import Forgotten
 from stretto.testing.simulation.invariants.history import History
-from stretto.testing.simulation.invariants.leases import leases, writers
-from stretto.testing.simulation.invariants.letters import letters
 from stretto.testing.simulation.invariants.memory import memory
-from stretto.testing.simulation.invariants.order import edges_of, order_of
-from stretto.testing.simulation.invariants.pauses import pauses
-from stretto.testing.simulation.invariants.permits import permits_of
-from stretto.testing.simulation.invariants.queues import queues, requests
 from stretto.testing.simulation.invariants.rates import Rates
-from stretto.testing.simulation.invariants.rows import attempts, children, runs
+from stretto.testing.simulation.invariants.transactions import rules_of
 from stretto.testing.simulation.invariants.triggers import triggers
 from stretto.testing.simulation.invariants.undo import undo
 from stretto.testing.simulation.judging import judge
@@ -179,16 +171,8 @@ class World:
             except StopIteration:
                 continue
             raise AssertionError("the memory store never waits")
-        edges = {step: before for each in self.workflows for step, before in edges_of(each.steps).items()}
-        self.watch.rules += [leases, writers, runs, attempts, children, order_of(edges), requests, queues]
-        self.watch.rules += [
-            permits_of(LIMITS),
-            letters,
-            pauses,
-            ends,
-            self.history.rule,
-            self.forgotten.rule,
-        ]
+        self.watch.rules += rules_of(self.workflows)
+        self.watch.rules += [self.history.rule, self.forgotten.rule]
         self.watch.rules += [self.rates.rule, self.alarms.rule]
 
     def _plan(self) -> None:
