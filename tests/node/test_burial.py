@@ -1,4 +1,4 @@
-"""When a node is declared dead: never while it trusts its leases, wherever the clock of the database jumps."""
+"""When a node is declared dead: never while it trusts its leases, wherever the database's clock jumps."""
 
 import pytest
 from tests.node.tank import Tank
