@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from shutil import copytree
 from tempfile import TemporaryDirectory
 from typing import Final
 
@@ -38,6 +39,8 @@ def play(campaign: Campaign) -> Report | TakeOver:
         finally:
             made.close()
             remove_leftovers()
+            if campaign.keep is not None:
+                copytree(folder, campaign.keep, dirs_exist_ok=True)
 
 
 async def _played(

@@ -20,12 +20,13 @@ class ClockFaults:
         self._harms = harms
         self._busy = False
 
-    def all(self) -> list[Harm]:
-        """Nothing, where no clock can be set."""
+    def all(self) -> dict[str, Harm]:
+        """By name. Nothing, where no clock can be set."""
         clocks = self._arena.clocks
         if clocks is None:
-            return []
-        return [self._database, *([self._node] if clocks.nodes else [])]
+            return {}
+        harms: dict[str, Harm] = {"set-clock": self._database}
+        return harms | ({"set-node-clock": self._set_node} if clocks.nodes else {})
 
     def _millis(self, bounds: tuple[int, int]) -> int:
         return self._arena.dice.randint(*bounds)
@@ -60,9 +61,6 @@ class ClockFaults:
     def _note_two(self) -> None:
         for _ in range(2):
             self._harms.note("jumps of the database's clock")
-
-    def _node(self) -> Doing | None:
-        return self._set_node()
 
     async def _set_node(self) -> None:
         """It decides nothing."""

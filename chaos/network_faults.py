@@ -25,11 +25,16 @@ class NetworkFaults:
         self._arena = arena
         self._harms = harms
 
-    def all(self) -> list[Harm]:
-        """Nothing, where there is no server."""
+    def all(self) -> dict[str, Harm]:
+        """By name. Nothing, where there is no server."""
         if not self._arena.proxies:
-            return []
-        return [self._for(each) for each in (self._cut_off, self._slow_down, self._silence, self._truncate)]
+            return {}
+        return {
+            "cut-off": self._for(self._cut_off),
+            "slow-down": self._for(self._slow_down),
+            "silence": self._for(self._silence),
+            "truncate": self._for(self._truncate),
+        }
 
     def _for(self, doing: Callable[[NodeProcess], Doing]) -> Harm:
         def harm() -> Doing | None:

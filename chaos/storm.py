@@ -17,9 +17,9 @@ from chaos.insistence import insist
 from chaos.network_faults import NetworkFaults
 from chaos.nodes import NodeProcess
 
-APART: Final = (6.0, 14.0)  # seconds between two faults
 FROZEN: Final = (3.0, 3.4)  # leases: 32 s with the default ones
 PLANTED: Final = (0.1, 0.4)  # of the storm, when the run that kills its owner is started
+PLANT: Final = "plant"  # the harm of that run
 READY_WITHIN: Final = 120.0
 
 
@@ -36,22 +36,30 @@ class Storm:
         self._clocks = ClockFaults(arena, self)
 
     def _harms(self) -> list[Harm]:
-        is_server = self._arena.database.is_server
-        return [
-            self._kill,
-            self._freeze,
-            *([self._stop_database] if is_server else []),
-            *([self._fill_disk] if self._disk is not None else []),
-            self._kill_api,
-            *NetworkFaults(self._arena, self).all(),
-            *self._clocks.all(),
-        ]
+        """Those that can be had here, and are wanted."""
+        harms: dict[str, Harm] = {
+            "kill": self._kill,
+            "freeze": self._freeze,
+            "kill-api": self._kill_api,
+            **NetworkFaults(self._arena, self).all(),
+            **self._clocks.all(),
+        }
+        if self._arena.database.is_server:
+            harms["stop-database"] = self._stop_database
+        if self._disk is not None:
+            harms["fill-disk"] = self._fill_disk
+        return [harm for name, harm in harms.items() if self._wants(name)]
+
+    def _wants(self, harm: str) -> bool:
+        wanted = self._arena.campaign.harms
+        return not wanted or harm in wanted
 
     async def play(self) -> None:
         end = monotonic() + self._arena.campaign.seconds
-        self._begin(self._plant())
+        if self._wants(PLANT):
+            self._begin(self._plant())
         reviving = asyncio.create_task(self._revive())
-        while (pause := self._arena.dice.uniform(*APART)) < end - monotonic():
+        while (pause := self._arena.dice.uniform(*self._arena.campaign.apart)) < end - monotonic():
             await asyncio.sleep(pause)
             self._harm()
         await asyncio.gather(*self._tasks)
