@@ -165,8 +165,11 @@ class Nodes:
         """Until each of them has opened the database."""
         async with asyncio.timeout(within):
             while not all(node.is_running for node in self.alive):
-                if self.bury():
-                    raise RuntimeError(f"a node does not start: {self.fallen[-1]}")
+                fallen = len(self.fallen)
+                for _ in range(self.bury()):
+                    if len(self.fallen) > fallen:
+                        raise RuntimeError(f"a node does not start: {self.fallen[-1]}")
+                    self.start()  # a run has killed it
                 await asyncio.sleep(0.05)
 
     async def leave(self, *nodes: NodeProcess) -> None:

@@ -20,6 +20,7 @@ from chaos.nodes import NodeProcess
 FROZEN: Final = (3.0, 3.4)  # leases: 32 s with the default ones
 PLANTED: Final = (0.1, 0.4)  # of the storm, when the run that kills its owner is started
 PLANT: Final = "plant"  # the harm of that run
+SET_ASIDE_WITHIN: Final = 300.0
 READY_WITHIN: Final = 120.0
 
 
@@ -142,7 +143,7 @@ class Storm:
         key = await arena.feeder.plant()
         self.note("planted runs")
         with suppress(TimeoutError):  # the judge says so
-            async with asyncio.timeout(READY_WITHIN):
+            async with asyncio.timeout(SET_ASIDE_WITHIN):
                 while (row := await insist(lambda: arena.store.run(key))) is None or not row.quarantined:
                     await asyncio.sleep(0.1)
         self._planted = False
