@@ -8,7 +8,7 @@ from chaos.harm import Doing, Harm, Harms
 
 MINUTE: Final = 60_000  # milliseconds
 FAR: Final = (2 * MINUTE, 60 * MINUTE)
-NEAR: Final = (MINUTE, 3 * MINUTE)
+NEAR: Final = (MINUTE // 2, 2 * MINUTE)
 BRIEF: Final = (5.0, 20.0)  # seconds
 
 

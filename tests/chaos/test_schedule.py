@@ -61,6 +61,14 @@ def test_time_without_a_database_does_not_count() -> None:
     assert seen.millis_without(19_000, 23_000) == 3_000
 
 
+def test_what_is_due_before_an_outage_is_judged_until_long_after_it() -> None:
+    clock = ClockHistory()
+    clock.note(50_000, HOUR)
+    kept = Schedule(3_000, lambda begin, end: min(max(0, end - max(begin, 10_000)), 35_000), clock)
+    assert kept.is_certain(3_000)  # it has 7 s before the outage, and 3 s after it, until 48,000
+    assert not kept.is_certain(6_000)
+
+
 # ---------------------------------------------------------------------------------------------------- jumps
 def test_what_a_clock_has_shown() -> None:
     clock = ClockHistory()
