@@ -14,13 +14,19 @@ from stretto.ports.rows import RunRow
 
 DEADLY: Final = "deadly"  # the workflow
 MOST_DEATHS: Final = 4
+DISARMED: Final = "disarmed"
+
+
+def disarm(folder: Path) -> None:
+    """It was not set aside: from now on it kills nobody, so that the campaign comes to its end."""
+    (folder / DISARMED).touch()
 
 
 def arm(folder: Path) -> None:
     """From now on this process dies when it decides about such a run, and leaves a mark before."""
 
     def deadly_decide(flow: Any, event: Any, now: int) -> Any:
-        if flow.run.key.workflow_id == DEADLY:
+        if flow.run.key.workflow_id == DEADLY and not (folder / DISARMED).exists():
             with (folder / MARKS).open("ab", buffering=0) as file:
                 file.write(f"{os.getpid()} {machine_steady()}\n".encode())
             os.kill(os.getpid(), signal.SIGKILL)

@@ -5,12 +5,12 @@ database is away.
 """
 
 import asyncio
-from contextlib import suppress
 from time import monotonic
 from typing import Final
 
 from chaos.arena import Arena
 from chaos.clock_faults import ClockFaults
+from chaos.deadly import disarm
 from chaos.disk import Disk
 from chaos.harm import Doing, Harm
 from chaos.insistence import insist
@@ -142,10 +142,12 @@ class Storm:
         self._planted = True
         key = await arena.feeder.plant()
         self.note("planted runs")
-        with suppress(TimeoutError):  # the judge says so
-            async with asyncio.timeout(SET_ASIDE_WITHIN):
+        try:
+            async with asyncio.timeout(min(SET_ASIDE_WITHIN, 3 * arena.campaign.patience)):
                 while (row := await insist(lambda: arena.store.run(key))) is None or not row.quarantined:
                     await asyncio.sleep(0.1)
+        except TimeoutError:  # the judge says so
+            disarm(arena.folder)
         self._planted = False
 
     async def _revive(self) -> None:

@@ -98,6 +98,7 @@ def test_a_planted_bug_is_found_by_the_storm(bug: str, harm: str, found: str) ->
         Campaign(
             scenario="storm",
             seconds=60.0,
+            going=12,
             nodes=2,
             leases="careful" if harm == "plant" else "short",  # short ones know no quarantine
             apart=(2.0, 4.0),
