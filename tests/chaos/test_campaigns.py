@@ -84,23 +84,23 @@ def test_a_planted_bug_is_found(bug: str, found: str) -> None:
 @pytest.mark.prove
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize(
-    ("bug", "harm", "found"),
+    ("bug", "harm", "leases", "found"),
     [
-        ("passes_fences", "freeze", "stale: launch"),
-        ("loses_fires", "kill-api", "lost: the fire due at"),
-        ("doubles_fires", "kill-api", "doubled: the fire due at"),
-        ("overlooks_runs", "kill", "has not ended"),
-        ("sets_nothing_aside", "plant", "was not set aside"),
+        ("passes_fences", "freeze", "default", "stale: launch"),  # it is frozen while others do all of it
+        ("loses_fires", "kill-api", "short", "lost: the fire due at"),
+        ("doubles_fires", "kill-api", "short", "doubled: the fire due at"),
+        ("overlooks_runs", "kill", "short", "has not ended"),
+        ("sets_nothing_aside", "plant", "careful", "was not set aside"),  # short ones know no quarantine
     ],
 )
-def test_a_planted_bug_is_found_by_the_storm(bug: str, harm: str, found: str) -> None:
+def test_a_planted_bug_is_found_by_the_storm(bug: str, harm: str, leases: str, found: str) -> None:
     report = played(
         Campaign(
             scenario="storm",
             seconds=60.0,
             going=12,
             nodes=2,
-            leases="careful" if harm == "plant" else "short",  # short ones know no quarantine
+            leases=leases,
             apart=(2.0, 4.0),
             harms=frozenset({harm}),
             commands=STORM_COMMANDS,
