@@ -74,6 +74,8 @@ class Api:
         """One that found no database when it started may have ended; one that was running must not."""
         while (process := self._process) is None or not process.is_running:
             if process is None or process.code is not None:
+                if process is not None:
+                    process.close()
                 if process is not None and process.was_running:
                     self.fallen.append(f"the API: exit code {process.code}: {process.said[-2_000:]}")
                 self.start()

@@ -75,7 +75,7 @@ class NodeProcess:
         at = machine_steady()
         self._process.kill()
         self._process.wait()
-        self._close()
+        self.close()
         return Death(self.pid, at)
 
     def freeze(self) -> Death:
@@ -95,10 +95,11 @@ class NodeProcess:
         if self.code is None:
             self._process.send_signal(signal.SIGTERM)
         code = await asyncio.to_thread(self._process.wait, LEAVE_WITHIN)
-        self._close()
+        self.close()
         return code
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Nothing more is said to it."""
         if self._process.stdin is not None:
             self._process.stdin.close()
 
@@ -138,6 +139,7 @@ class Nodes:
         gone = [node for node in self.alive if node.code is not None]
         for node in gone:
             self.alive.remove(node)
+            node.close()
             killed = next((death for death in self.killed_by_a_run if death.pid == node.pid), None)
             if killed is None:
                 self.fallen.append(node.said[-2_000:])
@@ -154,12 +156,18 @@ class Nodes:
 
     def forget(self) -> None:
         """Take away those that ended by themselves, and think nothing of it."""
-        self.alive = [node for node in self.alive if node.code is None]
+        self._keep([node for node in self.alive if node.code is None])
 
     def forget_unstarted(self) -> None:
         """The same for those that found no database when they started; the others should not have ended."""
-        self.alive = [node for node in self.alive if node.code is None or node.was_running]
+        self._keep([node for node in self.alive if node.code is None or node.was_running])
         self.bury()
+
+    def _keep(self, nodes: Sequence[NodeProcess]) -> None:
+        for node in self.alive:
+            if node not in nodes:
+                node.close()
+        self.alive = list(nodes)
 
     async def until_running(self, within: float = 60.0) -> None:
         """Until each of them has opened the database."""
