@@ -9,6 +9,9 @@ node        a node process                   witness     what it was told to be 
 nodes       starts and ends such processes   databases   starts and ends servers
 feeding     users who start, stop, answer and announce
 scenarios   the trouble; `mixed`, `storm`: all at once  takeover  the measurement
-restarts    users who restart            schedule    how a schedule was kept
+restarts    users who restart            api         the server of the HTTP API that they ask
+schedule    how a schedule was kept      deadly      a run that kills its owner
+clock       clocks that can be set, set by `clock_faults`
+proxy       between nodes and servers, used by `network_faults`
 judging     what must hold in the end        report      what came of it
 """

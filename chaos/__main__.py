@@ -45,6 +45,8 @@ def _campaigns(chosen: argparse.Namespace, store: str) -> Iterator[Campaign]:
             going=chosen.going,
             leases=chosen.leases or ("default" if scenario in {"storm", "takeover"} else "short"),
             seed=chosen.seed,
+            harms=frozenset(chosen.harm),
+            keep=chosen.keep,
             commands=STORM_COMMANDS if scenario == "storm" else None,
             waiting=chosen.waiting,
             working=chosen.working,
@@ -76,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     say("--seed", type=int, default=1, metavar="N", help="of the dice: who is killed when")
     say("--waiting", type=int, default=20_000, metavar="N", help="runs that wait, at the take-over")
     say("--working", type=int, default=500, metavar="N", help="steps that work, at the take-over")
+    say("--harm", action="append", default=[], metavar="NAME", help="of the storm: only these")
+    say("--keep", metavar="FOLDER", help="where logs and the ledger of the campaign go in the end")
     say("--json", type=Path, metavar="FILE", help="write the figures there, too")
     return parser
 

@@ -1,20 +1,16 @@
 """When no node could have done anything: the database was away, or every node was."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import Final
+
+from chaos.clock import wall_millis
 
 LOOK_EVERY: Final = 0.05  # seconds
 
 
-def wall_millis() -> int:
-    """Milliseconds since 1970, as the database has them: it runs on the same machine."""
-    return time.time_ns() // 1_000_000
-
-
 class Availability:
-    """Notes the times during which a condition did not hold."""
+    """Notes the times during which a condition did not hold, on the clock of the machine."""
 
     def __init__(self, holds: Callable[[], bool]) -> None:
         self._holds = holds

@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from shutil import copytree
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from chaos.arena import arena
+from chaos.clock import LEFT_OUT, Clocks, library, remove_leftovers
 from chaos.databases import Database, database
 from chaos.disk import Disk, NoDisk, mounted
 from chaos.report import Report
@@ -30,19 +32,27 @@ def play(campaign: Campaign) -> Report | TakeOver:
     """Do it, in a folder of its own, and leave nothing behind."""
     with TemporaryDirectory(prefix="stretto-chaos-") as folder, _disk(campaign) as disk:
         place = disk.folder if disk is not None else Path(folder)
-        made = database(campaign.store, place)
+        clocks = _clocks(campaign, Path(folder))
+        made = database(campaign.store, place, clocks.database if clocks else None)
         try:
-            return asyncio.run(_played(campaign, Path(folder), made, disk))
+            return asyncio.run(_played(campaign, Path(folder), made, disk, clocks))
         finally:
             made.close()
+            remove_leftovers()
+            if campaign.keep is not None:
+                copytree(folder, campaign.keep, dirs_exist_ok=True)
 
 
-async def _played(campaign: Campaign, folder: Path, made: Database, disk: Disk | None) -> Report | TakeOver:
-    async with arena(folder, made, campaign) as scene:
+async def _played(
+    campaign: Campaign, folder: Path, made: Database, disk: Disk | None, clocks: Clocks | None
+) -> Report | TakeOver:
+    async with arena(folder, made, campaign, clocks) as scene:
         if campaign.scenario == "takeover":
             return await take_over(scene, campaign.waiting, campaign.working)
         if campaign.scenario == "storm" and disk is None:
             scene.left_out.append("full disks: only root may mount a small disk to be filled up")
+        if campaign.scenario == "storm" and clocks is None:
+            scene.left_out.append(LEFT_OUT)
         return await scene.play(campaign.scenario, _scenario(campaign, disk), campaign.nodes)
 
 
@@ -64,6 +74,15 @@ def _scenario(campaign: Campaign, disk: Disk | None) -> Scenario:
             return full_disks(campaign.times, disk)
         case _:
             raise ValueError(f"there is no scenario {campaign.scenario}")
+
+
+def _clocks(campaign: Campaign, folder: Path) -> Clocks | None:
+    """The storm sets them, where that can be had."""
+    found = library()
+    if campaign.scenario != "storm" or found is None:
+        return None
+    folder.chmod(0o711)  # a server that is not ours reads its clock there
+    return Clocks(folder, found, campaign.store, campaign.nodes)
 
 
 @contextmanager

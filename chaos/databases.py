@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from tests.ports.mariadb_server import MariadbServer
 from tests.ports.postgresql_server import PostgresServer
 
+from chaos.clock import WallClock
 from stretto.store.opening import module_of
 
 NAME: Final = "chaos"
@@ -68,8 +69,9 @@ class Postgres:
 
     is_server = True
 
-    def __init__(self) -> None:
-        self.server = PostgresServer()
+    def __init__(self, clock: WallClock | None = None) -> None:
+        # Its processes have one thread each, and signals that ask for the time.
+        self.server = PostgresServer(clock.environment(threads=False) if clock else None)
         self.url = self.server.url(NAME)
         module = module_of(self.url, "upkeep")
         asyncio.run(self._create())
@@ -100,8 +102,8 @@ class Mariadb:
 
     is_server = True
 
-    def __init__(self) -> None:
-        self.server = MariadbServer(*SAFE)
+    def __init__(self, clock: WallClock | None = None) -> None:
+        self.server = MariadbServer(*SAFE, environment=clock.environment() if clock else None)
         self.server.run(f"CREATE DATABASE {NAME}")
         self.url = self.server.url(NAME)
         module_of(self.url, "upkeep").upgrade(self.url)
@@ -120,11 +122,11 @@ class Mariadb:
         self.server.close()
 
 
-def database(store: str, folder: Path) -> Database:
-    """A new one."""
+def database(store: str, folder: Path, clock: WallClock | None = None) -> Database:
+    """A new one. `clock`: that of its server; a file has the clock of whoever uses it."""
     if store == "sqlite":
         return SqliteFile(folder)
-    return Postgres() if store == "postgresql" else Mariadb()
+    return Postgres(clock) if store == "postgresql" else Mariadb(clock)
 
 
 def _lives(file: Path) -> bool:

@@ -7,6 +7,8 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
+from chaos.api import Api
+from chaos.deadly import DEADLY
 from chaos.effects import QUEUED, REMOTE, WATCHED, WORK
 from chaos.insistence import insist
 from chaos.plays import OWNER, STORM, Play
@@ -35,7 +37,7 @@ from stretto.testing.shapes import number
 
 ANN: Final = Caller(user=OWNER)
 LIMITS: Final = Limits(step_types=Limits().step_types | {WORK, WATCHED, REMOTE, QUEUED})
-LED: Final = {"hear", KIN_OF_CLAN, TICK}  # whom users do not start by themselves
+LED: Final = {"hear", KIN_OF_CLAN, TICK, DEADLY}  # whom users do not start by themselves
 UNFINISHED: Final = tuple(status for status in RunStatus if not status.is_terminal)
 MOST: Final = 1_000
 SELDOM: Final = {"shell": 0.4, "stop": 0.5, "storm": 0.5}
@@ -45,16 +47,19 @@ MOST_CROWDS: Final = 2  # runs of each workflow whose steps wait for slots
 class Feeder:
     """Keeps a number of runs going. All that it was promised is noted."""
 
-    def __init__(self, store: Store, hints: Hints, plays: Sequence[Play], dice: Random, going: int) -> None:
+    def __init__(
+        self, store: Store, hints: Hints, plays: Sequence[Play], dice: Random, going: int, api: Api
+    ) -> None:
         self._store = store
         self._hints = hints
         self._plays = {play.id: play for play in plays}
         self._dice = dice
         self._going = going
-        self.restarts = Restarts(store, hints, ANN, dice)
+        self.restarts = Restarts(store, api, dice)
         self._tasks: set[asyncio.Task[None]] = set()
         self._numbers = 0
         self.started: dict[RunKey, str] = {}  # by what was promised
+        self.planted: RunKey | None = None
         self.storms = 0  # signals that start a run each
         self.released: Counter[str] = Counter()  # what was set aside, and is let go on
 
@@ -104,6 +109,11 @@ class Feeder:
         self.started[key] = name
         return key
 
+    async def plant(self) -> RunKey:
+        """The run that kills whoever decides about it. Nobody lets it go on."""
+        self.planted = await self._start(DEADLY, 0)
+        return self.planted
+
     async def _announce(self, n: int) -> None:
         request = SignalRequest(name=STORM, request_id=str(n))
 
@@ -140,17 +150,20 @@ class Feeder:
 
     # ------------------------------------------------------------------------------------------------ looking
     async def unfinished(self) -> list[RunRow]:
-        """Runs that have not ended. Those that were set aside are let go on, as an operator does."""
+        """Runs that have not ended, but for the planted one. Those that were set aside are let go on, as an
+        operator does.
+        """
         wanted = RunFilter(statuses=UNFINISHED)
         page = await insist(lambda: self._store.all_runs(Cut(most=MOST), wanted))
-        for row in page.elements:
+        found = [row for row in page.elements if row.key != self.planted]
+        for row in found:
             if row.quarantined is not None:
                 await self._release("runs", release_run(self._store, ANN, row.key, hints=self._hints))
         parked = await insist(lambda: self._store.parked_messages(Cut()))
         for message in parked.elements:
             doing = release_message(self._store, ANN, message.id, hints=self._hints)
             await self._release("messages", doing)
-        return list(page.elements)
+        return found
 
     async def _release(self, what: str, doing: Awaitable[None]) -> None:
         try:

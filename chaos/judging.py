@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from chaos.deadly import DEADLY
 from chaos.ledger import Effect, Stale
 from chaos.nodes import Death
 from chaos.plays import EFFECTFUL, LOCAL, NARROW, Play, kinds_of
@@ -82,10 +83,14 @@ class Judge:
 
     def _ends(self) -> Iterator[str]:
         for key, row in self._records.rows.items():
+            if key.workflow_id == DEADLY:  # it was set aside, or `deadly` says so
+                continue
             wanted = self._plays[key.workflow_id].status
             if row.record.status is not wanted:
                 yield f"run {key} is {row.record.status}, and not {wanted}"
         for key, moves in self._records.runs.items():
+            if key.workflow_id == DEADLY:
+                continue
             if not moves[-1][1].is_terminal:
                 yield f"the log leaves run {key} {moves[-1][1]}"
             ends = sum(new.is_terminal for _, new in moves)
@@ -96,6 +101,8 @@ class Judge:
     def _moves(self) -> Iterator[str]:
         """A write of a node that was fenced would tear the chain, or add an end to one that has its end."""
         for key, moves in self._records.attempts.items():
+            if key.run.workflow_id == DEADLY:
+                continue
             if moves[0][0] is not StepStatus.NOT_CREATED or any(a[1] is not b[0] for a, b in pairwise(moves)):
                 yield f"the moves of {key} do not follow on each other: {moves}"
             ends = sum(new.is_terminal for _, new in moves)

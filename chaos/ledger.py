@@ -21,6 +21,9 @@ CREATE TABLE IF NOT EXISTS launch (
     attempt TEXT NOT NULL, generation INTEGER NOT NULL, pid INTEGER NOT NULL, begun REAL NOT NULL, ended REAL,
     repeats INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (attempt, generation)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS repetition (
+    attempt TEXT NOT NULL, generation INTEGER NOT NULL, pid INTEGER NOT NULL, at REAL NOT NULL
+);
 CREATE TABLE IF NOT EXISTS late (
     attempt TEXT NOT NULL, generation INTEGER NOT NULL, pid INTEGER NOT NULL, at REAL NOT NULL,
     newer INTEGER NOT NULL, begins INTEGER NOT NULL
@@ -97,11 +100,14 @@ class Ledger:
             at = machine_steady() if at is None else at
             taken = not self._refuses(connection, attempt, generation, pid, at, begins=True)
             if taken:
-                connection.execute(
+                begun = attempt, generation, pid, at
+                new = connection.execute(
                     "INSERT INTO launch (attempt, generation, pid, begun) VALUES (?, ?, ?, ?)"
-                    " ON CONFLICT DO UPDATE SET repeats = repeats + 1",
-                    (attempt, generation, pid, at),
-                )
+                    " ON CONFLICT DO UPDATE SET repeats = repeats + 1 RETURNING repeats = 0",
+                    begun,
+                ).fetchone()[0]
+                if not new:  # for whoever looks into the file
+                    connection.execute("INSERT INTO repetition VALUES (?, ?, ?, ?)", begun)
             connection.execute("COMMIT")
         return taken
 

@@ -9,6 +9,8 @@ import signal
 import sys
 from pathlib import Path
 
+from chaos.clock import shed
+from chaos.deadly import arm
 from chaos.effects import runtimes
 from chaos.ledger import Ledger
 from chaos.settings import config_of
@@ -22,6 +24,8 @@ async def serve(folder: Path, url: str, leases: str, commands: str | None = None
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, end.set)
     loop.add_reader(sys.stdin, lambda: _end_without(loop, end))
+    shed()
+    arm(folder)
     ledger = Ledger(folder / "ledger.db")
     async with running(
         config_of(leases, commands), url, (Witness(folder),), lambda *_: runtimes(ledger)

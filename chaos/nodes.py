@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,6 +14,7 @@ from stretto.ports.clock import machine_steady
 
 ROOT: Final = Path(__file__).parents[1]
 LEAVE_WITHIN: Final = 60.0
+MARKS: Final = "deadly.txt"  # of processes that a run has killed: see `deadly`
 
 
 class Death(NamedTuple):
@@ -26,14 +27,23 @@ class Death(NamedTuple):
 class NodeProcess:
     """One of them. It ends with the process that started it, however that ends."""
 
-    def __init__(self, folder: Path, words: Sequence[str], number: int, place: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        words: Sequence[str],
+        name: str,
+        place: int,
+        environment: Mapping[str, str],
+        says: str = "running",
+    ) -> None:
         self.place = place
-        self._log = folder / f"node-{number}.log"
+        self._says = says
+        self._log = folder / f"{name}.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own
                 [sys.executable, "-m", *words],
                 cwd=ROOT,
-                env=_environment(),
+                env={**_environment(), **environment},
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -57,7 +67,7 @@ class NodeProcess:
 
     @property
     def is_running(self) -> bool:
-        self.was_running = self.was_running or "running" in self.said
+        self.was_running = self.was_running or self._says in self.said
         return self.was_running and self.code is None
 
     def kill(self) -> Death:
@@ -65,7 +75,7 @@ class NodeProcess:
         at = machine_steady()
         self._process.kill()
         self._process.wait()
-        self._close()
+        self.close()
         return Death(self.pid, at)
 
     def freeze(self) -> Death:
@@ -85,10 +95,11 @@ class NodeProcess:
         if self.code is None:
             self._process.send_signal(signal.SIGTERM)
         code = await asyncio.to_thread(self._process.wait, LEAVE_WITHIN)
-        self._close()
+        self.close()
         return code
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Nothing more is said to it."""
         if self._process.stdin is not None:
             self._process.stdin.close()
 
@@ -103,6 +114,7 @@ class Nodes:
         self._program = program
         self._leases = [leases, *([] if commands is None else [str(commands)])]
         self.urls = [url]  # those of the nodes' places, the last one for all that follow
+        self.environment_of: Callable[[int], Mapping[str, str]] = lambda _place: {}
         self._number = 0
         self.alive: list[NodeProcess] = []
         self.deaths: list[Death] = []
@@ -114,7 +126,7 @@ class Nodes:
         place = next(place for place in count() if place not in taken)
         url = self.urls[min(place, len(self.urls) - 1)]
         words = [*self._program, str(self._folder), url, *self._leases]
-        node = NodeProcess(self._folder, words, self._number, place)
+        node = NodeProcess(self._folder, words, f"node-{self._number}", place, self.environment_of(place))
         self.alive.append(node)
         return node
 
@@ -123,28 +135,49 @@ class Nodes:
         self.deaths.append(node.kill())
 
     def bury(self) -> int:
-        """Take away those that ended by themselves; their number."""
+        """Take away those that ended by themselves, or by a run; their number."""
         gone = [node for node in self.alive if node.code is not None]
         for node in gone:
             self.alive.remove(node)
-            self.fallen.append(node.said[-2_000:])
+            node.close()
+            killed = next((death for death in self.killed_by_a_run if death.pid == node.pid), None)
+            if killed is None:
+                self.fallen.append(node.said[-2_000:])
+            else:
+                self.deaths.append(killed)
         return len(gone)
+
+    @property
+    def killed_by_a_run(self) -> list[Death]:
+        """Those that say so themselves, in the order of their deaths."""
+        file = self._folder / MARKS
+        lines = file.read_text(encoding="ascii").splitlines() if file.exists() else []
+        return [Death(int(pid), float(at)) for pid, at in map(str.split, lines)]
 
     def forget(self) -> None:
         """Take away those that ended by themselves, and think nothing of it."""
-        self.alive = [node for node in self.alive if node.code is None]
+        self._keep([node for node in self.alive if node.code is None])
 
     def forget_unstarted(self) -> None:
         """The same for those that found no database when they started; the others should not have ended."""
-        self.alive = [node for node in self.alive if node.code is None or node.was_running]
+        self._keep([node for node in self.alive if node.code is None or node.was_running])
         self.bury()
+
+    def _keep(self, nodes: Sequence[NodeProcess]) -> None:
+        for node in self.alive:
+            if node not in nodes:
+                node.close()
+        self.alive = list(nodes)
 
     async def until_running(self, within: float = 60.0) -> None:
         """Until each of them has opened the database."""
         async with asyncio.timeout(within):
             while not all(node.is_running for node in self.alive):
-                if self.bury():
-                    raise RuntimeError(f"a node does not start: {self.fallen[-1]}")
+                fallen = len(self.fallen)
+                for _ in range(self.bury()):
+                    if len(self.fallen) > fallen:
+                        raise RuntimeError(f"a node does not start: {self.fallen[-1]}")
+                    self.start()  # a run has killed it
                 await asyncio.sleep(0.05)
 
     async def leave(self, *nodes: NodeProcess) -> None:

@@ -33,6 +33,7 @@ class Report(msgspec.Struct, kw_only=True):
     restarts: int = 0
     lags: list[float] = []  # seconds from due to started, of a schedule
     worst_lag: float = 0.0  # the same with the times when no node could reach a database that answers
+    answers: Mapping[int, int] = {}  # of the HTTP API to restarts, by status; 0: none came
     left_out: list[str] = []  # what could not be had here
     fallen: list[str]  # last words of nodes that ended by themselves
 
@@ -77,7 +78,8 @@ def text_of(report: Report) -> str:
     if report.disturbed:
         lines.append(_line("  the same, where more nodes died meanwhile", spread(report.disturbed)))
     if report.restarts:
-        lines.append(f"  stale begins {report.stale}, restarts {report.restarts}")
+        answers = {str(status) if status else "without": n for status, n in report.answers.items()}
+        lines.append(f"  stale begins {report.stale}, restarts {report.restarts}, answers {_counts(answers)}")
     if report.lags:
         late = report.lags[int(len(report.lags) * 0.99)]
         lines.append(

@@ -1,21 +1,16 @@
-"""Users who restart what has ended: a run, a step, a step of a nested run."""
+"""Users who restart what has ended, over HTTP: a run, a step, a step of a nested run."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from random import Random
 from typing import Final, NamedTuple
 
-from chaos.insistence import PAUSE, insist
+from chaos.api import BAD, GOOD, Api
+from chaos.insistence import insist
 from chaos.storm_plays import KIN_OF_CLAN
-from stretto.actions.caller import Caller
 from stretto.actions.parts.finding import find_newest_run
-from stretto.actions.restart import restart
-from stretto.actions.restart_step import restart_step
 from stretto.engine.records import RunKey
-from stretto.model.errors import Unavailable, WrongState
-from stretto.model.request import InstanceRestartRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
-from stretto.ports.hints import Hints
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
@@ -37,13 +32,18 @@ NESTED_STEP: Final = Repeat({"clan": 1, KIN_OF_CLAN: 1}, {"clan1": 1, "clan2": 1
 RESTARTED: Final = ("redo", "clan")
 
 
+def path_of(key: RunKey, step_id: str | None = None) -> str:
+    """Where the restart of an instance, or of one of its steps, is asked for."""
+    step = "" if step_id is None else f"/steps/{step_id}"
+    return f"/workflows/{key.workflow_id}/instances/{key.instance_id}{step}/actions/restart"
+
+
 class Restarts:
     """Each instance has one user who restarts it, so nobody is refused."""
 
-    def __init__(self, store: Store, hints: Hints, caller: Caller, dice: Random) -> None:
+    def __init__(self, store: Store, api: Api, dice: Random) -> None:
         self._store = store
-        self._hints = hints
-        self._caller = caller
+        self._api = api
         self._dice = dice
         self.repeats: list[Repeat] = []
 
@@ -53,44 +53,27 @@ class Restarts:
             await self._until_ended(key)
             by_step = self._dice.random() < 0.5
             if key.workflow_id == "redo":
-                how = self._step(key, "redo2") if by_step else self._run(key)
+                what = path_of(key, "redo2" if by_step else None)
                 found = REDO_STEP if by_step else REDO
             else:
                 kin = await insist(lambda: self._kin_of(key))
-                how = self._step(kin, "kin2") if by_step else self._run(key)
+                what = path_of(kin, "kin2") if by_step else path_of(key)
                 found = NESTED_STEP if by_step else CLAN
-            await self._until_restarted(key, how, key.run_id + number + 1)
+            await self._until_restarted(key, what, key.run_id + number + 1)
             self.repeats.append(found)
         await self._until_ended(key)
 
-    def _run(self, key: RunKey) -> Callable[[str], Awaitable[object]]:
-        def ask(request_id: str) -> Awaitable[object]:
-            request = InstanceRestartRequest(
-                request_id=request_id, restart_policy=RunPolicy.RESTART_FROM_BEGINNING
-            )
-            return restart(self._store, self._caller, *key[:2], request, hints=self._hints)
-
-        return ask
-
-    def _step(self, key: RunKey, step_id: str) -> Callable[[str], Awaitable[object]]:
-        def ask(request_id: str) -> Awaitable[object]:
-            request = StepRestartRequest(
-                request_id=request_id, restart_policy=RunPolicy.RESTART_FROM_BEGINNING
-            )
-            return restart_step(self._store, self._caller, *key[:2], step_id, request, hints=self._hints)
-
-        return ask
-
-    async def _until_restarted(
-        self, key: RunKey, ask: Callable[[str], Awaitable[object]], run_id: int
-    ) -> None:
-        """Ask until the new run is there. An answer may be lost on its way: then the run tells."""
-        request_id = f"{key}-{run_id}"
+    async def _until_restarted(self, key: RunKey, what: str, run_id: int) -> None:
+        """Ask until the new run is there. An answer may be lost on its way: then the run tells, and asking
+        once more is refused, because the run that is asked for goes on.
+        """
+        body = {"request_id": f"{key}-{run_id}", "restart_policy": RunPolicy.RESTART_FROM_BEGINNING.value}
+        is_first = True
         while True:
-            try:
-                await ask(request_id)
-            except (Unavailable, WrongState):
-                await asyncio.sleep(PAUSE)
+            status = await self._api.put(what, body)
+            if status == BAD and is_first:
+                self._api.refusals.append(f"the first attempt of {what} for run {run_id} of {key} is refused")
+            is_first = is_first and status == GOOD
             row = await self._newest(key)
             if row is not None and row.key.run_id >= run_id:
                 return

@@ -1,13 +1,23 @@
-"""How a schedule was kept: no fire is left out, none comes twice, none is late without a reason."""
+"""How a schedule was kept: no fire is left out, none comes twice, none is late without a reason.
+
+The schedule follows the database's clock, which somebody may set. Moments that the clock leaves out are
+missed fires, of which the newest are started; moments that come again are not fired again. A fire is judged
+only if nobody has set the clock while it was due: otherwise it may be there, once, or not.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from chaos.clock import ClockHistory
 from stretto.model.initiator import TimeInitiator
 from stretto.ports.rows import RunRow
 
-MOST_LAG: Final = 10.0  # seconds, during which a node could reach a database that answers
+MOST_LAG: Final = 10_000  # milliseconds, during which a node could reach a database that answers
+MARGIN: Final = 100  # milliseconds by which the moment is known at which the clock was set
+STARTED: Final = 300_000  # milliseconds: missed fires that are not older are started, 100 at most
+
+Without = Callable[[int, int], int]  # milliseconds between two moments during which no node could do anything
 
 
 class Fire(NamedTuple):
@@ -26,26 +36,58 @@ def fires_in(rows: Iterable[RunRow]) -> list[Fire]:
     )
 
 
-def lags_of(fires: Sequence[Fire], without: Callable[[int, int], int]) -> list[float]:
-    """Seconds from due to started, sorted. `without`: how much of a time does not count, in milliseconds."""
-    return sorted((each.started - each.due - without(*each)) / 1_000 for each in fires)
+class Schedule:
+    """One with a fire every so many milliseconds, on a clock that may have been set."""
 
+    def __init__(self, every: int, without: Without, clock: ClockHistory) -> None:
+        self._every = every
+        self._without = without
+        self._clock = clock
 
-def schedule_violations(
-    fires: Sequence[Fire], every: int, without: Callable[[int, int], int]
-) -> Iterator[str]:
-    """Of one schedule with a fire every so many milliseconds."""
-    times = Counter(each.due for each in fires)
-    for due, number in times.items():
-        if number > 1:
-            yield f"doubled: the fire due at {due} has started {number} runs"
-    if not times:
-        yield "lost: the schedule has started nothing"
-        return
-    for due in range(min(times), max(times), every):
-        if due not in times:
-            yield f"lost: the fire due at {due} has started no run"
-    for each in fires:
-        lag = (each.started - each.due - without(*each)) / 1_000
-        if lag > MOST_LAG:
-            yield f"the fire due at {each.due} has started its run {lag:.1f} s late, where a node could"
+    def is_certain(self, due: int) -> bool:
+        """Whether this moment must have been fired, and in time."""
+        at, skipped = self._clock.reached(due)
+        end, longer = at, at + MOST_LAG
+        while longer > end:  # what does not count lengthens the time, in which more may not count
+            end, longer = longer, at + MOST_LAG + self._without(at, longer)
+        begin = at + 1 if skipped else at - MARGIN
+        return skipped <= STARTED and not self._clock.was_set(begin, end)
+
+    def lag(self, fire: Fire, *, counts: bool = False) -> int | None:
+        """Milliseconds from due to started; None: it was started before. `counts`: without the time that does
+        not count.
+        """
+        at = self._clock.reached(fire.due).at
+        later = [moment for moment in self._clock.moments(fire.started) if moment >= at - MARGIN]
+        if not later:
+            return None
+        return max(0, min(later) - at - (self._without(at, min(later)) if counts else 0))
+
+    def lags(self, fires: Sequence[Fire], *, counts: bool = False) -> list[float]:
+        """Seconds from due to started, sorted."""
+        found = [self.lag(each, counts=counts) for each in fires if self.is_certain(each.due)]
+        return sorted(each / 1_000 for each in found if each is not None)
+
+    def violations(self, fires: Sequence[Fire]) -> Iterator[str]:
+        """Nothing, if all is well."""
+        times = Counter(each.due for each in fires)
+        for due, number in times.items():
+            if number > 1:
+                yield f"doubled: the fire due at {due} has started {number} runs"
+        if not times:
+            yield "lost: the schedule has started nothing"
+            return
+        for due in range(min(times), max(times), self._every):
+            if due not in times and self.is_certain(due):
+                yield f"lost: the fire due at {due} has started no run"
+        for each in fires:
+            if self.is_certain(each.due):
+                yield from self._late(each)
+
+    def _late(self, fire: Fire) -> Iterator[str]:
+        lag = self.lag(fire, counts=True)
+        if lag is None:
+            yield f"the fire due at {fire.due} has started its run before it was due"
+        elif lag > MOST_LAG:
+            late = f"{lag / 1_000:.1f} s late, where a node could"
+            yield f"the fire due at {fire.due} has started its run {late}"

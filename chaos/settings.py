@@ -60,7 +60,10 @@ class Campaign(msgspec.Struct, frozen=True, kw_only=True):
     going     how many runs are kept under way
     waiting   runs that wait, and `working` steps that work, when the take-over is measured
     patience  seconds from the end of the trouble until all runs must have ended
+    apart     seconds between two faults of the storm, at least and at most
+    harms     of the storm, by name; none: all of them
     commands  how many Shell steps a node runs at once; None: as many as it likes
+    keep      where the logs and the ledger go in the end; None: they are removed
     program   the module that is run as a node, and words before its own
     """
 
@@ -75,5 +78,8 @@ class Campaign(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int = 20_000
     working: int = 500
     patience: float = 180.0
+    apart: tuple[float, float] = (6.0, 14.0)
+    harms: frozenset[str] = frozenset()
     commands: int | None = None
+    keep: str | None = None
     program: tuple[str, ...] = NODE

@@ -5,20 +5,23 @@ database is away.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from chaos.arena import Arena
+from chaos.clock_faults import ClockFaults
+from chaos.deadly import disarm
 from chaos.disk import Disk
+from chaos.harm import Doing, Harm
+from chaos.insistence import insist
+from chaos.network_faults import NetworkFaults
 from chaos.nodes import NodeProcess
 
-APART: Final = (6.0, 14.0)  # seconds between two faults
 FROZEN: Final = (3.0, 3.4)  # leases: 32 s with the default ones
+PLANTED: Final = (0.1, 0.4)  # of the storm, when the run that kills its owner is started
+PLANT: Final = "plant"  # the harm of that run
+SET_ASIDE_WITHIN: Final = 300.0
 READY_WITHIN: Final = 120.0
-
-Doing = Coroutine[Any, Any, None]
-Harm = Callable[[], Doing | None]  # None: not now
 
 
 class Storm:
@@ -28,27 +31,43 @@ class Storm:
         self._arena = arena
         self._nodes = nodes
         self._disk = disk
+        self._planted = False  # a run kills nodes now, and nobody else may
         self._tasks: set[asyncio.Task[None]] = set()
         self._bag: list[Harm] = []
+        self._clocks = ClockFaults(arena, self)
 
     def _harms(self) -> list[Harm]:
-        is_server = self._arena.database.is_server
-        return [
-            self._kill,
-            self._freeze,
-            *([self._stop_database] if is_server else []),
-            *([self._fill_disk] if self._disk is not None else []),
-        ]
+        """Those that can be had here, and are wanted."""
+        harms: dict[str, Harm] = {
+            "kill": self._kill,
+            "freeze": self._freeze,
+            "kill-api": self._kill_api,
+            **NetworkFaults(self._arena, self).all(),
+            **self._clocks.all(),
+        }
+        if self._arena.database.is_server:
+            harms["stop-database"] = self._stop_database
+        if self._disk is not None:
+            harms["fill-disk"] = self._fill_disk
+        return [harm for name, harm in harms.items() if self._wants(name)]
+
+    def _wants(self, harm: str) -> bool:
+        wanted = self._arena.campaign.harms
+        return not wanted or harm in wanted
 
     async def play(self) -> None:
         end = monotonic() + self._arena.campaign.seconds
-        while (pause := self._arena.dice.uniform(*APART)) < end - monotonic():
+        if self._wants(PLANT):
+            self._begin(self._plant())
+        reviving = asyncio.create_task(self._revive())
+        while (pause := self._arena.dice.uniform(*self._arena.campaign.apart)) < end - monotonic():
             await asyncio.sleep(pause)
             self._harm()
         await asyncio.gather(*self._tasks)
+        reviving.cancel()
         async with asyncio.timeout(READY_WITHIN):
             while sum(map(self._arena.is_well, self._arena.nodes.alive)) < self._nodes:
-                self._keep_up()
+                self.keep_up()
                 await asyncio.sleep(0.1)
         await self._arena.until_owned()
 
@@ -61,47 +80,84 @@ class Storm:
             doing = harm()
             if doing is not None:
                 del self._bag[place]
-                task = asyncio.create_task(doing)
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._begin(doing)
                 return
-        self._bag.clear()
-        self._arena.troubles["nothing left to harm"] += 1
+        self._arena.troubles["nothing that could be done"] += 1
 
-    def _victim(self) -> NodeProcess | None:
+    def _begin(self, doing: Doing) -> None:
+        task = asyncio.create_task(doing)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def victim(self) -> NodeProcess | None:
+        if self._planted:
+            return None
         well = [node for node in self._arena.nodes.alive if self._arena.is_well(node)]
         return self._arena.dice.choice(well) if len(well) > min(1, self._nodes - 1) else None
 
-    def _keep_up(self) -> None:
+    def keep_up(self) -> None:
         """Start those that are missing. One that found no database when it started has ended, rightly."""
         self._arena.nodes.forget_unstarted()
         while len(self._arena.nodes.alive) < self._nodes:
             self._arena.nodes.start()
 
-    def _note(self, trouble: str) -> None:
+    def note(self, trouble: str) -> None:
         self._arena.troubles[trouble] += 1
 
     # -------------------------------------------------------------------------------------------------- nodes
+    def _kill_api(self) -> Doing:
+        return self._kill_one_api()
+
+    async def _kill_one_api(self) -> None:
+        self._arena.api.kill()
+        self.note("kills of the API")
+
     def _kill(self) -> Doing | None:
-        victim = self._victim()
+        victim = self.victim()
         return None if victim is None else self._kill_one(victim)
 
     async def _kill_one(self, victim: NodeProcess) -> None:
         self._arena.nodes.kill(victim)
-        self._note("kills")
+        self.note("kills")
         await asyncio.sleep(self._arena.lease * self._arena.dice.uniform(0.0, 2.0))
-        self._keep_up()
+        self.keep_up()
 
     def _freeze(self) -> Doing | None:
-        victim = self._victim()
+        victim = self.victim()
         return None if victim is None else self._freeze_one(victim)
 
     async def _freeze_one(self, victim: NodeProcess) -> None:
         """At a moment when launches wait in it: there are always more than slots."""
         self._arena.nodes.deaths.append(victim.freeze())
-        self._note("freezes")
+        self.note("freezes")
         await asyncio.sleep(self._arena.lease * self._arena.dice.uniform(*FROZEN))
         victim.thaw()
+
+    async def _plant(self) -> None:
+        """A run that kills whoever decides about it. Meanwhile nobody else harms nodes, so that it must be
+        set aside at the fourth death.
+        """
+        arena = self._arena
+        await asyncio.sleep(arena.campaign.seconds * arena.dice.uniform(*PLANTED))
+        self._planted = True
+        key = await arena.feeder.plant()
+        self.note("planted runs")
+        try:
+            async with asyncio.timeout(min(SET_ASIDE_WITHIN, 3 * arena.campaign.patience)):
+                while (row := await insist(lambda: arena.store.run(key))) is None or not row.quarantined:
+                    await asyncio.sleep(0.1)
+        except TimeoutError:  # the judge says so
+            disarm(arena.folder)
+        self._planted = False
+
+    async def _revive(self) -> None:
+        """Others start again what a run has killed."""
+        while True:
+            await asyncio.sleep(0.5)
+            killed = {death.pid for death in self._arena.nodes.killed_by_a_run}
+            if any(node.code is not None and node.pid in killed for node in self._arena.nodes.alive):
+                self.note("deaths by a run")
+                self.keep_up()
 
     # ----------------------------------------------------------------------------------------------- database
     def _stop_database(self) -> Doing | None:
@@ -111,11 +167,11 @@ class Storm:
         """At once, as by a loss of power: PostgreSQL with `-m immediate`, MariaDB with `kill -9`."""
         self._arena.database_answers = False
         await asyncio.to_thread(self._arena.database.stop, kill=True)
-        self._note("server kills")
+        self.note("server kills")
         await asyncio.sleep(self._arena.lease * self._arena.dice.uniform(0.2, 1.5))
         await asyncio.to_thread(self._arena.database.start)
         self._arena.database_answers = True
-        self._keep_up()
+        self.keep_up()
 
     def _fill_disk(self) -> Doing | None:
         disk = self._disk
@@ -123,10 +179,10 @@ class Storm:
 
     async def _full_disk(self, disk: Disk) -> None:
         self._arena.database_answers = False
-        self._note("full disks")
+        self.note("full disks")
         await full_disk(self._arena, disk, self._arena.lease * self._arena.dice.uniform(0.5, 1.5))
         self._arena.database_answers = True
-        self._keep_up()
+        self.keep_up()
 
 
 async def full_disk(arena: Arena, disk: Disk, seconds: float) -> None:

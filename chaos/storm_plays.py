@@ -2,10 +2,11 @@
 
 from typing import Final
 
+from chaos.deadly import DEADLY
 from chaos.effects import QUEUED, WATCHED
 from chaos.plays import Play, command, defined, work
 from stretto.model.trigger import CronTrigger
-from stretto.testing.shapes import subworkflow
+from stretto.testing.shapes import noop, subworkflow
 
 CROWDS: Final = ("crowd", "press")  # few slots, many steps
 TICK: Final = "tick"  # whom nobody starts but its schedule
@@ -34,5 +35,6 @@ def storm_plays(effects: str) -> list[Play]:
         Play(defined(TICK, work("tick1"), time_triggers=(tick,)), {"tick1": 1}),
         Play(redo, {"redo1": 1, "redo2": 1, "redo3": 1}),
         Play(kin, {"kin1": 1, "kin2": 1}),
+        Play(defined(DEADLY, noop("deadly1")), {}),
         Play(clan, {"clan1": 1, "clan2": 1}),
     ]

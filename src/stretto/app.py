@@ -183,11 +183,14 @@ class App:
         self.runtimes.kill_all()
 
     async def _bury_the_dead(self) -> None:
-        """Nodes whose process is gone, as can be seen here: nobody need wait until their leases run out."""
-        for row in await self.store.nodes():
-            if row.state is not NodeState.DEAD and is_gone(row.address):
-                burial = await self.store.bury(row.node, row.beats, expired=False)
-                self.hints.hint(() if burial is None else burial.groups)
+        """Nodes whose process is gone, as can be seen here: nobody need wait until their leases run out. If
+        the database takes nothing now, that is what happens.
+        """
+        with suppress(Unavailable):
+            for row in await self.store.nodes():
+                if row.state is not NodeState.DEAD and is_gone(row.address):
+                    burial = await self.store.bury(row.node, row.beats, expired=False)
+                    self.hints.hint(() if burial is None else burial.groups)
 
 
 class Connection:

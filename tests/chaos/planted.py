@@ -3,17 +3,25 @@
 import asyncio
 import random
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import msgspec
 from chaos.effects import Marking
 
 from chaos import node
+from stretto.actions import fire_timer
+from stretto.actions.parts.admission import Candidate
+from stretto.node.asks import LoadedGroup
 from stretto.node.membership import Membership
+from stretto.node.perform.loading import GroupLoading
 from stretto.node.performer import Performer
+from stretto.node.suspects import Suspects
 from stretto.ports.commit import Committed
 from stretto.ports.fence import Fence
+from stretto.ports.rows import Lease
 from stretto.ports.runtime import StepContext, StepResult
 
 
@@ -55,11 +63,60 @@ def passes_fences() -> None:
     Fence.seconds = property(lambda _: 3_600.0)  # type: ignore[assignment, method-assign]
 
 
+def loses_fires() -> None:
+    """A schedule moves on, and now and then the run of a fire is not started."""
+    plan = fire_timer.planned_fires
+
+    def forgetful(*words: Any) -> fire_timer.Round:
+        found = plan(*words)
+        return found if random.random() < 0.8 else found._replace(fires=[])  # noqa: S311 - now and then
+
+    vars(fire_timer)["planned_fires"] = forgetful
+
+
+def doubles_fires() -> None:
+    """Who fires the same moment once more starts another run."""
+    candidates = fire_timer._candidates
+
+    async def twice(*words: Any) -> list[Candidate]:
+        found = await candidates(*words)
+        name = vars(fire_timer)["request_id_of"]
+        vars(fire_timer)["request_id_of"] = lambda *_: str(uuid4())
+        try:
+            return found + await candidates(*words)
+        finally:
+            vars(fire_timer)["request_id_of"] = name
+
+    vars(fire_timer)["_candidates"] = twice
+
+
+def overlooks_runs() -> None:
+    """Who takes a group over does not see all runs that go on in it."""
+    load = GroupLoading.load
+
+    async def careless(self: GroupLoading, leases: Sequence[Lease]) -> list[LoadedGroup]:
+        groups = await load(self, leases)
+        return [
+            msgspec.structs.replace(each, live=each.live[:-1], admitted=each.admitted[:-1]) for each in groups
+        ]
+
+    GroupLoading.load = careless  # type: ignore[method-assign]
+
+
+def sets_nothing_aside() -> None:
+    """Whoever owns a group does not note what it is about to do."""
+    Suspects.is_free = lambda *_: True  # type: ignore[method-assign]
+
+
 BUGS: Mapping[str, Callable[[], None]] = {
     "forgets": forgets,
     "misses_nothing": misses_nothing,
     "works_twice": works_twice,
     "passes_fences": passes_fences,
+    "loses_fires": loses_fires,
+    "doubles_fires": doubles_fires,
+    "overlooks_runs": overlooks_runs,
+    "sets_nothing_aside": sets_nothing_aside,
 }
 
 if __name__ == "__main__":

@@ -79,3 +79,33 @@ def test_a_planted_bug_is_found(bug: str, found: str) -> None:
     report = played(Campaign(times=3, nodes=2, patience=20, program=("tests.chaos.planted", bug)))
     assert isinstance(report, Report)
     assert any(found in each for each in report.violations), text_of(report)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize(
+    ("bug", "harm", "leases", "found"),
+    [
+        ("loses_fires", "kill-api", "short", "lost: the fire due at"),
+        ("doubles_fires", "kill-api", "short", "doubled: the fire due at"),
+        ("overlooks_runs", "kill", "short", "has not ended"),
+        ("sets_nothing_aside", "plant", "careful", "was not set aside"),  # short ones know no quarantine
+    ],
+)
+def test_a_planted_bug_is_found_by_the_storm(bug: str, harm: str, leases: str, found: str) -> None:
+    report = played(
+        Campaign(
+            scenario="storm",
+            seconds=60.0,
+            going=12,
+            nodes=2,
+            leases=leases,
+            apart=(2.0, 4.0),
+            harms=frozenset({harm}),
+            commands=STORM_COMMANDS,
+            patience=20,
+            program=("tests.chaos.planted", bug),
+        )
+    )
+    assert isinstance(report, Report)
+    assert any(found in each for each in report.violations), text_of(report)

@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -46,9 +46,10 @@ def program(*names: str) -> str:
 
 
 class MariadbServer:
-    """A server of our own."""
+    """A server of our own. `environment`: what its process has there besides."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = {**os.environ, **(environment or {})}
         self._server = program("mariadbd", "mysqld")
         self._install = program("mariadb-install-db", "mysql_install_db")
         self._client = program("mariadb", "mysql")
@@ -118,6 +119,7 @@ class MariadbServer:
             self._keeper = subprocess.Popen(  # noqa: S603 - as the tests say
                 ["/bin/sh", "-c", KEEPER, "sh", *server],
                 cwd=self.folder,
+                env=self._environment,
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

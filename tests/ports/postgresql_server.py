@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,9 +47,12 @@ def binaries() -> Path:
 
 
 class PostgresServer:
-    """A server of our own, as fast as it can be: nothing here outlives the tests."""
+    """A server of our own, as fast as it can be: nothing here outlives the tests. `environment`: what its
+    processes have there besides.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = {"LC_ALL": "C", "PATH": os.defpath, **(environment or {})}
         self._binaries = binaries()
         self.folder = Path(mkdtemp(prefix="stretto-pg-"))
         self._who: dict[str, Any] = {}
@@ -102,7 +105,7 @@ class PostgresServer:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                env={"LC_ALL": "C", "PATH": os.defpath},
+                env=self._environment,
                 start_new_session=True,  # an interrupt at the keyboard is for the tests
                 **self._who,
             )

@@ -16,7 +16,7 @@ from stretto.app import App, running
 from stretto.config import Config
 from stretto.definition import parse_all
 from stretto.engine.records import RunKey
-from stretto.model.errors import Internal, PreconditionFailed
+from stretto.model.errors import Internal, PreconditionFailed, Unavailable
 from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest
 from stretto.model.status import RunStatus
@@ -24,6 +24,7 @@ from stretto.model.user import User
 from stretto.node.settings import NodeSettings
 from stretto.ports.groups import NodeState
 from stretto.ports.rows import NodeId, RunRow
+from stretto.ports.store import Store
 from stretto.store.opening import open_store
 
 ANN = Caller(user=User(name="ann"))
@@ -236,3 +237,32 @@ def test_a_node_whose_process_is_gone_is_buried_at_once(tmp_path: Path) -> None:
         await store.close()
 
     asyncio.run(work())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+@pytest.mark.parametrize("transaction", ["nodes", "bury"])
+def test_a_full_disk_keeps_no_node_from_starting(tmp_path: Path, transaction: str) -> None:
+    """Burying the dead at once is a favour: without it they are buried when their leases have run out."""
+    code = "from stretto.node.address import own_address; print(own_address())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
+    refused: list[str] = []
+
+    async def prepare(store: Store) -> None:
+        await store.join(NodeId("dead"), done.stdout.strip())
+        works = getattr(store, transaction)
+
+        async def full(*args: Any, **named: Any) -> Any:
+            if not refused:
+                refused.append(transaction)
+                raise Unavailable("database or disk is full")
+            return await works(*args, **named)
+
+        setattr(store, transaction, full)
+
+    async def work() -> RunStatus:
+        async with running(QUICK, f"sqlite:///{tmp_path}/s.db", before=prepare) as app:
+            key = await begun(app, "true")
+            return (await until(app, key, ended)).record.status
+
+    assert asyncio.run(work()) is RunStatus.SUCCEEDED
+    assert refused == [transaction]

@@ -121,8 +121,8 @@ class Launches:
         for attempt, launch in list(entry.launched.items()):
             record = entry.attempt(attempt)
             node = entry.runs_on.get(attempt)
-            if record is None or record.launch != launch:
-                continue
+            if record is None or record.launch != launch or attempt in draft.runs_on:
+                continue  # `runs_on`: it was decided this very moment, and begins with the commit
             job = self._jobs.get(attempt, launch)
             if node is None:
                 self._recover_unassigned(entry, draft, record, launch)
