@@ -180,11 +180,11 @@ def step_facts(flow: Flow, record: AttemptRecord) -> StepFacts:
 
 def _left_in(flow: Flow, step: AnyStep, record: AttemptRecord) -> Mapping[str, ParamDefinition]:
     """The parameters of a step, as others may read them. Outside of Maestro, what was declared and never got
-    a value is null, once the step is complete.
+    a value is null, once the attempt has ended.
     """
     params: Mapping[str, ParamDefinition]
     params = record.params if record.params is not None else LazyDefaults(flow, record)
-    if flow.tree.workflow.follows_maestro or not record.status.is_complete:
+    if flow.tree.workflow.follows_maestro or not record.status.is_terminal:
         return params
     if record.params is None:
         missing = list(step.params or ()) if record.status is not StepStatus.SUCCEEDED else []
