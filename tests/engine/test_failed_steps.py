@@ -28,7 +28,7 @@ from stretto.model.details import ErrorStatus
 from stretto.model.retry import FixedBackoff, RetryPolicy
 from stretto.model.signal import SignalOutputDefinition
 from stretto.model.status import RunStatus
-from stretto.model.step import AnyStep, FailureMode, TemplateStep
+from stretto.model.step import AnyStep, FailureMode, TemplateStep, TypedStep
 from stretto.model.timeline import DetailsEvent
 from stretto.model.workflow import Semantics, Workflow
 
@@ -340,3 +340,38 @@ def test_a_failed_step_gets_no_parameters_for_its_edges() -> None:
         driver = Driver(workflow(a, noop("b"), semantics=semantics), breakpoints=frozenset({"a"})).start()
         driver.step("a", StepAction.KILL)
         assert driver.run().statuses()["a"] == status
+
+
+# ------------------------------------------------------------------------- what conditions read of a failure
+def placeheld(*after: Any, **fields: Any) -> TypedStep:
+    return step("a", *after, params={"result": number(0)}, **fields)
+
+
+@pytest.mark.parametrize(
+    ("semantics", "statuses"), [(M, ("SUCCEEDED", "UNSATISFIED")), (STRETTO, ("UNSATISFIED", "SUCCEEDED"))]
+)
+def test_an_edge_reads_null_for_the_result_of_a_step_that_failed(
+    semantics: Semantics, statuses: tuple[str, str]
+) -> None:
+    steps = (placeheld(("b", "result == 0"), ("c", "a__result == null"), **IGNORE), noop("b"), noop("c"))
+    definition = workflow(*steps, semantics=semantics)
+    for settings in (None, LITTLE):
+        driver = Driver(definition, runtime=scripted(a=["FATAL_ERROR"]), settings=settings).finish()
+        assert (driver.statuses()["b"], driver.statuses()["c"]) == statuses
+
+
+def test_an_edge_that_is_decided_elsewhere_reads_null() -> None:
+    condition = f"{LONG.replace('return s;', 'return a__result == null && s > 0;')}"
+    steps = (placeheld(("b", condition), **IGNORE), noop("b"))
+    driver = Driver(ours(*steps), runtime=scripted(a=["FATAL_ERROR"]), settings=LITTLE).start().run(1_000)
+    driver.send(answered(driver))
+    assert driver.run().statuses() == {"a": "COMPLETED_WITH_ERROR", "b": "SUCCEEDED"}
+
+
+def test_retry_if_reads_null_for_a_result_that_did_not_come() -> None:
+    policy = RetryPolicy(
+        error_retry_limit=1, retry_if="result == null", backoff=FixedBackoff(error_retry_backoff_in_secs=1)
+    )
+    driver = Driver(ours(placeheld(retry_policy=policy)), runtime=scripted(a=["USER_ERROR", "DONE"])).finish()
+    assert driver.statuses() == {"a": "SUCCEEDED"}
+    assert len(attempts_of(driver, "a")) == 2

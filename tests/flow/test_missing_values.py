@@ -6,7 +6,21 @@ from typing import Any
 import pytest
 
 from stretto.definition import parse
-from stretto.flow import Flow, collect, either, foreach, on_failure, sleep, step, wait, when, workflow
+from stretto.flow import (
+    Flow,
+    collect,
+    either,
+    foreach,
+    on_failure,
+    otherwise,
+    sleep,
+    step,
+    switch,
+    text,
+    wait,
+    when,
+    workflow,
+)
 from stretto.testing.harness import Harness
 
 
@@ -308,3 +322,124 @@ def test_an_answer_that_brings_nothing_is_none(outputs: dict[str, Any], value: s
         run.step("question").answer(**outputs)
         assert harness.finish(run) == "SUCCEEDED"
         assert run.result == value
+
+
+# ------------------------------------------------------------------------------ conditions and computations
+@step
+def said(text: str) -> str:
+    return text
+
+
+@step
+def kept(value: Any) -> Any:
+    return value
+
+
+@workflow
+def equal_to_zero() -> str:
+    found = optional(3)
+    with when(found == 0):
+        zero = said("zero")
+    with otherwise():
+        other = said("other")
+    return either(zero, other)
+
+
+@workflow
+def equal_to_none() -> str:
+    found = optional(3)
+    with when(found == None):  # noqa: E711 - it is traced
+        none = said("none")
+    with otherwise():
+        other = said("other")
+    return either(none, other)
+
+
+@workflow
+def switched() -> str:
+    found = named(3)
+    with switch(found) as case:
+        with case(""):
+            empty = said("empty")
+        with case.default():
+            other = said("other")
+    return either(empty, other)
+
+
+@workflow
+def each_compared() -> list[str]:
+    with foreach([1, 3]) as n:
+        found = flagged(n)
+        with when(found == False):  # noqa: E712 - it is traced
+            no = said("no")
+        with otherwise():
+            other = said("other")
+        one = either(no, other)
+    return collect(one)
+
+
+@pytest.mark.parametrize(
+    ("flow", "value"),
+    [
+        (equal_to_zero, "other"),
+        (equal_to_none, "none"),
+        (switched, "other"),
+        (each_compared, ["other", "other"]),
+    ],
+)
+def test_conditions_on_a_missing_value_read_none(flow: Flow[..., Any], value: Any) -> None:
+    with Harness() as harness:
+        run = harness.start(flow)
+        assert (harness.finish(run), run.result) == ("SUCCEEDED", value)
+
+
+@workflow
+def plus() -> Any:
+    return kept(optional(3) + 1)
+
+
+@workflow
+def both_missing() -> Any:
+    return kept(optional(3) + optional(3))
+
+
+@workflow
+def joined() -> Any:
+    return kept("x" + named(3))
+
+
+@workflow
+def plus_fraction() -> Any:
+    return kept(halved(3) + 1.5)
+
+
+@workflow
+def greater() -> Any:
+    return kept(optional(3) > 0)
+
+
+@workflow
+def less_than_it() -> Any:
+    return kept(2 < halved(3))  # noqa: SIM300 - it is traced
+
+
+@pytest.mark.parametrize("flow", [plus, both_missing, joined, plus_fraction, greater, less_than_it])
+def test_nothing_is_computed_with_a_missing_value(flow: Flow[..., Any]) -> None:
+    with Harness() as harness:
+        run = harness.start(flow)
+        assert harness.finish(run) == "FAILED"
+        reason = str(run.step("kept").reason)
+        assert "a value is missing in `" in reason
+        assert "__result]" in reason
+
+
+@workflow
+def in_a_text() -> str:
+    return said(text("n: ", optional(3), ", ", optional(4), ", ", named(3)))
+
+
+def test_a_missing_value_in_a_text_is_shown_as_python_shows_it() -> None:
+    with Harness() as harness:
+        run = harness.start(in_a_text)
+        assert harness.finish(run) == "SUCCEEDED"
+        assert run.result == "n: None, 8, None"

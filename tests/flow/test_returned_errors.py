@@ -344,3 +344,51 @@ def test_what_makes_no_sense_is_refused(body: Any, message: str) -> None:
 def test_another_word_is_refused_in_a_plain_call() -> None:
     with pytest.raises(TraceError, match="`errors` is 'raise'"):
         double.map([1], errors="raise")
+
+
+@workflow
+def errors_of(n: int) -> list[int | StepError]:
+    return double.map([n, 3], errors="return")
+
+
+@step
+def counted(values: list[list[int | StepError]]) -> int:
+    return sum(isinstance(each, StepError) for row in values for each in row)
+
+
+@workflow
+def counted_below() -> int:
+    return counted(errors_of.map([1, 2]))
+
+
+@workflow
+def in_nested_loops() -> list[list[int | StepError]]:
+    with foreach([1, 2]):
+        with foreach([1, 3]) as n:
+            found = double(n)
+        row = collect(found, errors="return")
+    return collect(row)
+
+
+@workflow
+def counted_in_loops() -> int:
+    with foreach([1, 2]) as n:
+        row = double.map([n, 3], errors="return")
+    return counted(collect(row))
+
+
+@pytest.mark.parametrize("flow", [counted_below, counted_in_loops])
+def test_a_step_reads_errors_in_lists_of_lists(flow: Flow[..., int]) -> None:
+    with Harness() as harness:
+        run = harness.start(flow)
+        assert harness.finish(run) == "SUCCEEDED"
+        assert run.result == 2
+
+
+def test_a_program_reads_errors_in_lists_of_lists() -> None:
+    async def work() -> None:
+        async with Engine("memory") as engine:
+            rows = await engine.run(in_nested_loops)
+            assert [[str(each) for each in row] for row in rows] == [["2", "ValueError: three"]] * 2
+
+    asyncio.run(work())

@@ -1,5 +1,6 @@
 """A program answers before its run asks: from coroutines, from plain code, and before it dies."""
 
+import asyncio
 import signal
 import subprocess
 import sys
@@ -10,10 +11,10 @@ from tests.flow_engine import answered
 from tests.flow_engine.answered import greeting, kept, prepare
 from tests.flow_engine.flows import finish
 
-from stretto.flow.engine import Engine
+from stretto.flow.engine import Engine, Run
 from stretto.flow.waits import wait
 from stretto.flow.workflow import workflow
-from stretto.model.errors import NotFound, WrongState
+from stretto.model.errors import InvalidRequest, NotFound, WrongState
 
 
 @workflow(run_strategy="parallel")
@@ -91,3 +92,44 @@ def test_an_early_answer_survives_a_kill(tmp_path: Path) -> None:
             assert await run.result(60) == "hello ann"
 
     finish(work(), 90)
+
+
+@workflow(run_strategy="parallel")
+def asked_at_once() -> str:
+    return wait(id="approve", returns=str)
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_of_simultaneous_answers_one_is_accepted_and_the_others_are_told(early: bool) -> None:
+    async def answered_by(run: Run[str], name: str) -> str:
+        try:
+            await run.answer("name" if early else "approve", result=name, request_id=name)
+        except WrongState as refused:
+            return str(refused)
+        return name
+
+    async def work() -> None:
+        async with Engine("memory") as engine:
+            run = await engine.submit(greeting, text="hello") if early else await engine.submit(asked_at_once)
+            if not early:
+                async for _ in run.events():
+                    if await engine.approvals():
+                        break
+            found = await asyncio.gather(*(answered_by(run, name) for name in ("ann", "bob", "cleo")))
+            answered.OPEN.set()
+            (accepted,) = [each for each in found if "answered already" not in each]
+            assert str(await run.result(30)).endswith(accepted)
+
+    finish(work())
+
+
+def test_a_value_for_a_step_that_is_not_there_names_the_step() -> None:
+    async def work() -> None:
+        async with Engine("memory") as engine:
+            run = await engine.submit(asked_at_once)
+            with pytest.raises(InvalidRequest, match="has no step `aprove`: did you mean `approve`"):
+                await run.answer("aprove", result="x")
+            await run.answer("approve", result="x")
+            assert await run.result(30) == "x"
+
+    finish(work())

@@ -11,6 +11,7 @@ from stretto.engine import recovery
 from stretto.engine.events import StepTimeDue
 from stretto.engine.flow import Flow
 from stretto.engine.machine import finish, report
+from stretto.engine.records import AttemptRecord
 from stretto.model.status import StepStatus
 
 
@@ -84,7 +85,14 @@ def conditions_ignored() -> AbstractContextManager[None]:
     return replaced(finish, "condition_holds", lambda _before: lambda *_arguments: True)
 
 
+def success_alone_is_undone() -> AbstractContextManager[None]:
+    """Work that was done is forgotten if its step did not succeed."""
+    succeeded = property(lambda record: record.status is StepStatus.SUCCEEDED)
+    return replaced(AttemptRecord, "has_delivered", lambda _before: succeeded)
+
+
 CORE_PLANTS: Mapping[str, Planted] = {
+    "success_alone_is_undone": Planted(success_alone_is_undone, 28, ("I16:",)),
     "skip_not_counted": Planted(
         skip_not_counted,
         28,

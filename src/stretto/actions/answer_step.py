@@ -10,7 +10,7 @@ from uuid import uuid4
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access, check_assigned, is_privileged, names_of
 from stretto.actions.parts.finding import find_run
-from stretto.actions.parts.messages import send
+from stretto.actions.parts.messages import Patience, ask_owner
 from stretto.actions.reading.definitions import definition_of
 from stretto.engine.early_answers import answered_by, is_early
 from stretto.engine.events import CalledBack
@@ -18,7 +18,7 @@ from stretto.engine.plan import Kind, kind_of
 from stretto.engine.records import AttemptKey, AttemptRecord
 from stretto.engine.settings import EngineSettings
 from stretto.model.approval import Answer
-from stretto.model.errors import NotFound, WrongState
+from stretto.model.errors import NotFound, TimedOut, WrongState
 from stretto.model.request import CallbackRequest
 from stretto.model.response import StepActionResponse
 from stretto.model.status import StepStatus
@@ -33,7 +33,7 @@ from stretto.ports.store import Store
 DEFAULTS: Final = EngineSettings()
 
 
-async def answer_step(
+async def answer_step(  # noqa: PLR0913 - two limits, and how to ask
     store: Store,
     caller: Caller,
     attempt: AttemptKey,
@@ -41,13 +41,15 @@ async def answer_step(
     *,
     most_early: int = DEFAULTS.early_answers,
     limits: ParamLimits = DEFAULTS.params,
+    patience: Patience | None = None,
     hints: Hints = SILENT,
 ) -> StepActionResponse:
-    """The step goes on, or fails for good; if it does not ask yet, it does so when it asks. Refused if it is
-    known here that the step asks nobody, or is answered already.
+    """The step goes on, or fails for good; if it does not ask yet, it does so when it asks. Refused if the
+    step asks nobody, or is answered already.
 
-    The answer says that the request is accepted. Its owner decides: of two answers, or an answer and a stop,
-    the first counts, and the other is dropped. The same request id is accepted again, and counts once.
+    Its owner decides: of two answers, or an answer and a stop, the first counts. Who is patient is told if
+    the other is refused; if the owner does not decide in time, the answer stands, and counts when it does.
+    The same request id is accepted again, and counts once.
     """
     await check_access(store, caller, Right.RUN, attempt.run.workflow_id)
     run = await find_run(store, *attempt.run[:2], str(attempt.run.run_id))
@@ -55,7 +57,13 @@ async def answer_step(
     known = _known_answer(run, attempt, row)
     if known is None or request.request_id is None or known.request_id != request.request_id:
         await _check(store, caller, attempt, request, (run, row), (most_early, limits))
-        await _send(store, caller, attempt, request, run, hints)
+        letter = await _letter(store, caller, attempt, request, run)
+        try:
+            await ask_owner(store, letter, patience, lasting=True, hints=hints)
+        except TimedOut:
+            pass  # it counts when its owner comes to it
+        except WrongState as refused:
+            await _check_counted(store, attempt, request, refused)
     verb = "approved" if request.approved else "refused"
     message = f"Accepted: user [{caller.name}] {verb} step {attempt}"
     return StepActionResponse(
@@ -66,6 +74,18 @@ async def answer_step(
         step_attempt_id=attempt.number,
         timeline_event=LogEvent(timestamp=await store.now(), message=message),
     )
+
+
+async def _check_counted(
+    store: Store, attempt: AttemptKey, request: CallbackRequest, refused: WrongState
+) -> None:
+    """The owner did not take an answer: fine, if the same request came before; else say who was faster."""
+    run = await find_run(store, *attempt.run[:2], str(attempt.run.run_id))
+    known = _known_answer(run, attempt, await store.attempt(attempt))
+    if known is None:
+        raise refused
+    if request.request_id is None or known.request_id != request.request_id:
+        raise WrongState(f"Step attempt {attempt} is answered already{answered_by(known)}") from refused
 
 
 def _known_answer(run: RunRow, attempt: AttemptKey, row: AttemptRow | None) -> Answer | None:
@@ -147,9 +167,9 @@ def _check_early(run: RunRow, attempt: AttemptKey, most: int) -> None:
         )
 
 
-async def _send(
-    store: Store, caller: Caller, attempt: AttemptKey, request: CallbackRequest, run: RunRow, hints: Hints
-) -> None:
+async def _letter(
+    store: Store, caller: Caller, attempt: AttemptKey, request: CallbackRequest, run: RunRow
+) -> Letter:
     event = CalledBack(
         attempt=attempt,
         approved=request.approved,
@@ -161,4 +181,4 @@ async def _send(
         trusted=await is_privileged(store, caller, run.root.workflow_id),
     )
     ref = f"{attempt} {request.request_id or uuid4()}"
-    await send(store, Letter(ref=ref, body=Callback(event=event), to_group=run.group), hints)
+    return Letter(ref=ref, body=Callback(event=event), to_group=run.group)

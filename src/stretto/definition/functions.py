@@ -12,6 +12,8 @@ from stretto.params.references import references_of
 FUNCTION: Final = "function"
 ENTRYPOINT: Final = "entrypoint"
 CALLBACKS: Final = "callbacks"
+CACHED_AND_UNDONE: Final = "a result that is undone must not be handed out from the cache"
+REMOVE_ONE: Final = "remove `cache`, or the compensation"
 NO_ARGUMENTS: Final = frozenset({*OWN_PARAMS, ENTRYPOINT, RESULT})
 
 
@@ -33,6 +35,15 @@ def all_steps(steps: Iterable[AnyStep]) -> Iterator[AnyStep]:
         yield step
         if isinstance(step, ForeachStep | WhileStep):
             yield from all_steps(step.steps)
+
+
+def undoing_functions(steps: Iterable[AnyStep]) -> Iterator[tuple[str, str, str]]:
+    """Each step with a compensation, a function that it or its compensation calls, and which of the two."""
+    for step in all_steps(steps):
+        if isinstance(step, TypedStep) and step.compensation is not None:
+            for role, each in (("step", step), ("compensation", step.compensation)):
+                for name in functions_in([each]):
+                    yield step.id, name, role
 
 
 def checked_names(step: AnyStep, given: Iterable[str]) -> list[str]:

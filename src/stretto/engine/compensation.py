@@ -14,18 +14,13 @@ import msgspec
 
 from stretto.engine.plan import Plan
 from stretto.engine.records import AttemptRecord
-from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep, Transition, TypedStep
 
 
 def undo_ids(step: AnyStep, record: AttemptRecord) -> tuple[str, ...]:
-    """What undoes the newest attempt of a step; empty if nothing of it stands, or nothing can be undone."""
+    """What undoes a step, by its newest attempt; empty if nothing of it stands, or nothing can be undone."""
     below = (step.id,) if record.undoable else ()
-    if (
-        isinstance(step, TypedStep)
-        and step.compensation is not None
-        and record.status is StepStatus.SUCCEEDED
-    ):
+    if isinstance(step, TypedStep) and step.compensation is not None and record.has_delivered:
         return (*below, step.compensation.id)
     return below
 

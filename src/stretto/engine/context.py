@@ -9,7 +9,7 @@ from uuid import NAMESPACE_OID
 
 from stretto.engine.flow import Flow
 from stretto.engine.plan import Kind
-from stretto.engine.records import NO_PARAMS, AttemptKey, AttemptRecord
+from stretto.engine.records import NO_PARAMS, AttemptKey, AttemptRecord, copy_of
 from stretto.engine.results import error_of, is_undelivered
 from stretto.model.initiator import Initiator, ManualInitiator, SignalInitiator, TimeInitiator
 from stretto.model.param import RESULT, ParamDefinition, Parameter, ParamType
@@ -179,13 +179,20 @@ def step_facts(flow: Flow, record: AttemptRecord) -> StepFacts:
     )
 
 
+def params_at_end(flow: Flow, record: AttemptRecord, status: StepStatus) -> Mapping[str, ParamDefinition]:
+    """The parameters of a step as others will read them, once it has ended so."""
+    ended = copy_of(record)
+    ended.status = status
+    return step_facts(flow, ended).params
+
+
 def _left_in(flow: Flow, step: AnyStep, record: AttemptRecord) -> Mapping[str, ParamDefinition]:
     """The parameters of a step, as others may read them. Outside of Maestro, what was declared and never got
-    a value is null, once the step is complete.
+    a value is null, once the attempt has ended.
     """
     params: Mapping[str, ParamDefinition]
     params = record.params if record.params is not None else LazyDefaults(flow, record)
-    if flow.tree.workflow.follows_maestro or not record.status.is_complete:
+    if flow.tree.workflow.follows_maestro or not record.status.is_terminal:
         return params
     if record.params is None:
         missing = list(step.params or ()) if record.status is not StepStatus.SUCCEEDED else []
@@ -304,12 +311,12 @@ def condition_holds(
     known = flow.fetched.get(answer_key(record, name))
     if known is not None:
         return bool(known)
-    params: Mapping[str, ParamDefinition]
-    params = record.params if record.params is not None else LazyDefaults(flow, record)
+    scope = scope_of(flow, record, now)
+    params = step_facts(flow, record).params
     if more:
         params = {**params, **more}
     try:
-        return is_met(name, text, scope_of(flow, record, now), params)
+        return is_met(name, text, scope, params)
     except ParamError as error:
         return too_long(error)
 

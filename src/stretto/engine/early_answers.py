@@ -43,9 +43,9 @@ def keep_early(turn: Turn, flow: Flow, event: CalledBack) -> None:
             raise WrongState(f"{key} is answered already{answered_by(each.answer)}")
     most = flow.tree.settings.early_answers
     if len(run.early) >= most:
-        text = f"Dropped the answer of user [{event.user or 'unknown'}] to step [{key.step_id}]: the run"
-        turn.note(flow, run, f"{text} keeps {most} answers to steps that do not ask yet", LogLevel.WARN)
-        return
+        raise WrongState(
+            f"run {run.key} keeps {most} answers to steps that do not ask yet, and takes no more"
+        )
     made = EarlyAnswer(
         step_id=key.step_id,
         attempt=key.number,

@@ -18,6 +18,7 @@ from stretto.engine.context import (
     answer_key,
     edge_to,
     is_met,
+    params_at_end,
     round_of,
     step_facts,
 )
@@ -129,7 +130,9 @@ def question_of(flow: Flow, key: AttemptKey) -> Question | None:
     moment = Moment(attempt.asked_at, seed=seed, limits=settings.expressions)
     facts = _plain(step_facts(flow, attempt))
     if attempt.decided is not None or attempt.status is S.FINISHING:
-        facts = replace(facts, status=(attempt.decided or S.SUCCEEDED).value)
+        status = attempt.decided or S.SUCCEEDED
+        left = dict(params_at_end(flow, attempt, status))
+        facts = replace(facts, status=status.value, params=left)
     scope = Scope(
         context=_snapshot(flow, attempt, facts), moment=moment, workflow=dict(flow.run.params), step=facts
     )

@@ -190,8 +190,16 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     loop_run: int | None = None  # run id of its iterations, or of those of the attempts before it
     loop_total: int | None = None  # iterations of a foreach that has begun
     undoable: bool = False  # something below it has succeeded and can be undone
+    delivered: bool = False  # an attempt before it has done its work, however it ended
     reason: str | None = None
     timeline: tuple[TimelineEvent, ...] = ()
+
+    @property
+    def has_delivered(self) -> bool:
+        """Whether the work was done, in this attempt or one before: an error behind the work, such as that of
+        a condition, does not take it back.
+        """
+        return self.status is StepStatus.SUCCEEDED or self.finish_time is not None or self.delivered
 
     @property
     def is_asking(self) -> bool:

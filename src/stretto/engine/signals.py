@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stretto.engine.context import OUTPUTS, SIGNALS, answer_key, scope_of, step_facts, too_long
+from stretto.engine.context import OUTPUTS, SIGNALS, answer_key, params_at_end, scope_of, too_long
 from stretto.engine.flow import Flow
 from stretto.engine.records import AttemptRecord
 from stretto.model.artifact import ArtifactKey, DynamicOutputArtifact
 from stretto.model.param import ParamDefinition
 from stretto.model.signal import SignalDependencyDefinition, SignalOutputDefinition
 from stretto.model.signal_instance import SignalDependencies, SignalDependency
+from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.trigger import SignalParamValue
 from stretto.model.wire import encode
@@ -60,7 +61,7 @@ def announced_signals(
         made = flow.fetched.get(answer_key(attempt, OUTPUTS))
     if made is None:
         try:
-            params = step_facts(flow, attempt).params
+            params = params_at_end(flow, attempt, StepStatus.SUCCEEDED)
             made = output_signals(step.signal_outputs or (), params, scope_of(flow, attempt, now))
         except ParamError as error:
             made = too_long(error)

@@ -4,7 +4,17 @@ from typing import Any, Final, get_args, get_origin
 
 from stretto.flow.convert import look_into, plain, value_in, word
 from stretto.flow.errors import TraceError
-from stretto.flow.expressions import Constant, Expression, Joined, Scalar, call, constant_text, infix, negated
+from stretto.flow.expressions import (
+    Constant,
+    Expression,
+    Joined,
+    Scalar,
+    Spelled,
+    call,
+    constant_text,
+    infix,
+    negated,
+)
 from stretto.flow.trace import Value
 from stretto.model.param import ParamType
 from stretto.runtimes.python.kinds import bare, is_optional
@@ -190,6 +200,14 @@ def joined_text(parts: "list[Value | Scalar]", first: Value) -> Value:
     """Texts and values, one after the other, as one text."""
     pieces: list[str | Expression] = ["(''"]
     for part in parts:
-        side = plain(first.trace.check(part)) if isinstance(part, Value) else Constant(part)
+        side = _shown(first.trace.check(part)) if isinstance(part, Value) else Constant(part)
         pieces += [" + ", side]
     return _made(first, Joined((*pieces, ")")), Kind(P.STRING), "the text")
+
+
+def _shown(value: Value) -> Expression:
+    """A value in a text. One that is missing is shown as an f-string shows it."""
+    side = plain(value)
+    if not isinstance(value.expression, Spelled) and value.kind != JSON_TEXT:
+        return side  # an argument, or computed: nothing is computed with what is missing
+    return Joined(("(", side, " == null ? 'None' : ", side, ")"))

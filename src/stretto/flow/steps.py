@@ -6,6 +6,7 @@ from functools import cached_property, partial, update_wrapper
 from typing import Any, Final, Generic, Literal, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from stretto.definition.durations import duration_millis
+from stretto.definition.functions import CACHED_AND_UNDONE, REMOVE_ONE
 from stretto.flow import option_types, plain_calls
 from stretto.flow.calls import base_id, bind, own_kind, result_kind
 from stretto.flow.convert import refuse_errors, setting
@@ -218,7 +219,26 @@ def _step(options: dict[str, Any], function: Callable[..., Any]) -> StepFunction
         ) from None
     _check(made, function)
     own = StepOptions().changed({key: options[key] for key in OF_A_STEP if key in options})
-    return StepFunction(made, own, undo_of(options.get("compensate")))
+    undo = undo_of(options.get("compensate"))
+    if undo is not None:
+        _check_cache(made, undo.function, function)
+    return StepFunction(made, own, undo)
+
+
+def _check_cache(made: Function, undo: Function, function: Callable[..., Any]) -> None:
+    """What is undone, and what undoes, must happen each time."""
+    if made.options.cache_ttl_s is not None:
+        raise TraceError(
+            f"`{base_id(made)}` has `cache` and `compensate`: {CACHED_AND_UNDONE}",
+            REMOVE_ONE,
+            place=place_of(function),
+        )
+    if undo.options.cache_ttl_s is not None:
+        raise TraceError(
+            f"`{base_id(undo)}` undoes `{base_id(made)}` and has `cache`: taken from it, it undoes nothing",
+            f"remove `cache` from `{base_id(undo)}`",
+            place=place_of(function),
+        )
 
 
 def refuse_descriptor(function: Any, decorator: str) -> None:

@@ -198,8 +198,8 @@ class Deciding:
         return None if record is None else record.key
 
     def _answer(self, draft: Draft, message: post.Message, outcome: post.Outcome) -> None:
-        """Only actions have somebody who waits for what becomes of them."""
-        if isinstance(message.body, post.Act):
+        """Only actions and answers have somebody who waits for what becomes of them."""
+        if isinstance(message.body, post.HAVE_OUTCOMES):
             draft.answered[message.id] = outcome
 
     def _fault(self, group: Group, entry: Entry, draft: Draft, item: Item, fault: Exception) -> None:

@@ -279,6 +279,6 @@ def dealt_with(message: post.Message, outcome: post.Outcome) -> Draft:
     """A message that changes no run: it goes, or its caller is told."""
     draft = Draft()
     draft.messages.append(message)
-    if isinstance(message.body, post.Act):
+    if isinstance(message.body, post.HAVE_OUTCOMES):
         draft.answered[message.id] = outcome
     return draft

@@ -40,7 +40,10 @@ def _run(name: str, expression: str, bindings: Bindings, scope: Scope) -> Any:
     try:
         return evaluate_maestro(expression, bindings, scope.environment(name))
     except SelError as error:
-        raise expression_failed(name, expression, error) from error
+        missing = (
+            [] if scope.context.run.follows_maestro else sorted(k for k, v in bindings.items() if v is None)
+        )
+        raise expression_failed(name, expression, error, missing) from error
 
 
 def _members(

@@ -98,7 +98,9 @@ class Lookup:
         param = self.params.get(name)
         if param is None:
             return UNKNOWN
-        return _value(param) if isinstance(param, Parameter) and is_evaluated(param) else Need(name)
+        if isinstance(param, Parameter) and (is_evaluated(param) or is_null(param)):
+            return _value(param)
+        return Need(name)
 
     # -------------------------------------------------------------------------------------- step__param
     def _elsewhere(self, user: str, name: str, step: StepFacts) -> Found:

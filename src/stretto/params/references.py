@@ -1,6 +1,6 @@
 """The names that a parameter refers to, and how `step__param` is taken apart."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
@@ -101,9 +101,11 @@ def _in_expression(name: str, expression: str) -> tuple[Reference, ...]:
     )
 
 
-def expression_failed(name: str, expression: str, error: SelError) -> ParamError:
-    """The error of a parameter whose expression can not be read or evaluated."""
+def expression_failed(name: str, expression: str, error: SelError, missing: Sequence[str] = ()) -> ParamError:
+    """The error of a parameter whose expression can not be read or evaluated. `missing`: has no value."""
     message = f"Failed to evaluate param [{name}]: {error}"
+    if missing:
+        message += f"; without a value: {', '.join(f'[{each}]' for each in missing)}"
     details = [f"expression: {expression}"]
     return ParamError(Fault.EXPRESSION, name, message, details=details, limit=error.limit)
 

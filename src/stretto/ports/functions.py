@@ -19,6 +19,7 @@ class FunctionRecord(msgspec.Struct, frozen=True, kw_only=True):
     params: dict[str, str] = {}  # name -> type, as its author wrote it
     source_hash: str
     takes_any: bool = True  # parameters of other names, too: by `**kwargs`, its context or its handlers
+    keeps_results: bool = False  # in the cache
 
 
 class Functions(Protocol):

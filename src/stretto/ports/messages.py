@@ -5,7 +5,7 @@ state that has moved on ignores it. So a doubled message is harmless, and only a
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -231,6 +231,10 @@ AnyBody = (
     | Fire
     | Log
 )
+
+
+HAVE_OUTCOMES: Final = (Act, Callback)  # somebody may wait for what becomes of them
+OUTCOME_KINDS: Final = frozenset(body.kind for body in HAVE_OUTCOMES)
 
 
 class Letter(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from stretto.definition.parse import Options, load
 from stretto.model.errors import InvalidDefinition
 from stretto.node.clock import SystemClock
 from stretto.ports.rows import NodeId
+from stretto.runtimes.python import function_of
 from stretto.store.memory import Database, MemoryStore
 
 TEXT = """
@@ -46,5 +47,53 @@ def test_functions_that_nobody_knows_are_refused() -> None:
         await store.leave(NodeId("n"))
         with pytest.raises(InvalidDefinition):
             await check_functions(store, [definition])
+
+    asyncio.run(work())
+
+
+UNDONE = """
+workflow:
+  id: w
+  steps:
+    - foreach:
+        id: loop
+        params: {loop_params: {type: MAP, value: {i: {type: LONG_ARRAY, value: [1]}}}}
+        steps:
+          - step:
+              id: a
+              type: Python
+              params: {function: {type: STRING, value: book}}
+              compensation: {step: {id: b, type: Python, params: {function: {type: STRING, value: cancel}}}}
+"""
+
+
+def test_functions_with_a_cache_are_refused_where_something_is_undone() -> None:
+    def book() -> None: ...
+    def cancel() -> None: ...
+
+    async def problems(store: MemoryStore, *cached: str) -> list[str]:
+        for call in (book, cancel):
+            ttl = 60 if call.__name__ in cached else None
+            await store.put_function(function_of(call, call.__name__, cache_ttl_s=ttl).record())
+        try:
+            await check_functions(store, load(UNDONE, Options()))
+        except InvalidDefinition as refused:
+            return [f"{each.message}; {each.hint}" for each in refused.problems]
+        return []
+
+    async def work() -> None:
+        store = MemoryStore(Database(SystemClock()))
+        await store.join(NodeId("n"), None, ["book", "cancel"])
+        assert await problems(store) == []
+        (first, second) = await problems(store, "book", "cancel")
+        assert first == (
+            "step `a` of workflow `w` has a compensation, and it calls `book`, which has a cache: a result "
+            "that is undone must not be handed out from the cache; remove `cache`, or the compensation"
+        )
+        assert second == (
+            "step `a` of workflow `w` has a compensation, and that calls `cancel`, which has a cache: "
+            "taken from it, it undoes nothing; remove `cache` from `cancel`"
+        )
+        assert await problems(store) == []
 
     asyncio.run(work())

@@ -357,3 +357,25 @@ def test_rules_of_definitions_are_checked_with_the_line_of_the_workflow() -> Non
     with pytest.raises(TraceError) as caught:
         _ = made.definition
     assert caught.value.place == made.place
+
+
+def test_what_can_be_undone_has_no_cache() -> None:
+    with pytest.raises(TraceError) as caught:
+        step(cache=60, compensate=told)(long_work)
+    assert "`long_work` has `cache` and `compensate`: a result that is undone must not be handed" in str(
+        caught.value
+    )
+    assert "remove `cache`, or the compensation" in str(caught.value)
+
+
+def test_what_undoes_has_no_cache() -> None:
+    undo = step(cache=60)(told)
+    with pytest.raises(TraceError) as caught:
+        step(compensate=undo)(long_work)
+    assert "`told` undoes `long_work` and has `cache`: taken from it, it undoes nothing" in str(caught.value)
+
+
+@pytest.mark.parametrize("option", [{"cache": 60}, {"compensate": long_work}])
+def test_neither_is_added_for_one_step(option: dict[str, Any]) -> None:
+    with pytest.raises(TraceError, match="belongs to the function wherever it is used"):
+        step(compensate=told)(long_work).with_options(**option)

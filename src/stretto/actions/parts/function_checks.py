@@ -4,7 +4,16 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from stretto.actions.parts.offload import offload, size_of
-from stretto.definition.functions import FUNCTION, all_steps, checked_names, functions_in, unknown_argument
+from stretto.definition.functions import (
+    CACHED_AND_UNDONE,
+    FUNCTION,
+    REMOVE_ONE,
+    all_steps,
+    checked_names,
+    functions_in,
+    undoing_functions,
+    unknown_argument,
+)
 from stretto.model.errors import InvalidDefinition
 from stretto.model.problem import Code, Problem
 from stretto.model.suggest import did_you_mean
@@ -51,8 +60,31 @@ async def check_functions(
         if function not in advertised
     ]
     problems += await _unknown_arguments(store, definitions, advertised)
+    problems += await _cached_and_undone(store, definitions)
     if problems:
         raise InvalidDefinition(problems)
+
+
+async def _cached_and_undone(store: Store, definitions: Sequence[Definition]) -> list[Problem]:
+    """Steps that can be undone, or that undo, and whose functions keep their results."""
+    problems: list[Problem] = []
+    for definition in definitions:
+        for step_id, function, role in await offload(size_of(definition), _undoing, definition):
+            record = await store.function_record(function)
+            if record is None or not record.keeps_results:
+                continue
+            text = f"step `{step_id}` of workflow `{definition.workflow.id}` has a compensation, and "
+            text += f"{'it' if role == 'step' else 'that'} calls `{function}`, which has a cache: "
+            is_step = role == "step"
+            text += CACHED_AND_UNDONE if is_step else "taken from it, it undoes nothing"
+            hint = REMOVE_ONE if is_step else f"remove `cache` from `{function}`"
+            path = f"workflow.steps[{step_id}].compensation"
+            problems.append(Problem(code=Code.CONFLICT, path=path, message=text, hint=hint))
+    return problems
+
+
+def _undoing(definition: Definition) -> list[tuple[str, str, str]]:
+    return list(undoing_functions(definition.workflow.steps))
 
 
 async def _unknown_arguments(

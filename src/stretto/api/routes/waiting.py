@@ -101,7 +101,17 @@ async def answer(  # noqa: PLR0913, PLR0917 - it takes five to name an attempt
 
     async def act(store: Store, caller: Caller, hints: Hints) -> StepActionResponse:
         most, limits = call.desk.early_answers, call.desk.params
-        return await answer_step(store, caller, attempt, request, most_early=most, limits=limits, hints=hints)
+        patience = call.patience(blocking=not asking.dry_run)
+        return await answer_step(
+            store,
+            caller,
+            attempt,
+            request,
+            most_early=most,
+            limits=limits,
+            patience=patience,
+            hints=hints,
+        )
 
     return await carried_out(call, asking, "CALLBACK", act, StepActionResponse)
 

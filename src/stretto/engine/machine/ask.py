@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from stretto.engine.early_answers import answer_in, is_early, keep_early, said_in
+from stretto.engine.early_answers import answer_in, answered_by, is_early, keep_early, said_in
 from stretto.engine.effects import TerminateWork
 from stretto.engine.events import BreakpointGone, CalledBack, ResultState, StepActed
 from stretto.engine.flow import Flow, is_active
@@ -223,8 +223,14 @@ def called_back(turn: Turn, flow: Flow, event: CalledBack) -> None:
     plan = flow.step(event.attempt.step_id)
     if plan is None or plan.kind is not Kind.WAIT:
         raise _not_asked(event)
+    newest = flow.attempts[plan.index]
+    if newest is not None and newest.answer is not None and newest.key == event.attempt:
+        if event.request_id is not None and newest.answer.request_id == event.request_id:
+            return
+        said = answered_by(newest.answer)
+        raise WrongState(f"{event.attempt} does not wait for an answer: it is answered already{said}")
     if attempt is None or attempt.status is not S.RUNNING or attempt.decided is not None:
-        if flow.run.ending is not None or not is_early(flow.attempts[plan.index], event.attempt.number):
+        if flow.run.ending is not None or not is_early(newest, event.attempt.number):
             raise _not_asked(event)
         keep_early(turn, flow, event)
         return

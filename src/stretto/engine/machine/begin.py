@@ -60,6 +60,7 @@ def begin_anew(
         restart=restart,
         loop_run=None if before is None else before.loop_run,
         undoable=before is not None and before.undoable,
+        delivered=before is not None and before.has_delivered,
     )
     turn.add_attempt(flow, index, attempt)
     advance(turn, flow, index)
@@ -99,6 +100,7 @@ def begin_again(
         earlier_leaves=before.leaves or before.earlier_leaves,
         loop_run=before.loop_run,
         undoable=before.undoable,
+        delivered=before.has_delivered,
     )
     turn.add_attempt(flow, index, attempt)
     if skip:

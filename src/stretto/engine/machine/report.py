@@ -207,11 +207,15 @@ def may_retry(
     policy = plan.step.retry_policy if isinstance(plan.step, TypedStep) else None
     if policy is None or policy.retry_if is None:
         return True
+    before, attempt.status = attempt.status, status  # a condition reads what the failure left
     try:
         return condition_holds(flow, attempt, RETRY_IF, policy.retry_if, turn.now)
     except ParamError as error:
-        turn.note(flow, attempt, NO_RETRY.format(error), LogLevel.WARN)
-        return False
+        refused = NO_RETRY.format(error)
+    finally:
+        attempt.status = before
+    turn.note(flow, attempt, refused, LogLevel.WARN)
+    return False
 
 
 def _worth_a_try(attempt: AttemptRecord) -> bool:

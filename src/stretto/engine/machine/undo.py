@@ -42,7 +42,7 @@ def _leaves(flow: Flow) -> bool:
     attempts = flow.attempts
     for index in flow.plan.compensated:
         record = attempts[index]
-        if record is not None and record.status is StepStatus.SUCCEEDED:
+        if record is not None and record.has_delivered:
             return True
     if any(record is not None and record.undoable for record in attempts):
         return True
@@ -91,7 +91,7 @@ def undo_facts(flow: Flow) -> EarlierRun:
     """What the steps that undo a run may know of those that they undo."""
     earlier = flow.earlier or NO_EARLIER
     records = [record for record in flow.attempts if record is not None]
-    done = (record for record in records if record.status.is_complete)
+    done = (record for record in records if record.status.is_complete or record.has_delivered)
     loops = {record.key.step_id: record.loop_run for record in records if record.loop_run is not None}
     children = {
         record.key.step_id: child

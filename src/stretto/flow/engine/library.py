@@ -254,16 +254,22 @@ def _step_params(chosen: Chosen, step_id: str, given: Mapping[str, Any]) -> Para
     workflow = chosen.workflow
     step = step_in(workflow.steps, step_id)
     if step is None:
-        known = [each.id for each in workflow.steps]
-        hint = did_you_mean(step_id, known) or f"it has {', '.join(known)}"
-        raise InvalidRequest(f"workflow `{workflow.id}` has no step `{step_id}`: {hint}")
+        raise _no_step(chosen, step_id)
     declared = step.params or {}
     return _encoded(given, declared, f"step `{step_id}` of workflow `{workflow.id}`", tuple(declared))
+
+
+def _no_step(chosen: Chosen, step_id: str) -> InvalidRequest:
+    known = [each.id for each in chosen.workflow.steps]
+    hint = did_you_mean(step_id, known) or f"it has {', '.join(known)}"
+    return InvalidRequest(f"workflow `{chosen.workflow.id}` has no step `{step_id}`: {hint}")
 
 
 def output_params(chosen: Chosen, step_id: str, given: Mapping[str, Any]) -> dict[str, Parameter]:
     """Values that somebody answers for a step: data, of the types that the step declares."""
     step = step_in(chosen.workflow.steps, step_id)
+    if step is None and given:
+        raise _no_step(chosen, step_id)
     declared = (None if step is None else step.params) or {}
     _check_names(given, declared, f"step `{step_id}`", tuple(declared))
     found: dict[str, Parameter] = {}

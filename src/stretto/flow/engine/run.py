@@ -6,6 +6,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from stretto.actions.answer_step import answer_step
 from stretto.actions.parts.finding import step_in
+from stretto.actions.parts.messages import Patience
 from stretto.actions.parts.step_attempt import attempt_to_answer
 from stretto.actions.pause import pause, resume
 from stretto.actions.reading.why import WhyRun, why_run
@@ -307,7 +308,14 @@ class Run(Generic[T]):
         config = host.app.config
         most, limits = config.engine.early_answers, config.params
         await answer_step(
-            host.store, host.caller, attempt, request, most_early=most, limits=limits, hints=host.hints
+            host.store,
+            host.caller,
+            attempt,
+            request,
+            most_early=most,
+            limits=limits,
+            patience=Patience(clock=host.clock),
+            hints=host.hints,
         )
 
     async def _asked(self, what: str, asking: Any) -> None:

@@ -227,12 +227,16 @@ class _Told:
         return tuple(each for _, _, ids in sorted(ended, reverse=True) for each in ids)
 
     def _facts(self) -> Mapping[str, StepFacts]:
-        """What can be read of steps that are complete. Each is seen in the run that it was complete in."""
+        """What can be read of steps that are complete, and of those whose undo may read what they left. Each
+        is seen in the run that it ended in.
+        """
         assert self._state is not None  # noqa: S101 - see above
         flows: dict[RunKey, Flow] = {}
         facts: dict[str, StepFacts] = {}
+        undoable = {self._plan.steps[index].id for index in self._plan.compensated}
         for step_id, status in self._state.statuses.items():
-            if status.is_complete:
+            done = step_id in undoable and step_id in self._newest and self._newest[step_id][1].has_delivered
+            if status.is_complete or done:
                 row, record = self._newest[step_id]
                 if row.key not in flows:
                     flows[row.key] = Flow(row.record, self._plan, Tree(self._around, EngineSettings()))

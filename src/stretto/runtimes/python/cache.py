@@ -5,7 +5,9 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from stretto.definition.functions import CACHED_AND_UNDONE, REMOVE_ONE
 from stretto.model.errors import StrettoError
+from stretto.model.step import TypedStep
 from stretto.params.values import is_evaluated, to_sel
 from stretto.ports.cache import Cache
 from stretto.ports.runtime import StepContext as Told
@@ -32,6 +34,8 @@ class ResultCache:
         """Under which the result of this call is kept; None: it is not. Raises Refused."""
         if self._store is None or function.options.cache_ttl_s is None:
             return None
+        if isinstance(told.step, TypedStep) and told.step.compensation is not None:
+            raise Refused(f"`{function.name}`: {CACHED_AND_UNDONE}; {REMOVE_ONE}")
         try:
             wanted = self._wanted(function, told, values)
         except StrettoError as error:

@@ -120,6 +120,7 @@ class Function:
             params={each.name: shown(each.annotation) for each in self.values},
             source_hash=self.source_hash,
             takes_any=self.takes_any,
+            keeps_results=self.options.cache_ttl_s is not None,
         )
 
 

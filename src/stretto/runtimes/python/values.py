@@ -31,6 +31,7 @@ from stretto.runtimes.python.kinds import (
 )
 from stretto.runtimes.python.plain import Unserialisable, fault_of, json_text, simple
 from stretto.runtimes.python.step_error import StepError  # noqa: F401 - its codec is registered with it
+from stretto.runtimes.python.unions import converted, is_mixed
 from stretto.sel.text import TAG, tagged_float, tagged_json
 
 __all__ = [
@@ -251,11 +252,13 @@ def _plain(value: Any) -> Any:
 
 
 def _converter(annotation: Any) -> Callable[[Any], Any]:
-    of_json = _of_json(annotation)
+    of_json, mixed = _of_json(annotation), is_mixed(annotation)
 
     def convert(value: Any) -> Any:
         plain = _plain(value)
         try:
+            if mixed:
+                return converted(plain, annotation, _convert)
             return msgspec.convert(plain, annotation, strict=False, dec_hook=_made)
         except msgspec.ValidationError:
             # Who writes a definition by hand may give an object as JSON, without saying so.
@@ -272,6 +275,8 @@ def _of_json(annotation: Any) -> Callable[[Any], Any]:
     )
     if of_codec and bare(annotation) not in of_codec:
         return _of_union(annotation, of_codec)
+    if is_mixed(annotation):
+        return lambda text: converted(untagged(msgspec.json.decode(text)), annotation, _convert)
     is_any = bare(annotation) is Any
     decode = msgspec.json.decode if is_any else msgspec.json.Decoder(annotation, dec_hook=_made).decode
 
@@ -281,9 +286,13 @@ def _of_json(annotation: Any) -> Callable[[Any], Any]:
         plain = untagged(msgspec.json.decode(text))
         if is_any:
             return plain
-        return msgspec.convert(plain, annotation, builtin_types=BINARY, dec_hook=_made)
+        return _convert(plain, annotation)
 
     return read
+
+
+def _convert(value: Any, annotation: Any) -> Any:
+    return msgspec.convert(value, annotation, builtin_types=BINARY, dec_hook=_made)
 
 
 def _of_union(annotation: Any, of_codec: tuple[type, ...]) -> Callable[[Any], Any]:

@@ -44,6 +44,7 @@ ON_DOUBLES: Final[dict[str, Callable[[float, float], Value]]] = {
     "/": real_quotient,
     "%": real_remainder,
 }
+EQUALITIES: Final = frozenset({"==", "!="})
 NUMBERS: Final = frozenset({Type.LONG, Type.DOUBLE})
 
 
@@ -100,6 +101,18 @@ def concatenated(frame: Frame, left: Value, right: Value) -> str:
     return concatenation(before, after)
 
 
+def refuse_null(frame: Frame, operator: str, left: Value, right: Value) -> None:
+    """Where a missing value is None, as in Python, nothing is computed with it, and it has no order."""
+    if frame.environment.exact and (is_null(left) or is_null(right)):
+        raise SelError(Kind.UNSUPPORTED, f"a value is missing in `{_side(left)} {operator} {_side(right)}`")
+
+
+def _side(value: Value) -> str:
+    if is_null(value):
+        return "null"
+    return str(value) if type(value) in {int, float} else str(type_of(value))
+
+
 def payload_text(frame: Frame, value: Value) -> str:
     """A value's text inside a concatenation. Classes such as `Math`, and UUIDs, have none."""
     if type(value) in {Preset, Uuid}:
@@ -119,6 +132,8 @@ def _number(frame: Frame, operator: str, left: Value, right: Value) -> Value:
         return COMPARISONS[operator](left, right)
     if other in NUMBERS and operator in ON_DOUBLES:
         return ON_DOUBLES[operator](to_double(left), to_double(right))
+    if operator not in EQUALITIES:
+        refuse_null(frame, operator, left, right)
     if other is Type.STRING and operator == "+":
         return concatenated(frame, left, right)
     if other is Type.STRING and operator not in {"==", "!="}:
@@ -133,6 +148,8 @@ def _number(frame: Frame, operator: str, left: Value, right: Value) -> Value:
 
 
 def _string(frame: Frame, operator: str, left: Value, right: Value) -> Value:
+    if operator not in EQUALITIES:
+        refuse_null(frame, operator, left, right)
     if operator == "+":
         return concatenated(frame, left, right)
     if operator not in {"==", "!="}:
@@ -156,6 +173,8 @@ def _boolean(_: Frame, operator: str, left: Value, right: Value) -> Value:
 
 
 def _null(frame: Frame, operator: str, left: Value, right: Value) -> Value:
+    if operator not in EQUALITIES:
+        refuse_null(frame, operator, left, right)
     match operator:
         case "==" | "!=":
             if type(right) is Preset:
@@ -253,6 +272,7 @@ def assigned(frame: Frame, operator: str, old: Value, new: Value) -> Value:
             raise mismatch(kind, type_of(new))
         return frame.kept(new)
     if kind is Type.STRING and operator == "+=":
+        refuse_null(frame, operator, old, new)
         return _appended(frame, old, new)
     if kind not in NUMBERS:
         raise unsupported(operator, old)

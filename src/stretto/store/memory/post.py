@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from stretto.engine.events import ChildEnded
 from stretto.model.status import RunStatus
 from stretto.ports.failures import Stale
-from stretto.ports.messages import ChildEnd, Kind, Letter, Log, Message
+from stretto.ports.messages import OUTCOME_KINDS, ChildEnd, Letter, Log, Message
 from stretto.ports.rows import RunRow
 from stretto.store.memory.database import Database
 
@@ -60,5 +60,5 @@ def post_end(db: Database, row: RunRow, now: int, old: RunStatus = RunStatus.CRE
 
 
 def is_answered(message: Message) -> bool:
-    """An action that nobody has to decide any more."""
-    return message.body.kind is Kind.ACT and message.outcome is not None
+    """An action, or an answer, that nobody has to decide any more."""
+    return message.body.kind in OUTCOME_KINDS and message.outcome is not None

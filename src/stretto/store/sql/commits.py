@@ -9,7 +9,7 @@ from stretto.engine.records import RunKey
 from stretto.model.status import RunStatus
 from stretto.ports.commit import Committed, GroupPart
 from stretto.ports.failures import Stale
-from stretto.ports.messages import Kind
+from stretto.ports.messages import OUTCOME_KINDS
 from stretto.ports.rows import NodeId, Phase
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.approvals import PUT_APPROVAL
@@ -156,7 +156,7 @@ async def _write_messages(tx: Transaction, plans: Sequence[Plan], now: int) -> N
         if consumed:
             await tx.run(CONSUME, ids=consumed)
         answers = sorted(answer for plan in plans for answer in plan.answers)
-        acts = [(number, outcome, int(kinds[number] == Kind.ACT)) for number, outcome in answers]
+        acts = [(number, outcome, int(kinds[number] in OUTCOME_KINDS)) for number, outcome in answers]
         await tx.bulk(ANSWER, acts)
         await tx.bulk(CONTINUE, by_key((plan.continued for plan in plans), 1))
     letters = [row for plan in plans for row in plan.letters]

@@ -40,7 +40,7 @@ from stretto.testing.shapes import (
 )
 from stretto.testing.simulation.directing import Director
 from stretto.testing.simulation.graphs import anyhow, apart, chain, fan
-from stretto.testing.simulation.policies import NEEDS_A_VALUE, dependency, retries
+from stretto.testing.simulation.policies import NEEDS_A_VALUE, dependency, failing_late, retries
 
 LOCAL: Final = "Python"  # work that lives in a node, and dies with it
 OUTSIDE: Final = "Shell"  # work that lives elsewhere, and is found again
@@ -73,7 +73,7 @@ class Author:
         self._library = library
         # Dice of their own: the others fall as before. The numbers alone have the same hash in each process.
         own = hash(dice.getstate()[1])
-        self._undo_dice, self._rate_dice = Random(own), Random(own + 1)  # noqa: S311
+        self._undo_dice, self._rate_dice, self._late_dice = (Random(own + each) for each in range(3))  # noqa: S311
         self.used: dict[str, int] = {}
 
     def definition(self, workflow_id: str, prefix: str, most: int, *, triggers: bool = False) -> Definition:
@@ -153,7 +153,11 @@ class Author:
             fields |= self._tags() | self._rate()
         made = msgspec.structs.replace(made, **fields)
         pairs = [(target, self._condition(made)) for target in after]
-        return msgspec.structs.replace(made, transition=edges(*pairs))
+        made = msgspec.structs.replace(made, transition=edges(*pairs))
+        late = failing_late(self._late_dice, made)
+        if late is not None:
+            self._note("error behind the work")
+        return late or made
 
     def _make(self, kind: str) -> Make:
         return {

@@ -8,10 +8,10 @@ repeats himself for as long as runs are kept.
 
 from typing import Final
 
-from stretto.ports.messages import Fire, Kind, Letter
+from stretto.ports.messages import OUTCOME_KINDS, Fire, Kind, Letter
 from stretto.testing.simulation.watch import Touched
 
-TWICE: Final = frozenset(Kind) - {Kind.ACT, Kind.LOG, Kind.START}
+TWICE: Final = frozenset(Kind) - OUTCOME_KINDS - {Kind.LOG, Kind.START}
 
 
 class Echoes:

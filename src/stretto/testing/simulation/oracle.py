@@ -26,7 +26,7 @@ from stretto.model.step import (
 from stretto.model.workflow import Definition
 from stretto.testing.simulation.authors import BROKEN, LOCAL, MISSING, OUTSIDE, UNKNOWN
 from stretto.testing.simulation.plays import Play, Says, Script
-from stretto.testing.simulation.policies import NEEDS_A_VALUE
+from stretto.testing.simulation.policies import NEEDS_A_VALUE, NO_SIGNAL, UNDECIDABLE
 
 S, R = StepStatus, RunStatus
 Ends = frozenset[StepStatus]
@@ -176,7 +176,7 @@ class Oracle:
                 elif end is S.TIMEOUT_FAILED and timeout < int(policy.timeout_retry_limit or 0):
                     todo.append((number + 1, user, platform, timeout + 1))
                 else:
-                    found.add(_as_mode_says(step, _for_good(end), maestro=maestro))
+                    found.add(_behind_the_work(step, _for_good(end), maestro=maestro))
                     values |= {play.n} if end is DONE and play.n is not None else base
         return found, frozenset(values)
 
@@ -261,6 +261,15 @@ def _as_mode_says(step: AnyStep, end: StepStatus, *, maestro: bool) -> StepStatu
     failed = _FAILED_IN_MAESTRO if maestro else _FAILED
     ignored = step.failure_mode is FailureMode.IGNORE_FAILURE and end in failed
     return S.COMPLETED_WITH_ERROR if ignored else end
+
+
+def _behind_the_work(step: AnyStep, end: StepStatus, *, maestro: bool) -> StepStatus:
+    """What signals and edges make of an end that the work has come to."""
+    if end is DONE and NO_SIGNAL in (step.signal_outputs or ()):
+        end = S.INTERNALLY_FAILED
+    end = _as_mode_says(step, end, maestro=maestro)
+    undecidable = end.is_complete and UNDECIDABLE in step.transition.successors.values()
+    return S.INTERNALLY_FAILED if undecidable else end
 
 
 def _without_params(step: AnyStep, *, maestro: bool) -> StepStatus:

@@ -1,14 +1,20 @@
-"""What authors write beside the work of a step: when it is tried again, and what it waits for."""
+"""What authors write beside the work of a step: retries, signals that it waits for, errors behind it."""
 
 from random import Random
 from typing import Final
 
+import msgspec
+
 from stretto.model.retry import ExponentialBackoff, FixedBackoff, RetryPolicy
-from stretto.model.signal import SignalDependencyDefinition, SignalMatchParam
+from stretto.model.signal import SignalDependencyDefinition, SignalMatchParam, SignalOutputDefinition
+from stretto.model.step import AnyStep, TypedStep
 from stretto.model.trigger import SignalOperator
-from stretto.testing.shapes import computed, number
+from stretto.testing.shapes import computed, edges, number
 
 NEEDS_A_VALUE: Final = "params.nextUniqueId() > 0"  # always true, and not to be had without a fetch
+LATE: Final = 0.15  # of the steps that can be undone fail behind their work
+UNDECIDABLE: Final = "1 / 0 > 0"  # a condition that fails, once the work is done
+NO_SIGNAL: Final = SignalOutputDefinition(name="rain", params={"day": computed("1 / 0")})
 # The second day: as it is, with a value that must be fetched, and too long for the decisions of some worlds.
 DAYS: Final = (
     number(2),
@@ -45,3 +51,16 @@ def dependency(dice: Random, name: str) -> SignalDependencyDefinition:
         return SignalDependencyDefinition(name=name)
     match = SignalMatchParam(param=dice.choice(DAYS), operator=SignalOperator.EQUALS_TO)
     return SignalDependencyDefinition(name=name, match_params={"day": match})
+
+
+def failing_late(dice: Random, made: AnyStep) -> TypedStep | None:
+    """Of a step that can be undone maybe another with an error behind its work: on an edge, or in what it
+    announces.
+    """
+    if not isinstance(made, TypedStep) or made.compensation is None or dice.random() >= LATE:
+        return None
+    targets = list(made.transition.successors)
+    if not targets or dice.random() < 0.5:
+        return msgspec.structs.replace(made, signal_outputs=(NO_SIGNAL,))
+    conditions = {**made.transition.successors, dice.choice(targets): UNDECIDABLE}
+    return msgspec.structs.replace(made, transition=edges(*conditions.items()))

@@ -3,13 +3,15 @@
 import logging
 from typing import Any
 
+import msgspec
 import pytest
 from tests.unit.runtimes.python.stand import NOW, Stand, playing, said, told, value
 
 from stretto.model.timeline import LogEvent
-from stretto.ports.runtime import Done
+from stretto.ports.runtime import Done, FatalError
 from stretto.runtimes.python import function_of
 from stretto.store.memory import Database, MemoryStore
+from stretto.testing import shapes
 from stretto.testing.clock import VirtualClock
 
 CALLS: list[Any] = []
@@ -172,5 +174,19 @@ def test_a_step_that_takes_its_parameters_from_the_cache_is_the_same_to_others()
         assert isinstance(first, Done)
         assert isinstance(second, Done)
         assert first.outputs == second.outputs
+
+    playing(body)
+
+
+def test_a_step_that_can_be_undone_is_refused_before_its_work() -> None:
+    async def body() -> None:
+        made = function_of(rows, "rows", cache_ttl_s=60)
+        undone = told(made, {"day": "a"})
+        step = msgspec.structs.replace(undone.ctx.step, compensation=shapes.step("undo"))
+        undone.ctx = msgspec.structs.replace(undone.ctx, step=step)
+        answer = await Stand(made, store=store()).end(undone)
+        assert isinstance(answer, FatalError)
+        assert "a result that is undone must not be handed out from the cache" in answer.message
+        assert CALLS == []
 
     playing(body)

@@ -4,7 +4,7 @@ from collections import Counter
 
 from stretto.engine.inline_ids import is_inline
 from stretto.model.status import StepStatus
-from stretto.ports.messages import Kind
+from stretto.ports.messages import OUTCOME_KINDS
 from stretto.ports.rows import Phase
 from stretto.store.memory.database import Database
 from stretto.store.memory.loading import newest_of_each_step
@@ -19,7 +19,7 @@ def unfinished(db: Database) -> str | None:
             return f"{key} is {db.runs[key].phase}, {db.runs[key].record.status}"
     for number in db.messages:
         message = db.messages[number]
-        answered = message.body.kind is Kind.ACT and message.outcome is not None
+        answered = message.body.kind in OUTCOME_KINDS and message.outcome is not None
         if not answered:  # also one that was set aside by a late burial: a user lets it go on
             return f"the message {message.body.kind} {message.ref} waits"
     return None

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from stretto.engine.records import AttemptRecord
 from stretto.model.status import StepStatus
-from stretto.ports.messages import Kind, Message
+from stretto.ports.messages import OUTCOME_KINDS, Kind, Message
 from stretto.ports.rows import Phase
 from stretto.store.memory.database import Database
 from stretto.store.memory.loading import newest_of_each_step
@@ -40,7 +40,7 @@ def _went(touched: Touched, message: Message, complain: Complain) -> None:
     if message.to_node is not None:
         if name not in WITH_NODES | {"withdraw" if kind is Kind.START else "report", "report"}:
             complain(f"I13: {name} deleted a message to the node {message.to_node}: {message.ref}")
-    elif kind is Kind.ACT:
+    elif kind in OUTCOME_KINDS:
         if name not in BY_CALLERS:
             complain(f"I13: {name} deleted the action {message.ref} before its outcome was read")
     elif name not in {"commit", "transact"}:

@@ -91,7 +91,8 @@ class _Looking:
     def _can_be_undone(self, record: AttemptRecord) -> bool:
         step = self._steps.get(record.key.step_id)
         can = isinstance(step, TypedStep) and step.compensation is not None
-        return can and record.status is StepStatus.SUCCEEDED
+        done = record.status is StepStatus.SUCCEEDED or record.finish_time is not None or record.delivered
+        return can and done
 
     def _take_back(self, undo: RunKey, stands: set[str]) -> bool:
         """What a run has undone no longer stands; True if it could not undo all."""
