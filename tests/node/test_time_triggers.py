@@ -12,8 +12,10 @@ from stretto.model.errors import Unavailable
 from stretto.model.properties import Properties
 from stretto.model.trigger import CronTrigger
 from stretto.model.workflow import Definition
+from stretto.node.asks import Ask, FindDueTriggers, FireTimers
 from stretto.ports.admission import Question
 from stretto.ports.failures import Poison
+from stretto.ports.places import group_of_workflow
 from stretto.testing.shapes import noop, workflow
 
 HOUR = 3_600_000
@@ -37,6 +39,52 @@ def started(tank: Tank, name: str) -> int:
 
 def failures(fish: Fish) -> int:
     return sum(line.startswith("store_failed") for line in fish.seen.lines)
+
+
+SECONDLY = CronTrigger(cron="* * * * * ?", timezone="UTC")
+PUNCTUAL = 2_000  # milliseconds from due to committed, while some node lives and the database answers
+
+
+def lags(tank: Tank, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """By how many milliseconds each fire that was committed was late."""
+    real = tank.store.transact
+    found: list[int] = []
+
+    async def noting(workflow_id: str, question: Question, decide: Any) -> Any:
+        done = await real(workflow_id, question, decide)
+        found.extend(tank.clock.now() - each.due for each in question.timers)
+        return done
+
+    monkeypatch.setattr(tank.store, "transact", noting)
+    return found
+
+
+def dies(tank: Tank, fish: Fish) -> None:
+    tank.crash(fish)
+
+
+def stands_still(tank: Tank, fish: Fish) -> None:
+    """Until it has been buried, and wakes with what it believed before."""
+    fish.alive = False
+    tank.advance(30_000)
+    fish.alive = True
+
+
+def can_not_reach_the_database(_tank: Tank, fish: Fish) -> None:
+    """It lives, and each of its calls fails."""
+
+    async def failing(ask: Ask) -> Any:
+        raise Unavailable(f"the network is away: {ask}")
+
+    fish.performer.answer = failing  # type: ignore[method-assign]
+
+
+def fires_nothing(_tank: Tank, fish: Fish) -> None:
+    """It beats, and what it asks about time triggers is never answered."""
+    fish.held = lambda ask: isinstance(ask, FindDueTriggers | FireTimers)
+
+
+TROUBLES = [dies, stands_still, can_not_reach_the_database, fires_nothing]
 
 
 @pytest.fixture
@@ -181,3 +229,84 @@ def test_a_node_waits_with_one_alarm(tank: Tank) -> None:
         fish.node._book.timers_changed = True
         tank.settle()
     assert len(fish.node._desk._alarms) == alarms
+
+
+# ----------------------------------------------------------------------------------------- of other nodes
+@pytest.mark.parametrize("moment", range(0, 2_000, 400))
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_any_live_node_fires_what_is_late(
+    tank: Tank, monkeypatch: pytest.MonkeyPatch, trouble: Callable[[Tank, Fish], None], moment: int
+) -> None:
+    names = [f"w{number}" for number in range(8)]
+    owner = tank.fish()
+    tank.advance(1_000)
+    for name in names:
+        timed(tank, name, SECONDLY)
+    tank.fish()
+    tank.advance(30_000 + moment)
+    before = {name: started(tank, name) for name in names}
+    late, begin = lags(tank, monkeypatch), tank.clock.millis
+    trouble(tank, owner)
+    tank.advance(30_000 - (tank.clock.millis - begin))
+    assert max(late) < PUNCTUAL
+    fired = {name: started(tank, name) - before[name] for name in names}
+    assert all(28 <= count <= 30 for count in fired.values()), fired
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_hundred_triggers_that_are_due_when_their_node_dies(
+    tank: Tank, monkeypatch: pytest.MonkeyPatch, trouble: Callable[[Tank, Fish], None]
+) -> None:
+    names = [f"w{number:03}" for number in range(100)]
+    for name in names:
+        timed(tank, name, MINUTELY)
+    owner, _second, _third = tank.fish(), tank.fish(), tank.fish()
+    tank.advance(60_000 - tank.clock.now() % 60_000 - 1)  # to the last millisecond before they are due
+    late = lags(tank, monkeypatch)
+    assert not late
+    trouble(tank, owner)
+    tank.advance(5_000)
+    assert {started(tank, name) for name in names} <= {1, 2}
+    assert all(
+        row.next_fire_at > tank.clock.now()
+        for name in names
+        for row in tank.do(tank.store.triggers_of(name))[0]
+    )
+    assert max(late) < PUNCTUAL
+
+
+def test_a_node_without_groups_fires_what_is_late(tank: Tank, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The owner of all groups has died, and was not buried yet."""
+    timed(tank, "w", MINUTELY)
+    owner = tank.fish()
+    tank.advance(60_000 - tank.clock.now() % 60_000 - 500)
+    tank.crash(owner)
+    late = lags(tank, monkeypatch)
+    second = tank.fish()
+    tank.advance(PUNCTUAL + 500)
+    assert not second.node.groups
+    assert len(late) == 1
+    assert max(late) < PUNCTUAL
+
+
+def test_nodes_that_live_do_not_fire_for_each_other(tank: Tank) -> None:
+    names = [f"w{number}" for number in range(40)]
+    for name in names:
+        timed(tank, name, SECONDLY)
+    fishes = [tank.fish(), tank.fish()]
+    tank.advance(30_000)
+    fired: list[tuple[int, str]] = []
+
+    def noted_by(number: int) -> Callable[[Ask], bool]:
+        def noted(ask: Ask) -> bool:
+            if isinstance(ask, FireTimers):
+                fired.append((number, ask.rows[0].workflow_id))
+            return False
+
+        return noted
+
+    for number, fish in enumerate(fishes):
+        fish.held = noted_by(number)
+    tank.advance(10_000)
+    assert len(fired) == len(names) * 10
+    assert all(group_of_workflow(name) in fishes[number].node.groups for number, name in fired)

@@ -109,6 +109,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "pruning.NAMED.0": {"digest": 77},
     "pruning.NAMED.1": {"digest": 77},
     "retention.OLDEST.0": {"last": 5},
+    "triggers.NEXT_ANYWHERE.0": {"after": -1},
     "triggers.NEXT_DUE.0": {"after": -1},
     **{f"workflows by prefix0.{place}": {"cut_0": "wf-15"} for place in range(6)},  # within the prefix
 }

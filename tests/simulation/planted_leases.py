@@ -9,8 +9,9 @@ from tests.simulation.plant import Planted, replaced
 
 from stretto.engine import effects as todo
 from stretto.engine.events import ResultState
-from stretto.node import launches
+from stretto.node import launches, timers
 from stretto.node.asks import Verb
+from stretto.node.committing import Committing
 from stretto.node.jobs import Jobs
 from stretto.node.launches import Launches
 from stretto.node.owning import Owning
@@ -112,10 +113,33 @@ def timers_not_swept() -> AbstractContextManager[None]:
     return replaced(Owning, "_sweep", make)
 
 
+def late_moments_left() -> AbstractContextManager[None]:
+    """Only the owner of a group fires its time triggers, however late they are."""
+    return replaced(timers, "LATE", lambda _before: 1 << 40)
+
+
+def fenced_effects_carried_out() -> AbstractContextManager[None]:
+    """Effects are carried out although the commit was fenced."""
+
+    def make(committed: Any) -> Any:
+        def done(self: Any, batch: Any, answer: Any) -> None:
+            for group, draft in batch.drafts:
+                if group.number in answer.fenced and draft.entry is not None:
+                    for effect in draft.effects:
+                        self._acting.carry_out(group, draft.entry, effect)
+            committed(self, batch, answer)
+
+        return done
+
+    return replaced(Committing, "_committed", make)
+
+
 LEASES_PLANTS: Mapping[str, Planted] = {
+    "late_moments_left": Planted(late_moments_left, 12, ("I12:",)),
+    "fenced_effects_carried_out": Planted(fenced_effects_carried_out, 33, ("I3:",)),
     "dead_node_beats": Planted(dead_node_beats, 4, ("I1:",)),
     "owned_group_claimed": Planted(owned_group_claimed, 0, ("I1:",)),
-    "burial_keeps_generation": Planted(burial_keeps_generation, 71, ("I1:",)),
+    "burial_keeps_generation": Planted(burial_keeps_generation, 26, ("I1:",)),
     "trust_never_lapses": Planted(
         trust_never_lapses,
         6,

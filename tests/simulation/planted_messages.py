@@ -9,6 +9,7 @@ from tests.simulation.plant import Planted, replaced
 
 from stretto.engine.permits import Waiter
 from stretto.node import deciding
+from stretto.node.acting import Acting
 from stretto.node.deciding import Deciding
 from stretto.ports.events import LogRow
 from stretto.store.memory import commits, permits, retention
@@ -113,16 +114,39 @@ def outcome_counted_twice() -> AbstractContextManager[None]:
     return replaced(commits, "count_outcome", make)
 
 
+def start_taken_as_answered() -> AbstractContextManager[None]:
+    """The start of a child counts as answered when anything was answered that was asked for its step."""
+    return replaced(
+        Acting, "_unmark", lambda _: lambda _self, entry, _ask, attempt: entry.carrying.discard(attempt)
+    )
+
+
+def start_not_awaited() -> AbstractContextManager[None]:
+    """Who ends a step whose child is being started looks for the child at once."""
+
+    def make(stop: Any) -> Any:
+        def stopped(self: Any, entry: Any, draft: Any, effect: Any) -> None:
+            before, entry.carrying = entry.carrying, set()
+            stop(self, entry, draft, effect)
+            entry.carrying = before
+
+        return stopped
+
+    return replaced(Deciding, "_stop_child", make)
+
+
 MESSAGES_PLANTS: Mapping[str, Planted] = {
-    "action_not_answered": Planted(action_not_answered, 4, ("I13:",)),
+    "start_taken_as_answered": Planted(start_taken_as_answered, 343, ("I9:",)),
+    "start_not_awaited": Planted(start_not_awaited, 54, ("I9:",)),
+    "action_not_answered": Planted(action_not_answered, 0, ("I13:",)),
     "some_permits_granted": Planted(some_permits_granted, 27, ("I10:",)),
     "permits_kept": Planted(permits_kept, 3, ("I10:",)),
     "newest_waiter_first": Planted(newest_waiter_first, 143, ("I10:",)),
     "signal_wait_kept": Planted(signal_wait_kept, 10, ("I10:",)),
-    "log_in_disorder": Planted(log_in_disorder, 35, ("I14:",)),
+    "log_in_disorder": Planted(log_in_disorder, 34, ("I14:",)),
     "end_in_queue_not_told": Planted(
         end_in_queue_not_told,
-        19,
+        12,
         (
             "I14:",
             "I9:",

@@ -66,13 +66,13 @@ def failure_not_superseded() -> AbstractContextManager[None]:
 
 
 QUEUES_PLANTS: Mapping[str, Planted] = {
-    "first_only_takes_all": Planted(first_only_takes_all, 21, ("I7:",)),
+    "first_only_takes_all": Planted(first_only_takes_all, 12, ("I7:",)),
     "last_only_stops_nobody": Planted(last_only_stops_nobody, 10, ("I7:",)),
     "strict_queue_goes_on": Planted(strict_queue_goes_on, 34, ("I7:",)),
     "latest_only_keeps_all": Planted(latest_only_keeps_all, 19, ("I7:",)),
     "request_not_noted": Planted(
         request_not_noted,
-        79,
+        54,
         (
             "I9:",
             "I7:",

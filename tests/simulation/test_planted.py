@@ -24,9 +24,7 @@ PLANTS = {
 BOUND = 2_000
 FIXED_STARTS = (0, 1_000_000, 50_000_000)
 RANDOM_START = SystemRandom().randrange(1 << 40)
-FAR = {"reloaded_without_claim": 4_000}  # the commit must be lost, carried out late, and meet one that is not
 SOON = 400
-RARE = frozenset({"reloaded_without_claim", "undone_twice"})  # no seed is near enough: `make prove` looks
 # What gives each away: which comes first depends on the seed.
 SIGNS = {
     "no_generation_check": ("I1:",),
@@ -64,32 +62,32 @@ SIGNS = {
 # Where each was found when it was looked for from seed 0 on. Another version of the code is another run of
 # the same seeds: so this says only where it is quick to look first.
 FOUND_AT = {
-    "no_generation_check": 914,
-    "effect_before_commit": 1,
+    "no_generation_check": 3,
+    "effect_before_commit": 0,
     "no_count_down": 7,
-    "granted_after_reload": 91,
-    "any_result_counts": 2,
+    "granted_after_reload": 67,
+    "any_result_counts": 1,
     "result_applied_twice": 2,
     "lost_letter": 7,
-    "lost_row": 109,
+    "lost_row": 10,
     "lost_grant": 14,
     "dequeued_twice": 11,
-    "journal_not_undone": 86,
+    "journal_not_undone": 0,
     "early_step": 7,
-    "reloaded_without_claim": 1338,
-    "relaunched_where_it_is": 78,
+    "reloaded_without_claim": 0,
+    "relaunched_where_it_is": 59,
     "slots_ignored": 2,
     "log_with_a_gap": 0,
     "signals_passed_over": 52,
     "end_not_awaited": 69,
     "end_given_up": 168,
     "forgotten_too_soon": 9,
-    "request_kept": 6,
+    "request_kept": 9,
     "deaf_driver": 31,
-    "iterations_left_alone": 132,
+    "iterations_left_alone": 40,
     "children_left_alone": 165,
     "undone_twice": 509,
-    "begun_without_trust": 4,
+    "begun_without_trust": 6,
     "signal_of_each_attempt": 0,
     "pause_not_told": 358,
     "room_not_checked": 10,
@@ -106,7 +104,7 @@ def found(name: str, seeds: range) -> None:
     assert any(sign in failure.violations[0] for sign in SIGNS[name]), failure.violations[0]
 
 
-@pytest.mark.parametrize("name", [name for name in PLANTS if name not in RARE])
+@pytest.mark.parametrize("name", PLANTS)
 def test_a_planted_bug_is_found_soon(name: str) -> None:
     found(name, range(FOUND_AT[name], FOUND_AT[name] + SOON))
 
@@ -117,7 +115,7 @@ def test_a_planted_bug_is_found_soon(name: str) -> None:
 def test_every_planted_bug_is_found(name: str, start: int | None) -> None:
     first = RANDOM_START if start is None else start
     print(f"{name}: from seed {first} on")  # noqa: T201 - shown by `make prove`
-    found(name, range(first, first + FAR.get(name, BOUND)))
+    found(name, range(first, first + BOUND))
 
 
 def test_there_are_enough_of_them() -> None:

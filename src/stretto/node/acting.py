@@ -103,8 +103,7 @@ class Acting:
         def finished() -> bool:
             self._under_way -= 1
             entry.asked -= 1
-            if _starts_child(ask):
-                entry.carrying.discard(attempt)
+            self._unmark(entry, ask, attempt)
             return self._book.holds(group, entry)
 
         def then(answer: Any) -> None:
@@ -158,6 +157,10 @@ class Acting:
     def _mark(self, entry: Entry, ask: Ask, attempt: AttemptKey) -> None:
         if _starts_child(ask):
             entry.carrying.add(attempt)
+
+    def _unmark(self, entry: Entry, ask: Ask, attempt: AttemptKey) -> None:
+        if _starts_child(ask):
+            entry.carrying.discard(attempt)
 
     def look(self, ask: Ask) -> None:
         """A look that brings no event. If it fails, a sweep repeats it."""

@@ -275,8 +275,8 @@ class Sweep(Ask, frozen=True, kw_only=True, eq=False):
 
 
 class DueTriggers(msgspec.Struct, frozen=True, kw_only=True):
-    """Time triggers that are due, the oldest first, and in how many milliseconds the next one is; None: there
-    is no other.
+    """Time triggers that are due, the oldest first, those of these groups before those that are late, and in
+    how many milliseconds the next one is due or late; None: there is no other.
     """
 
     rows: tuple[TimeTriggerRow, ...] = ()
@@ -284,9 +284,12 @@ class DueTriggers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FindDueTriggers(Ask, frozen=True, kw_only=True, eq=False):
-    """Which time triggers at home in these groups are due. Answer: `DueTriggers`, with so many at most."""
+    """Which time triggers at home in these groups are due, and which of any group are late by so many
+    milliseconds (None: of no other group). Answer: `DueTriggers`, with so many of each at most.
+    """
 
     groups: frozenset[int]
+    late: int | None = None
     most: int
 
 

@@ -144,6 +144,7 @@ class Node:
     # ------------------------------------------------------------------------------------------------- lives
     def _joined(self) -> None:
         self._fetch_at = self._desk.steady()
+        self._timers.heard(self._membership.next_fire_at)
         self._owning.begin()
 
     def _clock_set(self, millis: int) -> None:
@@ -157,6 +158,7 @@ class Node:
 
     def _heard(self) -> None:
         self._owning.heard()
+        self._timers.heard(self._membership.next_fire_at)
         self.functions_changed()
 
     def _burial(self, _burial: Burial) -> None:

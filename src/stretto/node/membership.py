@@ -51,6 +51,7 @@ class Membership:
         self._on_functions_read = functions_read
         self._on_clock_set = clock_set
         self.nodes: dict[NodeId, NodeRow] = {}
+        self.next_fire_at: int | None = None  # of all time triggers, when the last beat was heard
         self._asked_at = 0.0  # when the beat was sent that told of these
         self._watched: dict[NodeId, Watched] = {}
         self._burying: set[NodeId] = set()
@@ -108,6 +109,7 @@ class Membership:
             desk.tell(lambda each: each.clock_set(jump))
         desk.trust.extend(sent + desk.settings.trust / 1_000)
         self.nodes = {row.node: row for row in heard.nodes}
+        self.next_fire_at = heard.next_fire_at
         self._asked_at = sent
         self._read_functions()
 

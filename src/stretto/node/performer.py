@@ -268,7 +268,7 @@ class Performer:
         return await self._looking.sweep(ask.groups, ask.now)
 
     async def _find_due_triggers(self, ask: asks.FindDueTriggers) -> asks.DueTriggers:
-        return await self._looking.find_due_triggers(ask.groups, ask.most)
+        return await self._looking.find_due_triggers(ask.groups, ask.late, ask.most)
 
     async def _fire_timers(self, ask: asks.FireTimers) -> bool:
         return bool(await fire_timer(self._store, ask.rows, most=ask.most, hints=self._hints))

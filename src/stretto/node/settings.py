@@ -12,9 +12,7 @@ class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     beat_every: int = 2_000
     trust: int = 8_000  # after a beat was sent, without an answer to a later one
-    watch: int = (
-        8_000  # so long must an expired beat stand still before its node is buried: as long as trust
-    )
+    watch: int = 8_000  # so long must an expired beat stand still before its node is buried: as long as trust
     watch_longer: int = 20_000  # one that stands still for so long is buried, whatever the clock says
     claim_every: int = 10_000
     give_up_at_once: int = 8  # groups that are given up per beat, when a node has joined

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from typing import Final
+from zlib import crc32
 
 import msgspec
 
@@ -11,8 +12,10 @@ from stretto.model.errors import Unavailable
 from stretto.node.asks import DueTriggers, FindDueTriggers, FireTimers
 from stretto.node.book import Book
 from stretto.node.desk import Desk
+from stretto.ports.places import GROUPS, group_of_workflow
 from stretto.ports.triggers import TimeTriggerRow
 
+LATE: Final = 1_000  # milliseconds after which any node fires what the owner of its group has not
 FOUND_AT_ONCE: Final = 100  # triggers that one look returns, besides those in hand
 FIRED_AT_ONCE: Final = 8  # transactions, each of another workflow
 
@@ -30,7 +33,10 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class TimeTriggers:
-    """What is due is fired at once, each workflow by itself: one that fails is retried, the others go on."""
+    """What is due is fired at once, each workflow by itself: one that fails is retried, the others go on.
+
+    What is late in groups of others is fired, too: whoever owns them may be gone, or not reach the database.
+    """
 
     def __init__(self, desk: Desk, book: Book) -> None:
         self._desk = desk
@@ -53,12 +59,16 @@ class TimeTriggers:
         while self._due and self._firing < FIRED_AT_ONCE:
             self._fire(self._due.popleft())
 
+    def heard(self, next_fire_at: int | None) -> None:
+        """A beat says when the next trigger of all groups is due."""
+        if next_fire_at is not None and len(self._book.groups) < GROUPS:
+            self._look_after(max(0, next_fire_at + LATE - self._desk.time.now()))
+
     # ------------------------------------------------------------------------------------------------- looks
     def _look(self) -> None:
         groups = frozenset(self._book.groups)
+        late = LATE if len(groups) < GROUPS else None
         self._book.timers_changed = False
-        if not groups:
-            return
         self._looking = True
         most = FOUND_AT_ONCE + len(self._in_hand)  # those that fail do not hide the others
 
@@ -66,12 +76,12 @@ class TimeTriggers:
             self._looking = False
             self._failed_looks = 0
             self._take(found.rows)
-            if len(found.rows) == most:
+            if len(found.rows) >= most:
                 self._look_again()  # when these are under way
             if found.wait is not None:
                 self._look_after(found.wait)
 
-        self._desk.ask(FindDueTriggers(groups=groups, most=most), then, self._not_found)
+        self._desk.ask(FindDueTriggers(groups=groups, late=late, most=most), then, self._not_found)
 
     def _not_found(self, error: Exception) -> None:
         self._looking = False
@@ -81,13 +91,19 @@ class TimeTriggers:
         self._desk.after(pause, self._look_again)
 
     def _take(self, rows: Sequence[TimeTriggerRow]) -> None:
-        """Queue what is not in hand yet, the workflow with the oldest fire first."""
+        """Queue what is not in hand yet, the workflow with the oldest fire first. What is late in groups of
+        others follows; several nodes may have found it, and each begins at another place.
+        """
         found: dict[str, list[TimeTriggerRow]] = {}
         for row in rows:
             if row.trigger_id not in self._in_hand:
                 found.setdefault(row.workflow_id, []).append(row)
                 self._in_hand.add(row.trigger_id)
-        self._due += [Batch(rows=tuple(each)) for each in found.values()]
+        batches = {name: Batch(rows=tuple(each)) for name, each in found.items()}
+        own = [each for name, each in batches.items() if group_of_workflow(name) in self._book.groups]
+        others = [each for name, each in batches.items() if group_of_workflow(name) not in self._book.groups]
+        begin = crc32(self._desk.node.encode()) % max(1, len(others))
+        self._due += [*own, *others[begin:], *others[:begin]]
 
     def _look_after(self, millis: int) -> None:
         """One alarm is enough: each look says when the next one is needed."""

@@ -45,10 +45,11 @@ class GroupRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a beat: the database's clock, and all nodes."""
+    """The answer to a beat: the database's clock, all nodes, and when the next time trigger of all is due."""
 
     now: int
     nodes: tuple[NodeRow, ...]
+    next_fire_at: int | None = None
 
 
 class Burial(msgspec.Struct, frozen=True, kw_only=True):

@@ -42,12 +42,14 @@ class Triggers(Protocol):
         ...
 
     async def due_triggers(
-        self, groups: Collection[int], at: int, *, most: int = 100
+        self, groups: Collection[int] | None, at: int, *, most: int = 100
     ) -> list[TimeTriggerRow]:
-        """Time triggers of workflows at home in these groups that are due at a time, the oldest first."""
+        """Time triggers of workflows at home in these groups (None: in all) that are due at a time, the
+        oldest first.
+        """
         ...
 
-    async def next_trigger_due(self, groups: Collection[int], *, after: int = -1) -> int | None:
+    async def next_trigger_due(self, groups: Collection[int] | None, *, after: int = -1) -> int | None:
         """When the next of these is due; of those that are due after a time, if one is given."""
         ...
 

@@ -11,6 +11,7 @@ from stretto.node.asks import DueTriggers, TagWaits
 from stretto.ports.hints import Hints
 from stretto.ports.places import group_of_run
 from stretto.ports.store import Store
+from stretto.ports.triggers import TimeTriggerRow
 
 TAGS_AT_ONCE: Final = 50  # a sweep locks no more of them in one transaction
 HOUR: Final = 3_600_000  # milliseconds; so long an outcome waits for whoever asked
@@ -45,17 +46,27 @@ class Looking:
         await self._store.sweep_outbox(now - HOUR)
         return TagWaits(slots, frozenset(tags))
 
-    async def find_due_triggers(self, groups: Collection[int], most: int) -> DueTriggers:
-        """Time triggers that are due now, the oldest first, and how long it is until the next one is."""
-        first = await self._store.next_trigger_due(groups)
+    async def find_due_triggers(self, groups: Collection[int], late: int | None, most: int) -> DueTriggers:
+        """Time triggers of these groups that are due now, then those of any group that are late by so many
+        milliseconds, the oldest first, and how long it is until the next one is due or late.
+        """
+        first = await self._store.next_trigger_due(groups if late is None else None)
         if first is None:
             return DueTriggers()
         now = await self._store.now()
-        if first > now:
-            return DueTriggers(wait=first - now)
-        rows = await self._store.due_triggers(groups, now, most=most)
-        then = await self._store.next_trigger_due(groups, after=now)
-        return DueTriggers(rows=tuple(rows), wait=None if then is None else then - now)
+        looks: list[tuple[Collection[int] | None, int]] = [(groups, now)] if groups else []
+        if late is not None:
+            looks.append((None, now - late))
+        found: dict[str, TimeTriggerRow] = {}
+        waits: list[int] = []
+        for homes, at in looks:
+            then = first if homes is None or late is None else await self._store.next_trigger_due(homes)
+            if then is not None and then <= at:
+                rows = await self._store.due_triggers(homes, at, most=most)
+                found |= {row.trigger_id: row for row in rows if row.trigger_id not in found}
+                then = await self._store.next_trigger_due(homes, after=at)
+            waits += [] if then is None else [then - at]
+        return DueTriggers(rows=tuple(found.values()), wait=min(waits, default=None))
 
     async def hint_owner(self, run: RunKey) -> None:
         """Tell the owner of a run to look. An iteration lives with the run around it."""

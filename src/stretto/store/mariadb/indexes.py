@@ -38,7 +38,7 @@ WALKS: Final[tuple[tuple[str, str], ...]] = (
     (r"FROM (signal_wait) WHERE name = ", "PRIMARY"),
     (r"FROM (tag) WHERE tag ", "PRIMARY"),
     (r"FROM (tag) WHERE is_limited = 1", "tag_limited"),
-    (r"FROM (time_trigger) WHERE next_fire_at >= ", "time_trigger_next"),
+    (r"FROM (time_trigger) WHERE next_fire_at >=? ", "time_trigger_next"),
     (r"FROM (work) WHERE pool = :pool AND taken_by IS NULL AND workflow_id = ", "PRIMARY"),
     (r"FROM (work) WHERE pool = :pool AND taken_by IS NULL", "work_free"),
     (r"FROM (work) WHERE pool = ", "work_pool"),

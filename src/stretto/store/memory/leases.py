@@ -10,6 +10,7 @@ from stretto.ports.groups import BEAT_LASTS, Burial, GroupRow, Heard, NodeRow, N
 from stretto.ports.rows import Lease, NodeId, Phase
 from stretto.ports.suspicion import NONE, REASON, Suspect, Suspicion, after_a_death
 from stretto.store.memory.database import Database, Part
+from stretto.store.memory.triggers import next_fire
 
 
 def is_current(db: Database, lease: Lease) -> bool:
@@ -36,7 +37,7 @@ class MemoryGroups(Part):
             self._db.nodes.put(node, row)
             if functions:
                 self._db.advertised.put(node, frozenset(functions))
-            return Heard(now=now, nodes=self._nodes())
+            return self._heard(now)
 
     async def beat(self, node: NodeId) -> Heard | None:
         with self._db.transaction() as now:
@@ -45,7 +46,7 @@ class MemoryGroups(Part):
                 return None
             beaten = msgspec.structs.replace(row, beats=row.beats + 1, expires_at=now + BEAT_LASTS)
             self._db.nodes.put(node, beaten)
-            return Heard(now=now, nodes=self._nodes())
+            return self._heard(now)
 
     async def bury(self, node: NodeId, beats: int, *, expired: bool = True) -> Burial | None:
         with self._db.transaction() as now:
@@ -126,6 +127,9 @@ class MemoryGroups(Part):
                     self._db.groups.put(lease.group, calmed)
 
     # ------------------------------------------------------------------------------------------------- rows
+    def _heard(self, now: int) -> Heard:
+        return Heard(now=now, nodes=self._nodes(), next_fire_at=next_fire(self._db))
+
     def _nodes(self) -> tuple[NodeRow, ...]:
         return tuple(self._db.nodes[node] for node in sorted(self._db.nodes))
 

@@ -19,18 +19,16 @@ class MemoryTriggers(Part):
             return [self._db.signal_triggers[at] for _name, at in self._db.listening[name]]
 
     async def due_triggers(
-        self, groups: Collection[int], at: int, *, most: int = 100
+        self, groups: Collection[int] | None, at: int, *, most: int = 100
     ) -> list[TimeTriggerRow]:
         with self._db.transaction():
-            due = sorted(entry for group in groups for entry in self._db.timers[group] if entry[0] <= at)
+            homes = self._db.timers.buckets() if groups is None else groups
+            due = sorted(entry for home in homes for entry in self._db.timers[home] if entry[0] <= at)
             return [self._db.time_triggers[trigger_id] for _due, trigger_id in due[:most]]
 
-    async def next_trigger_due(self, groups: Collection[int], *, after: int = -1) -> int | None:
+    async def next_trigger_due(self, groups: Collection[int] | None, *, after: int = -1) -> int | None:
         with self._db.transaction():
-            firsts = (
-                next((due for due, _id in self._db.timers[group] if due > after), None) for group in groups
-            )
-            return min((due for due in firsts if due is not None), default=None)
+            return next_fire(self._db, groups, after)
 
     async def next_fires(self, workflow_ids: Collection[str]) -> dict[str, int]:
         found: dict[str, int] = {}
@@ -63,6 +61,13 @@ class MemoryTriggers(Part):
             times = [self._db.time_triggers[at] for at in self._db.time_triggers_of[workflow_id]]
             signals = [self._db.signal_triggers[at] for at in self._db.signal_triggers_of[workflow_id]]
             return times, signals
+
+
+def next_fire(db: Database, groups: Collection[int] | None = None, after: int = -1) -> int | None:
+    """When the next of the time triggers at home in these groups, or in all, is due after a time."""
+    homes = db.timers.buckets() if groups is None else groups
+    firsts = (next((due for due, _id in db.timers[home] if due > after), None) for home in homes)
+    return min((due for due in firsts if due is not None), default=None)
 
 
 # ------------------------------------------------------------------------------------------------- replacing

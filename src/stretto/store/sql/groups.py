@@ -26,7 +26,9 @@ BEAT: Final = Statement(
 NODES: Final = Statement(
     lambda d: (
         f"SELECT {d.clock}, node.node_id, state, COALESCE(n, last_n), COALESCE(expires_at, expired_at), "
-        "joined_at, buried_at, address, COALESCE(version, 0) FROM node "
+        "joined_at, buried_at, address, COALESCE(version, 0), "
+        "(SELECT next_fire_at FROM time_trigger WHERE next_fire_at >= 0 ORDER BY next_fire_at LIMIT 1) "
+        "FROM node "
         "LEFT JOIN beat ON beat.node_id = node.node_id "
         "LEFT JOIN advertisement ON advertisement.node_id = node.node_id ORDER BY node.node_id"
     )
@@ -206,11 +208,12 @@ class SqlGroups(Part):
 async def _heard(tx: Transaction) -> Heard:
     """With one statement: beats are most of what an idle node says."""
     rows = await tx.all(NODES)
-    return Heard(now=rows[0][0] if rows else 0, nodes=tuple(_node(row) for row in rows))
+    now, next_fire_at = (rows[0][0], rows[0][-1]) if rows else (0, None)
+    return Heard(now=now, nodes=tuple(_node(row) for row in rows), next_fire_at=next_fire_at)
 
 
 def _node(columns: Row) -> NodeRow:
-    _now, node, state, beats, expires_at, joined_at, buried_at, address, advertised = columns
+    _now, node, state, beats, expires_at, joined_at, buried_at, address, advertised, _next = columns
     return NodeRow(
         node=NodeId(node),
         state=NodeState(state),

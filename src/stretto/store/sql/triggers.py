@@ -43,6 +43,13 @@ NEXT_DUE: Final = Statement(
         f"WHERE {d.among('home_group', 'groups', INT)} AND next_fire_at > :after"
     )
 )
+DUE_ANYWHERE: Final = Statement(
+    f"SELECT {TIME} FROM time_trigger WHERE next_fire_at >= 0 AND next_fire_at <= :at "
+    "ORDER BY next_fire_at, trigger_id LIMIT :most"
+)
+NEXT_ANYWHERE: Final = Statement(
+    "SELECT next_fire_at FROM time_trigger WHERE next_fire_at > :after ORDER BY next_fire_at LIMIT 1"
+)
 NEXT_FIRES: Final = Statement(
     lambda d: (
         "SELECT workflow_id, MIN(next_fire_at) FROM time_trigger "
@@ -100,16 +107,20 @@ class SqlTriggers(Part):
         return await self._look(work)
 
     async def due_triggers(
-        self, groups: Collection[int], at: int, *, most: int = 100
+        self, groups: Collection[int] | None, at: int, *, most: int = 100
     ) -> list[TimeTriggerRow]:
+        statement, where = _at_home(groups, DUE, DUE_ANYWHERE)
+
         async def work(tx: Transaction) -> list[TimeTriggerRow]:
-            return [_time(row) for row in await tx.all(DUE, groups=sorted(groups), at=at, most=most)]
+            return [_time(row) for row in await tx.all(statement, **where, at=at, most=most)]
 
         return await self._db.look(work)
 
-    async def next_trigger_due(self, groups: Collection[int], *, after: int = -1) -> int | None:
+    async def next_trigger_due(self, groups: Collection[int] | None, *, after: int = -1) -> int | None:
+        statement, where = _at_home(groups, NEXT_DUE, NEXT_ANYWHERE)
+
         async def work(tx: Transaction) -> int | None:
-            row = await tx.one(NEXT_DUE, groups=sorted(groups), after=after)
+            row = await tx.one(statement, **where, after=after)
             due: int | None = None if row is None else row[0]
             return due
 
@@ -146,6 +157,13 @@ class SqlTriggers(Part):
             return await _times(tx, workflow_id), await _signals(tx, workflow_id)
 
         return await self._db.read(work)
+
+
+def _at_home(
+    groups: Collection[int] | None, here: Statement, anywhere: Statement
+) -> tuple[Statement, dict[str, list[int]]]:
+    """The statement about workflows at home in these groups, or in all, and what it is told."""
+    return (anywhere, {}) if groups is None else (here, {"groups": sorted(groups)})
 
 
 async def read_signal_trigger(

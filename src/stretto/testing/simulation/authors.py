@@ -57,6 +57,9 @@ BROKEN: Final = computed("x = 1; for (i = 0; i < 9; i += 1) { x = x + i; } retur
 MISSING: Final = "nobody"  # a workflow that was never published
 
 
+THOROUGH: Final = 0.25  # of the workflows: nearly every step has one that undoes it
+
+
 class Library(NamedTuple):
     """Other workflows that a step may run, or stand for."""
 
@@ -74,6 +77,7 @@ class Author:
         # Dice of their own: the others fall as before. The numbers alone have the same hash in each process.
         own = hash(dice.getstate()[1])
         self._undo_dice, self._rate_dice, self._late_dice = (Random(own + each) for each in range(3))  # noqa: S311
+        self._thorough = Random(own + 3).random() < THOROUGH  # noqa: S311 - as above
         self.used: dict[str, int] = {}
 
     def definition(self, workflow_id: str, prefix: str, most: int, *, triggers: bool = False) -> Definition:
@@ -293,6 +297,7 @@ class Author:
 
     def _undone(self, made: TypedStep, chance: float, construct: str) -> TypedStep:
         """Maybe with a step that undoes it."""
+        chance = 0.95 if self._thorough else chance
         if made.compensation is not None or self._undo_dice.random() >= chance:
             return made
         self._note(construct)

@@ -44,6 +44,7 @@ class Sky:
     def __init__(self, dice: Random, weather: Weather) -> None:
         self.weather = weather
         self.out_until = 0  # milliseconds since the beginning
+        self.cut_off: dict[str, int] = {}  # until when a client does not reach the database
         self.dice = dice
         self.befell: dict[str, int] = {}  # how often each kind of trouble came
         self.poison: Poison | None = None
@@ -188,7 +189,8 @@ class Handle:
 
     def _befalls(self, call: Call, fault: Fault | None) -> Trouble | None:
         trouble = self._sky.trouble() if fault is None else fault.kind
-        if self._sky.out_until > self._scheduler.now:
+        out_until = max(self._sky.out_until, self._sky.cut_off.get(self._client.who, 0))
+        if out_until > self._scheduler.now:
             trouble = Trouble.REFUSED
         if trouble is Trouble.TWICE and call.name not in REPEATED:
             trouble = None

@@ -19,6 +19,7 @@ from stretto.testing.hosting import Hosted
 from stretto.testing.scheduler import Delay
 from stretto.testing.simulation.authors import LOCAL, OUTSIDE
 from stretto.testing.simulation.handle import OddError, handle_of
+from stretto.testing.simulation.held import take_away
 from stretto.testing.simulation.piping import Piped
 from stretto.testing.simulation.retaining import FIRST_GROUP
 from stretto.testing.simulation.runtime import FUNCTIONS, ScriptedRuntime
@@ -178,6 +179,9 @@ class Process(Hosted):
                 raise OddError(f"{type(ask).__name__} is cursed")
             self.crash(Fault(kind=Trouble.CRASH, lasts=100))
             await Delay(1)  # it never comes back from there
+        slow = self._world.haste.delay(ask)
+        if slow:
+            await Delay(slow)
         return await super()._answer(ask)
 
     # ------------------------------------------------------------------------------------------------- hints
@@ -202,7 +206,10 @@ class Process(Hosted):
         return not self.alive or self.stands_still > 0
 
     def befalls(self, call: str) -> Fault | None:
-        return self._world.befalls(self.slot, call)
+        fault = self._world.befalls(self.slot, call)
+        if fault is not None and fault.kind is Trouble.TAKEN:
+            take_away(self._world.db, self.node)
+        return fault
 
     def crash(self, fault: Fault) -> None:
         """Be gone at once."""

@@ -11,7 +11,7 @@ from stretto.ports.places import GROUPS
 from stretto.testing.simulation.authors import Author, Library, first_output
 from stretto.testing.simulation.cursing import PLAIN, Oddity, make_oddity
 from stretto.testing.simulation.directing import Director
-from stretto.testing.simulation.held import make_held_commits
+from stretto.testing.simulation.held import make_troubled_commits
 from stretto.testing.simulation.inputs import Input, make_ends, make_inputs, make_pauses, make_skips
 from stretto.testing.simulation.leaps import Leaps, make_leaps
 from stretto.testing.simulation.plays import Script
@@ -107,7 +107,7 @@ def make_scenario(seed: int) -> Scenario:
         used=used,
     )
     made = _with_queues(made)
-    made = msgspec.structs.replace(made, faults=(*made.faults, *make_held_commits(seed, made.slots)))
+    made = msgspec.structs.replace(made, faults=(*made.faults, *make_troubled_commits(seed, made.slots)))
     forgetful = make_forgetful(seed, made.weather, made.faults, slots)
     inputs = make_skips(seed, make_pauses(seed, made.inputs, horizon), horizon)
     ended = make_ends(seed, inputs, horizon)

@@ -20,6 +20,7 @@ class Trouble(Word):
     LATE = "LATE"  # the caller hears that the outcome is unknown; the call is carried out afterwards
     TWICE = "TWICE"  # a call is carried out, and once more afterwards, because somebody has repeated it
     HELD = "HELD"  # the process is gone, and a commit on its way arrives right after its burial
+    TAKEN = "TAKEN"  # groups are freed by hand while their owner lives, and has a commit of them on its way
     STALE = "STALE"  # a group commit is told that rows have moved on, and nothing is stored
     ODD = "ODD"  # a call fails as no store should fail: a bug, or a driver that nobody knows
     ECHO = "ECHO"  # a letter that was dealt with comes once more

@@ -29,6 +29,7 @@ from stretto.testing.simulation.driven import Driven
 from stretto.testing.simulation.echoes import Echoes
 from stretto.testing.simulation.ghosts import GhostlyError, Ghosts
 from stretto.testing.simulation.handle import Sky
+from stretto.testing.simulation.haste import Haste
 from stretto.testing.simulation.impatience import IMPATIENT
 from stretto.testing.simulation.inputs import HARMLESS
 from stretto.testing.simulation.invariants.alarms import Alarms
@@ -110,6 +111,7 @@ class World:
         self._echoes = Echoes()
         self.rollout = Rollout(mixed=scenario.mixed)
         self.schedules = Schedules(self)
+        self.haste = Haste(self)
 
     def complain(self, text: str) -> None:
         """Something does not hold."""
@@ -135,7 +137,7 @@ class World:
                 if not self.violations:
                     self._end()
             finally:
-                for process in self._alive():
+                for process in self.alive():
                     process.end()
                 self.scheduler.drop_all()
         self._count()
@@ -151,7 +153,7 @@ class World:
     def _entry_of(self, flow: Flow) -> Entry | None:
         """Where a node that has a run in memory keeps it."""
         key = flow.run.key
-        for process in self._alive():
+        for process in self.alive():
             group = process.node.groups.get(places.group_of_run(key))
             entry = None if group is None else group.entries.get(key)
             if entry is not None and entry.flow is flow:
@@ -161,7 +163,8 @@ class World:
     @property
     def is_judged(self) -> bool:
         """Whether nobody interferes with the runs: then the oracle knows how they must end."""
-        return all(given.verb in HARMLESS for given in self.scenario.inputs)
+        harmless = all(given.verb in HARMLESS for given in self.scenario.inputs)
+        return harmless and not self.haste.interferes
 
     def _publish(self) -> None:
         for definition in self.scenario.definitions:
@@ -176,6 +179,7 @@ class World:
         self.watch.rules += [self.rates.rule, self.alarms.rule]
 
     def _plan(self) -> None:
+        self.haste.begin()
         for slot in range(self.scenario.slots):
             self.restart_later(slot, 0 if slot == 0 else self.dice.randrange(3_000))
         for given in self.scenario.inputs:
@@ -216,12 +220,12 @@ class World:
         self.history.end(self.db, self.complain)
         if self.is_judged and not self.forgotten.signals:  # what a step waited for may go before it is read
             judge(self.scenario, self.db, self.complain)
-        for process in self._alive():
+        for process in self.alive():
             process.leave()
         until = self.scheduler.now + 120_000
-        while self._alive() and not self.violations and self.scheduler.now < until and self.scheduler.step():
+        while self.alive() and not self.violations and self.scheduler.now < until and self.scheduler.step():
             pass
-        for process in self._alive():
+        for process in self.alive():
             self.complain(f"{process.who} was told to leave, and is still there")
         if not self.violations:
             for group in self.db.groups:
@@ -264,6 +268,7 @@ class World:
         self._echoes.seen(touched)
         self.sky.held.seen(touched, self.scheduler)
         self.rollout.seen(touched)
+        self.haste.seen(touched)
         for key, _, after in touched.of("attempts"):
             if after is None:
                 continue
@@ -283,12 +288,13 @@ class World:
     def observer(self, process: Process) -> Observer:
         return _Listener(self, process)
 
-    def _alive(self) -> list[Process]:
+    def alive(self) -> list[Process]:
+        """Processes that are there, also those that stand still."""
         return [process for process in self._slots if process is not None]
 
     def is_gone(self, address: str | None) -> bool:
         """Whether a process is not there any more; neighbours can tell."""
-        return all(process.who != address for process in self._alive())
+        return all(process.who != address for process in self.alive())
 
     def restart_later(self, slot: int, millis: int) -> None:
         """A place for a node is filled again."""
@@ -312,7 +318,7 @@ class World:
         """
         told: Collection[int] = frozenset(groups)
         weather = self.sky.weather
-        for process in self._alive():
+        for process in self.alive():
             copies = 1 + (self.dice.random() < weather.hints_doubled)
             for _ in range(copies):
                 if self.dice.random() >= weather.hints_lost:
@@ -379,6 +385,7 @@ class World:
         self._calm = True
         self.rates.steady = lambda: self.scheduler.now
         self.struck.end()
+        self.haste.end()
         self.sky.clear()
         for slot, process in enumerate(self._slots):
             if process is None:

@@ -3,6 +3,7 @@
 from stretto.model.trigger import CronTrigger
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
+from stretto.ports.rows import NodeId
 from stretto.ports.triggers import TimeTriggerRow
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.signals import signal, trigger
@@ -42,12 +43,32 @@ async def timers_are_due_at_home_in_order(world: World) -> None:
     assert [each.trigger_id for each in await world.store.fires(0, 300, most=9)] == ["soon", "theirs"]
     assert [each.trigger_id for each in await world.store.fires(101, 999, most=9)] == ["theirs", "late"]
     assert [each.trigger_id for each in await world.store.fires(0, 999, most=1)] == ["soon"]
+    assert [each.trigger_id for each in await world.store.due_triggers(None, 999)] == [
+        "soon",
+        "theirs",
+        "late",
+    ]
+    assert [each.trigger_id for each in await world.store.due_triggers(None, 200, most=1)] == ["soon"]
+    assert await world.store.next_trigger_due(None) == 100
+    assert await world.store.next_trigger_due(None, after=200) == 300
+    assert await world.store.next_trigger_due(None, after=300) is None
     elsewhere = set(range(128)) - homes
     assert await world.store.next_trigger_due(elsewhere) is None
     assert await world.store.due_triggers(elsewhere, 999) == []
     page = await world.store.time_triggers(Cut(most=2))
     assert [each.trigger_id for each in page.elements] == ["late", "never"]
     assert (page.before, page.after) == (False, True)
+
+
+@SUITE.check
+async def a_beat_says_when_the_next_timer_of_all_is_due(world: World) -> None:
+    assert (await world.store.join(NodeId("first"))).next_fire_at is None
+    await world.publish(time_triggers=(timer("late", 300), timer("never", None)))
+    await world.publish("other", time_triggers=(timer("theirs", 200, "other"),))
+    heard = await world.store.beat(NodeId("first"))
+    assert heard is not None
+    assert heard.next_fire_at == 200
+    assert (await world.store.join(NodeId("second"))).next_fire_at == 200
 
 
 @SUITE.check
