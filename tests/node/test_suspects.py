@@ -241,6 +241,33 @@ def test_a_note_goes_when_the_decision_has_returned_and_not_when_the_work_has() 
     assert notes[-1] == ()
 
 
+def test_what_is_accused_is_not_forgotten_before_it_had_its_turn(
+    deadly: list[Callable[[happened.Event], bool]],
+) -> None:
+    """A slow machine: each owner is busy with something else for longer than a group takes to be calm."""
+    tank = Tank()
+    first = tank.fish()
+    first.runtime.answers["start a"] = [GOING_ON]
+    other = tank.start(flow(work("a"), name="other"))
+    tank.advance(1_000)
+    tank.crash(first)
+    bad = tank.start(flow(work("b"), name="bad"))
+    deadly.append(lambda event: isinstance(event, happened.Launched) and event.run == bad)
+    deaths = 0
+    while not quarantined(tank) and deaths < 2 * MOST_LIVES:
+        fish = tank.fish()
+        fish.held = lambda ask: isinstance(ask, LoadRuns) and other in ask.runs
+        try:
+            tank.advance(150_000)
+            fish.let_go()
+            tank.advance(30_000)
+        except DeathError:
+            deaths += 1
+        tank.crash(fish)
+    assert quarantined(tank) == [bad]
+    assert deaths <= MOST_LIVES
+
+
 def test_a_group_that_is_calm_again_is_handled_without_notes() -> None:
     tank, fish = careful_tank()
     fish.held = lambda ask: isinstance(ask, NoteSuspects)

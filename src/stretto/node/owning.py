@@ -158,7 +158,12 @@ class Owning:
         self._book.hurry = True
 
     def _calm(self, group: Group) -> None:
-        if self._book.holds(group):
+        """What is accused must have had its turn: until then nobody knows whether it kills owners."""
+        if not self._book.holds(group):
+            return
+        if self._suspects.awaits_turn(group):
+            self._desk.after(self._desk.settings.calm_after, lambda: self._calm(group))
+        else:
             self._suspects.calm(group)
 
     # ----------------------------------------------------------------------------------------------- give up

@@ -61,6 +61,12 @@ class Suspects:
         group.to_calm = True
         self._busy[group.number] = group
 
+    def awaits_turn(self, group: Group) -> bool:
+        """Whether something that is accused is to be done in a group, and has not returned."""
+        begun = () if group.operation is None else group.operation.order
+        here = (each for each in group.waiting if each.what in group.entries or each.what in group.known)
+        return any(group.suspicion.deaths(each) for each in (*begun, *here))
+
     # ------------------------------------------------------------------------------------------- questions
     def is_free(self, group: Group) -> bool:
         """Whether everything may be done in a group, without a note."""
