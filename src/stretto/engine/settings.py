@@ -17,7 +17,7 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     depth: int = 10  # loops and subworkflows inside each other
     iterations: int = 1_000_000  # of one loop
     leaves: int | None = None  # steps inside one loop, over all its iterations; more stop the run
-    live_leaves: int = 20_000  # leaf steps of the iterations in memory; more iterations of a run wait
+    live_leaves: int = 10_000  # leaf steps of the iterations in memory; more iterations of a run wait
     loop_concurrency: int = 20  # iterations of a foreach at once, where nobody says otherwise
     records_per_decision: int = 1_000  # or kilobytes of parameters: then a loop lets the commit happen
     redirects: int = 100  # attempts of one step that redirects may make
