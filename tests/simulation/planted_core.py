@@ -137,7 +137,7 @@ CORE_PLANTS: Mapping[str, Planted] = {
     ),
     "suspension_ignored": Planted(
         suspension_ignored,
-        226,
+        166,
         (
             "I18:",
             "I2:",

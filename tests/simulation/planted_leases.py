@@ -1,7 +1,7 @@
 """Planted bugs of leases, fences and the work of nodes: see `planted`."""
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from stretto.node.committing import Committing
 from stretto.node.jobs import Jobs
 from stretto.node.launches import Launches
 from stretto.node.owning import Owning
+from stretto.node.timers import TimeTriggers
 from stretto.ports.fence import Trust
 from stretto.ports.groups import Heard, NodeState
 from stretto.ports.rows import Lease
@@ -99,8 +100,9 @@ def stubborn_work_let_go() -> AbstractContextManager[None]:
     return replaced(Jobs, "_answered", make)
 
 
-def timers_not_swept() -> AbstractContextManager[None]:
-    """A sweep does not look at time triggers."""
+@contextmanager
+def timers_not_swept() -> Iterator[None]:
+    """Neither a sweep nor a beat leads to a look at time triggers."""
 
     def make(sweep: Any) -> Any:
         def swept(self: Any, groups: Any) -> None:
@@ -110,7 +112,9 @@ def timers_not_swept() -> AbstractContextManager[None]:
 
         return swept
 
-    return replaced(Owning, "_sweep", make)
+    deaf = replaced(TimeTriggers, "heard", lambda _before: lambda _self, _next_fire_at: None)
+    with replaced(Owning, "_sweep", make), deaf:
+        yield
 
 
 def late_moments_left() -> AbstractContextManager[None]:
@@ -151,5 +155,5 @@ LEASES_PLANTS: Mapping[str, Planted] = {
     "termination_not_repeated": Planted(termination_not_repeated, 233, ("I8:",)),
     "functions_ignored": Planted(functions_ignored, 11, ("does not know its function",)),
     "stubborn_work_let_go": Planted(stubborn_work_let_go, 8, ("I5:",)),
-    "timers_not_swept": Planted(timers_not_swept, 24, ("I12:",)),
+    "timers_not_swept": Planted(timers_not_swept, 12, ("I12:",)),
 }

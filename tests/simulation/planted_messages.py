@@ -141,7 +141,7 @@ MESSAGES_PLANTS: Mapping[str, Planted] = {
     "action_not_answered": Planted(action_not_answered, 0, ("I13:",)),
     "some_permits_granted": Planted(some_permits_granted, 27, ("I10:",)),
     "permits_kept": Planted(permits_kept, 3, ("I10:",)),
-    "newest_waiter_first": Planted(newest_waiter_first, 143, ("I10:",)),
+    "newest_waiter_first": Planted(newest_waiter_first, 176, ("I10:",)),
     "signal_wait_kept": Planted(signal_wait_kept, 10, ("I10:",)),
     "log_in_disorder": Planted(log_in_disorder, 34, ("I14:",)),
     "end_in_queue_not_told": Planted(

@@ -38,6 +38,7 @@ from stretto.testing.shapes import (
     subworkflow,
     while_,
 )
+from stretto.testing.simulation.broken_loops import BREAKING, broken_steps
 from stretto.testing.simulation.directing import Director
 from stretto.testing.simulation.graphs import anyhow, apart, chain, fan
 from stretto.testing.simulation.policies import NEEDS_A_VALUE, dependency, failing_late, retries
@@ -57,9 +58,6 @@ BROKEN: Final = computed("x = 1; for (i = 0; i < 9; i += 1) { x = x + i; } retur
 MISSING: Final = "nobody"  # a workflow that was never published
 
 
-THOROUGH: Final = 0.25  # of the workflows: nearly every step has one that undoes it
-
-
 class Library(NamedTuple):
     """Other workflows that a step may run, or stand for."""
 
@@ -77,7 +75,7 @@ class Author:
         # Dice of their own: the others fall as before. The numbers alone have the same hash in each process.
         own = hash(dice.getstate()[1])
         self._undo_dice, self._rate_dice, self._late_dice = (Random(own + each) for each in range(3))  # noqa: S311
-        self._thorough = Random(own + 3).random() < THOROUGH  # noqa: S311 - as above
+        self._loop_dice = Random(own + 3)  # noqa: S311 - as above
         self.used: dict[str, int] = {}
 
     def definition(self, workflow_id: str, prefix: str, most: int, *, triggers: bool = False) -> Definition:
@@ -297,7 +295,6 @@ class Author:
 
     def _undone(self, made: TypedStep, chance: float, construct: str) -> TypedStep:
         """Maybe with a step that undoes it."""
-        chance = 0.95 if self._thorough else chance
         if made.compensation is not None or self._undo_dice.random() >= chance:
             return made
         self._note(construct)
@@ -332,7 +329,12 @@ class Author:
             fields["strict_ordering"] = True
         if depth:
             self._note("nested loop")
-        return foreach(step_id, loop, *self._level(f"{step_id}i", depth + 1, 2), **fields)
+        steps = self._level(f"{step_id}i", depth + 1, 2)
+        if self._loop_dice.random() < BREAKING:
+            self._note("broken loop")
+            loop = {f"i{depth}": numbers(0, 1)}
+            steps = broken_steps(f"{step_id}i", self._director, self._loop_dice)
+        return foreach(step_id, loop, *steps, **fields)
 
     def _while(self, step_id: str, _before: list[AnyStep], depth: int) -> AnyStep:
         dice = self._dice

@@ -40,6 +40,10 @@ class Director:
             row.append((*plays, self._play(step, last=True, added=added)))
         self._rows[step.id] = tuple(row)
 
+    def play(self, step_id: str, rows: tuple[Row, ...]) -> None:
+        """The plays of a step, as they are given."""
+        self._rows[step_id] = rows
+
     def undo(self, step: TypedStep, dice: Random) -> None:
         """The plays of a step that undoes another, with dice of their own."""
         before, self._dice = self._dice, dice
