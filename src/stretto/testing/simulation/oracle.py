@@ -264,12 +264,15 @@ def _as_mode_says(step: AnyStep, end: StepStatus, *, maestro: bool) -> StepStatu
 
 
 def _behind_the_work(step: AnyStep, end: StepStatus, *, maestro: bool) -> StepStatus:
-    """What signals and edges make of an end that the work has come to."""
+    """What signals and edges make of an end that the work has come to. Outside of Maestro an expression that
+    can not be evaluated is the fault of whoever wrote it.
+    """
+    broken = S.INTERNALLY_FAILED if maestro else S.FATALLY_FAILED
     if end is DONE and NO_SIGNAL in (step.signal_outputs or ()):
-        end = S.INTERNALLY_FAILED
+        end = broken
     end = _as_mode_says(step, end, maestro=maestro)
     undecidable = end.is_complete and UNDECIDABLE in step.transition.successors.values()
-    return S.INTERNALLY_FAILED if undecidable else end
+    return broken if undecidable else end
 
 
 def _without_params(step: AnyStep, *, maestro: bool) -> StepStatus:
