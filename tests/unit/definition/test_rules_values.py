@@ -182,13 +182,8 @@ class TestNumbers:
         for number, ok in ((1, True), (1_000_000, True), (0, False), (1_000_001, False)):
             assert bool(found(flow(while_("w", [step("a")], max_iterations=number)))) is not ok
 
-    @pytest.mark.parametrize("timeout", [0, "0", " 0 ", "0s", "0 min", "0 ms", "0 days 0 h"])
-    def test_a_workflow_that_may_take_no_time_is_refused(self, timeout: Any) -> None:
-        at = [(Code.OUT_OF_RANGE, "workflow.timeout")]
-        assert found(flow(step("a", timeout=timeout), timeout=timeout)) == at
-
     @pytest.mark.parametrize(
-        "timeout", [1, "1 ms", "90", "1 day", "2h 3min", "${x}", "$x", 120 * 86_400, "120 days"]
+        "timeout", [0, 1, "0", "90", "1 day", "2h 3min", "${x}", "$x", 120 * 86_400, "120 days"]
     )
     def test_timeouts(self, timeout: Any) -> None:
         assert found(flow(step("a", timeout=timeout), timeout=timeout)) == []

@@ -25,7 +25,7 @@ def check_numbers(scene: Scene) -> None:
     if scene.workflow.follows_maestro:
         _check_values(scene)
     workflow, limits = scene.workflow, scene.limits
-    check_timeout(scene, workflow.timeout, (WORKFLOW, "timeout"), least=1)
+    check_timeout(scene, workflow.timeout, (WORKFLOW, "timeout"))
     at = (WORKFLOW, "instance_step_concurrency")
     _range(scene, workflow.instance_step_concurrency, 1, limits.instance_step_concurrency, at)
     for visit in scene.visits:
@@ -84,19 +84,16 @@ def _range(scene: Scene, value: int | None, low: int, high: int, at: Place) -> N
         scene.report(at, Code.OUT_OF_RANGE, f"{value} is not between {low:,} and {high:,}")
 
 
-def check_timeout(scene: Scene, timeout: Number | None, at: Place, *, least: int = 0) -> None:
-    """Text with a `$` in it is known only when the step is made; 0 is refused then, too, not now, in a step.
-    `least`: in milliseconds.
-    """
+def check_timeout(scene: Scene, timeout: Number | None, at: Place) -> None:
+    """Text with a `$` in it is known only when the step is made. 0 is refused then, not now."""
     if timeout is None or (isinstance(timeout, str) and "$" in timeout):
         return
     millis = timeout * 1_000 if isinstance(timeout, int) else duration_millis(timeout)
     if millis is None:
         hint = "seconds, or text such as `1 day 2 hours 30 min`"
         scene.report(at, Code.BAD_DURATION, f"`{timeout}` is not a duration", hint)
-    elif not least <= millis <= scene.limits.timeout_days * DAY_MILLIS:
-        low = "0 and" if least == 0 else "1 ms and"
-        message = f"`{timeout}` is not between {low} {scene.limits.timeout_days} days"
+    elif not 0 <= millis <= scene.limits.timeout_days * DAY_MILLIS:
+        message = f"`{timeout}` is not between 0 and {scene.limits.timeout_days} days"
         scene.report(at, Code.OUT_OF_RANGE, message)
 
 
