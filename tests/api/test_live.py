@@ -293,6 +293,9 @@ class HeldClock:
     def now(self) -> int:
         return self.time
 
+    def steady(self) -> float:
+        return self.time / 1_000
+
 
 def test_much_at_once_is_told_seldom(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty runs while no time passes are told once at most, and all that is left with the next message."""

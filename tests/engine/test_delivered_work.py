@@ -78,7 +78,7 @@ def played(*steps: Any, **more: Any) -> Driver:
 )
 def test_a_step_whose_end_can_not_be_decided_is_undone(made: TypedStep) -> None:
     driver = played(made, noop("b"))
-    assert driver.statuses()["pay"] == "INTERNALLY_FAILED"
+    assert driver.statuses()["pay"] == "FATALLY_FAILED"
     assert (driver.status, driver.flow.run.compensation) == ("FAILED", Compensation.COMPENSATED)
     assert undone(driver) == [7]
     assert driver.flow.run.undone == {"pay": 0}
@@ -87,13 +87,13 @@ def test_a_step_whose_end_can_not_be_decided_is_undone(made: TypedStep) -> None:
 def test_an_output_that_can_not_be_kept_does_not_take_the_work_back() -> None:
     wrong = Work(outputs={"v": result("x", ParamType.STRING)})
     driver = Driver(ours(paid("b"), noop("b")), runtime=scripted(pay=[wrong])).finish()
-    assert driver.statuses()["pay"] == "INTERNALLY_FAILED"
+    assert driver.statuses()["pay"] == "FATALLY_FAILED"
     assert driver.flow.run.compensation is Compensation.COMPENSATED
 
 
 def test_an_ignored_failure_behind_the_work_is_undone_when_the_run_fails_later() -> None:
     driver = played(paid(BROKEN_EDGE, "c", **IGNORE), noop("b"), step("c"))
-    assert driver.statuses()["pay"] == "INTERNALLY_FAILED"  # its edges can not be decided at all
+    assert driver.statuses()["pay"] == "FATALLY_FAILED"  # its edges can not be decided at all
     driver = played(paid("c", signal_outputs=SIGNAL, **IGNORE), step("c"), c=["FATAL_ERROR"])
     assert driver.statuses()["pay"] == "COMPLETED_WITH_ERROR"
     assert undone(driver) == [7]
@@ -132,7 +132,7 @@ def test_a_restart_that_fails_does_not_hide_the_work_of_the_attempt_before() -> 
     driver = (
         Driver(ours(*steps), runtime=scripted(pay=[SEVEN, "FATAL_ERROR"], long=[slow])).start().run(2_000)
     )
-    assert driver.attempt("pay").status is StepStatus.INTERNALLY_FAILED
+    assert driver.attempt("pay").status is StepStatus.FATALLY_FAILED
     driver.step("pay", StepAction.RESTART).run()
     assert driver.attempt("pay").status is StepStatus.FATALLY_FAILED
     assert driver.flow.run.compensation is Compensation.COMPENSATED

@@ -20,12 +20,6 @@ class Rule(NamedTuple):
 RULES: Final = (
     Rule("node.beat_every", "node.trust", "a node would lose its trust between two beats"),
     Rule("node.beat_every", "node.watch", "a beat would seem to stand still between two beats"),
-    Rule(
-        "node.trust",
-        "node.watch",
-        "a jump of the database's clock would bury a node that still trusts its leases",
-        may_equal=True,
-    ),
     Rule("node.trust", "node.expiry", "others could take what a node still trusts to be its own"),
     Rule("node.watch", "node.watch_longer", "the longer watch would come first"),
     Rule("node.expiry", "node.watch_longer", "a node would be buried before its beat has expired"),

@@ -186,7 +186,7 @@ class Membership:
     def _judge(self, row: NodeRow, watched: Watched, now: int) -> None:
         settings = self._desk.settings
         silent = (self._desk.steady() - watched.since) * 1_000
-        expired = row.expires_at < now and silent >= settings.watch
+        expired = row.expires_at < now and silent >= max(settings.watch, settings.trust)
         if expired or silent >= settings.watch_longer:
             self._burying.add(row.node)
             ask = Bury(node=row.node, beats=row.beats, expired=expired)

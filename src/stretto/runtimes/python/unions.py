@@ -53,7 +53,12 @@ def _member(value: Any, members: tuple[Any, ...], convert: Convert) -> Any:
         return value
     others = [each for each in members if each not in of_codec and each not in (None, types.NoneType)]
     plain = tuple(each for each in others if not is_mixed(each))
-    trials = [*(each for each in others if each not in plain), *([union_of(plain)] if plain else [])]
+    trials = [each for each in others if each not in plain]
+    if plain:
+        together = union_of(plain)
+        if is_mixed(together):
+            raise msgspec.ValidationError(f"Members of `{together}` can not be told apart")
+        trials.append(together)
     problem: Exception | None = None
     for each in trials:
         try:
