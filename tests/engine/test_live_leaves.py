@@ -19,9 +19,11 @@ from stretto.engine.events import (
     RunAction,
 )
 from stretto.engine.flow import SharedRoom
+from stretto.engine.machine.ask_run import end_from_above, end_iterations
 from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunRecord
 from stretto.engine.recovery import recovery_of
 from stretto.engine.settings import EngineSettings
+from stretto.engine.turn import Turn
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
 from stretto.testing.flows import caches_of, loaded
@@ -298,3 +300,11 @@ def test_an_answer_to_an_iteration_that_is_about_to_end_counts() -> None:
     assert driver.records[AttemptRecord, AttemptKey(late.run.key, "ask", 1)].status is StepStatus.SUCCEEDED
     assert (AttemptRecord, AttemptKey(late.run.key, "then", 1)) not in driver.records
     assert late.run.status is RunStatus.STOPPED
+
+
+def test_what_has_ended_is_not_ended_again() -> None:
+    driver = driven(workflow(foreach("l", {"i": numbers(1, 2)}, step("x")))).finish()
+    turn = Turn(driver.flow, driver.now)
+    end_from_above(turn, driver.flow, RunAction.STOP, "too late")
+    end_iterations(turn, driver.flow, 0)
+    assert not turn.changes()

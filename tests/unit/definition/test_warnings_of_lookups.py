@@ -6,9 +6,10 @@ import pytest
 from tests.unit.definition.samples import Raw, flow, foreach, step, text_of
 from tests.unit.definition.test_warnings import KNOWN, OLD, WARNINGS, long, text, value
 
-from stretto.definition import check
+from stretto.definition import Limits, check
 from stretto.definition.parse import Options
 from stretto.model.problem import Code
+from stretto.model.step import STEP_TYPES
 
 
 def warned(
@@ -100,6 +101,7 @@ def test_a_function_that_there_is_not() -> None:
         "params.getFromStep('inner', 'out')",
         "params.getFromStep('sub', 'anything')",
         "params.getFromForeach('loop', 'inner', 'out')",
+        "String p = 'o' + 'ut'; return params.getFromForeach('loop', 'inner', p);",
         "params.getFromSubworkflow('sub', 'any', 'thing')",
         "params.getFromInstance('workflow_id')",
         "params.getFromSignalOrDefault('s', 'p', 'x')",
@@ -123,3 +125,21 @@ def test_nothing_is_said_of_what_is_not_known_here() -> None:
     assert message == "`o__stale` is read, and step `o` has no parameter `stale`"
     given = Options(warnings=True, given=frozenset({"zork"}))
     assert warned(long("params.get('zork')"), options=given) == []
+
+
+@pytest.mark.parametrize("options", [WARNINGS, KNOWN, OLD])
+def test_nothing_is_said_of_steps_whose_type_is_not_known(options: Options) -> None:
+    strange: Raw = {"step": {"id": "strange", "type": "Strange", "params": {}}}
+    checked = check(text_of(flow(strange, step("asks", params={"p": long("strange__x")}))), options)
+    assert not [each for each in checked.warnings if each.code == Code.UNKNOWN_PARAM]
+
+
+def test_nothing_is_said_of_a_type_without_a_schema() -> None:
+    options = Options(warnings=True, limits=Limits(step_types=frozenset({*STEP_TYPES, "Plain"})))
+    plain: Raw = {"step": {"id": "plain", "type": "Plain", "params": {}}}
+    assert warned(long("plain__x"), others=(plain,), options=options) == []
+
+
+def test_nothing_is_said_where_the_underscores_can_be_read_in_two_ways() -> None:
+    others = (step("a", params={"_x": value()}), step("a_", params={"x": value()}))
+    assert warned(long("a___y"), others=others) == []

@@ -74,13 +74,11 @@ def _walk(
 
 
 def _call_of(suffix: tree.Field | tree.Call | tree.Subscript) -> ParamsCall:
-    match suffix:
-        case tree.Field(name=name):
-            return ParamsCall("get", (name,))
-        case tree.Subscript(index=index):
-            return ParamsCall("get", (_text(index),))
-        case tree.Call(name=name, arguments=arguments):
-            return ParamsCall(name, tuple(map(_text, arguments)))
+    if isinstance(suffix, tree.Field):
+        return ParamsCall("get", (suffix.name,))
+    if isinstance(suffix, tree.Subscript):
+        return ParamsCall("get", (_text(suffix.index),))
+    return ParamsCall(suffix.name, tuple(map(_text, suffix.arguments)))
 
 
 def _text(argument: tree.Node) -> str | None:
