@@ -13,7 +13,7 @@ from stretto.node.group import Group
 from stretto.node.permits import PermitRoom
 from stretto.ports.messages import Message
 
-COMPANY: Final = 1.0  # seconds: who had a turn so long ago is not waited for
+RECENT: Final = 1.0  # seconds: runs that were decided about within this time share the node
 
 
 class Book:
@@ -37,7 +37,7 @@ class Book:
             None,
             float("-inf"),
         )  # who was decided about last, and when
-        self._company_until = float("-inf")
+        self._shared_until = float("-inf")
 
     def clear(self) -> None:
         self.groups = {}
@@ -110,10 +110,10 @@ class Book:
         """
         steady, settings = self._desk.steady(), self._desk.settings
         run, at = self._turn
-        if run != entry.key and steady - at < COMPANY:
-            self._company_until = steady + COMPANY
+        if run != entry.key and steady - at < RECENT:
+            self._shared_until = steady + RECENT
         self._turn = entry.key, steady
-        alone = steady >= self._company_until
+        alone = steady >= self._shared_until
         self.shared_room.records = None if alone else settings.rows_beside_others
         return settings.rows_per_commit if alone else settings.rows_beside_others
 

@@ -102,10 +102,10 @@ def make_pauses(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Inpu
     made = list(given)
     for _ in range(dice.randint(2, 6)):
         start = dice.choice(starts)
-        at = start.at + int(dice.random() ** 2 * horizon / 2)
+        at = _soon_after(dice, start.at, horizon)
         pick = dice.randrange(1 << 30) | 1  # odd: of runs that have children
         made.append(Input(at=at, verb=Verb.PAUSE, workflow_id=start.workflow_id, pick=pick))
-        after = at + int(dice.random() ** 2 * horizon / 2)
+        after = _soon_after(dice, at, horizon)
         made.append(Input(at=after, verb=Verb.RESUME, workflow_id=start.workflow_id, pick=pick))
     return tuple(sorted(made, key=lambda each: each.at))
 
@@ -121,7 +121,7 @@ def make_ends(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Input,
     made = list(given)
     for _ in range(dice.randint(3, 9)):
         start = dice.choice(starts)
-        at = start.at + int(dice.random() ** 2 * horizon / 2)
+        at = _soon_after(dice, start.at, horizon)
         pick = dice.randrange(1 << 30) | 1  # odd: of runs that have iterations
         verb = dice.choice((Verb.STOP, Verb.KILL))
         made.append(Input(at=at, verb=verb, workflow_id=start.workflow_id, pick=pick))
@@ -138,7 +138,7 @@ def make_skips(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Input
         return given
     skips = [
         Input(
-            at=start.at + int(dice.random() ** 2 * horizon / 2),
+            at=_soon_after(dice, start.at, horizon),
             verb=Verb.STEP_SKIP,
             workflow_id=start.workflow_id,
             pick=dice.randrange(1 << 30),
@@ -147,6 +147,11 @@ def make_skips(seed: int, given: tuple[Input, ...], horizon: int) -> tuple[Input
         for _ in range(dice.randint(2, 8))
     ]
     return tuple(sorted((*given, *skips), key=lambda each: each.at))
+
+
+def _soon_after(dice: Random, at: int, horizon: int) -> int:
+    """A later time, more often near than far."""
+    return at + int(dice.random() ** 2 * horizon / 2)
 
 
 def _input(dice: Random, verb: Verb, workflow_ids: Sequence[str], at: int) -> Input:
