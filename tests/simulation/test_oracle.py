@@ -18,7 +18,7 @@ from stretto.testing.shapes import (
     while_,
     workflow,
 )
-from stretto.testing.simulation.authors import BROKEN, UNKNOWN
+from stretto.testing.simulation.authors import BROKEN, OUTSIDE, UNKNOWN
 from stretto.testing.simulation.oracle import ANYTHING, Allowed, Oracle
 from stretto.testing.simulation.plays import Play, Row, Says, Script
 
@@ -38,6 +38,7 @@ def allowed(
     approved: bool = True,
     timeout: int | None = None,
     semantics: Semantics | None = None,
+    may_lack_functions: bool = False,
     **rows: Row | tuple[Row, ...],
 ) -> Allowed:
     properties = Properties(run_strategy=RunStrategy(rule=rule, workflow_concurrency=1))
@@ -46,7 +47,8 @@ def allowed(
     )
     plays = {name: row if isinstance(row[0], tuple) else (row,) for name, row in rows.items()}
     script = Script(plays, {"p": approved})
-    return Oracle((definition, *more), script).run("w", has_parent=has_parent)
+    oracle = Oracle((definition, *more), script, may_lack_functions=may_lack_functions)
+    return oracle.run("w", has_parent=has_parent)
 
 
 def says(*words: str, **fields: object) -> Row:
@@ -146,6 +148,18 @@ def test_people_and_nobody() -> None:
     assert allowed(wait).runs == {R.SUCCEEDED}
     assert allowed(wait, approved=False).runs == {R.FAILED}
     assert allowed(step("u", type=UNKNOWN)).runs == {R.FAILED}
+
+
+def test_functions_that_nobody_knows_for_too_long() -> None:
+    """Only of work that needs some, in each of its attempts, and as its failure mode says."""
+    for row in (says("DONE"), says("TIMED_OUT"), says("USER_ERROR", "DONE")):
+        (known,) = allowed(work("a"), a=row).steps["a"]
+        assert allowed(work("a"), may_lack_functions=True, a=row).steps["a"] == {known, S.FATALLY_FAILED}
+    ignored = work("a", failure_mode=FailureMode.IGNORE_FAILURE)
+    assert allowed(ignored, may_lack_functions=True).steps["a"] == {S.SUCCEEDED, S.COMPLETED_WITH_ERROR}
+    outside = step("a", type=OUTSIDE, retry_policy=TRIES)
+    assert allowed(outside, may_lack_functions=True).runs == {R.SUCCEEDED}
+    assert allowed(noop("a"), may_lack_functions=True).runs == {R.SUCCEEDED}
 
 
 def test_it_knows_its_limits() -> None:

@@ -42,6 +42,13 @@ def test_nothing_is_violated_in_many_seeds(first: int) -> None:
     assert not failures, failures[0].violations[0]
 
 
+# Seeds in which something was violated once: an orphan of a step that faulted while its child was started; an
+# oracle that did not know of leaps over the end of a wait for functions.
+@pytest.mark.parametrize("seed", [71_000_579, 103_127])
+def test_what_once_failed_holds(seed: int) -> None:
+    assert live(make_scenario(seed)) == []
+
+
 def test_nothing_stays_in_memory() -> None:
     """Records are not seen by the collector of cycles: nothing that they hold may lead back to them."""
     run_seeds(range(10))

@@ -63,9 +63,12 @@ class Allowed(msgspec.Struct, frozen=True):
 class Oracle:
     """Knows all definitions of a world, and the script."""
 
-    def __init__(self, definitions: Iterable[Definition], script: Script) -> None:
+    def __init__(
+        self, definitions: Iterable[Definition], script: Script, *, may_lack_functions: bool = False
+    ) -> None:
         self._definitions = {each.workflow.id: each for each in definitions}
         self._script = script
+        self._may_lack_functions = may_lack_functions  # for longer than a step waits for them
 
     def run(self, workflow_id: str, *, has_parent: bool) -> Allowed:
         """A fresh run. One that a step waits for may be stopped with that step."""
@@ -187,6 +190,8 @@ class Oracle:
             found = self._batch(play, maestro=maestro)
         if step.timeout is not None:
             found.add(S.TIMEOUT_FAILED)
+        if self._may_lack_functions and step.type == LOCAL:
+            found.add(S.FATALLY_FAILED)
         return found
 
     def _batch(self, play: Play, *, maestro: bool) -> set[StepStatus]:
