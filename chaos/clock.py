@@ -92,6 +92,7 @@ class WallClock:
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "FAKETIME_FORCE_MONOTONIC_FIX": "0",  # or no wait for the interpreter's lock lasts any time
             "NO_FAKE_STAT": "1",
         }
 
@@ -105,10 +106,12 @@ class WallClock:
 
 def shed() -> None:
     """From now on children of this process have the clock of the machine again: libfaketime refuses to wait
-    until a moment on a clock that it does not set, as `time.sleep` asks for.
+    until a moment on a clock that it does not set, as `time.sleep` asks for. In this process it asks the
+    environment each time where the clock is: it must still find it there.
     """
-    for name in ("LD_PRELOAD", *(each for each in os.environ if "FAKE" in each)):
-        os.environ.pop(name, None)
+    os.environ.pop("LD_PRELOAD", None)
+    for name in [each for each in os.environ if "FAKE" in each]:
+        os.putenv(name, os.environ.pop(name))  # back, where only the library looks
 
 
 def library() -> Path | None:

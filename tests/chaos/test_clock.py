@@ -10,10 +10,40 @@ from chaos.clock import LEFT_OUT, Clocks, WallClock, library, wall_millis
 from tests.ports.postgresql_server import Missing, missing
 
 HOUR = 3_600_000
+ROOT = Path(__file__).parents[2]
 ASKS = """
 import sys, time
 for line in sys.stdin:
     print(time.time_ns() // 1_000_000, time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic(), flush=True)
+"""
+
+
+SHEDS = f"""
+from chaos.clock import shed
+shed()
+{ASKS}"""
+CHILD = """
+import subprocess, sys
+from chaos.clock import shed
+shed()
+subprocess.run([sys.executable, "-c", sys.argv[1]], check=True)
+"""
+CROWD = """
+import resource, sys, threading
+sys.setswitchinterval(5)
+ended = False
+def spin():
+    while not ended:
+        pass
+threads = [threading.Thread(target=spin) for _ in range(3)]
+for each in threads:
+    each.start()
+for _ in range(1_000_000):
+    pass
+ended = True
+for each in threads:
+    each.join()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw)
 """
 
 
@@ -30,11 +60,12 @@ def found() -> Path:
 class Asked:
     """Another process that says what time it is."""
 
-    def __init__(self, clock: WallClock, *, threads: bool) -> None:
+    def __init__(self, clock: WallClock, *words: str, threads: bool = True) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own
-            [sys.executable, "-c", ASKS],
+            [sys.executable, "-c", *(words or (ASKS,))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            cwd=ROOT,
             env={**os.environ, **clock.environment(threads=threads)},
             text=True,
         )
@@ -67,6 +98,35 @@ def test_a_wall_clock_is_set_and_no_other(found: Path, tmp_path: Path, *, thread
             assert abs((boot - before[1]) - (steady - before[2])) < HOUR / 1_000 / 2
     finally:
         other.end()
+
+
+@pytest.mark.parametrize(("words", "follows"), [((SHEDS,), True), ((CHILD, ASKS), False)])
+def test_a_node_keeps_its_clock_and_its_children_have_none(
+    found: Path, tmp_path: Path, words: tuple[str, ...], *, follows: bool
+) -> None:
+    clock = WallClock(tmp_path / "clock", found)
+    other = Asked(clock, *words)
+    try:
+        other.times()
+        for ahead in (HOUR, -HOUR):
+            clock.set_ahead(ahead)
+            begin = wall_millis()
+            wall, *_ = other.times()
+            end = wall_millis()
+            shown = ahead if follows else 0
+            assert begin + shown - 1 <= wall <= end + shown + 1
+    finally:
+        other.end()
+
+
+def test_threads_wait_for_each_other_as_they_do_without_the_library(found: Path, tmp_path: Path) -> None:
+    """Waits that are over at once make each thread ask all others to stop: a node crawls then."""
+    clock = WallClock(tmp_path / "clock", found)
+    words = [sys.executable, "-c", CROWD]
+    done = subprocess.run(  # noqa: S603 - our own
+        words, env={**os.environ, **clock.environment()}, check=True, capture_output=True, text=True
+    )
+    assert int(done.stdout) < 1_000
 
 
 def test_which_process_has_which_clock(tmp_path: Path) -> None:
