@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from tests.api.large_runs import BIG, LOOP, Cost, fill, get_paths, measured
+from tests.api.large_runs import BIG, LOOP, STEPS, Cost, fill, get_paths, measured
 from tests.api.serving import Served, served
 
 from stretto.api.routes import API
 from stretto.api.routing import shown_path
+from stretto.engine.records import RunKey
 
 MOST_CALLS: Final = 25_000  # in one slice: some milliseconds
 MOST_JSON: Final = 4_000_000  # bytes that one call writes
@@ -156,3 +157,19 @@ def test_all_paths_are_those_of_the_server() -> None:
     """Who adds a route adds it here, too: the paths come from the routes themselves."""
     routed = {shown_path(path) for route in API if "GET" in route.http_methods for path in route.paths}
     assert routed <= set(get_paths())
+
+
+def test_a_start_with_parameters_for_every_step_does_not_hold_the_loop(
+    large: tuple[Served, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, _inline = large
+    value = {"type": "STRING", "value": "another text"}
+    body = {
+        "initiator": {"type": "manual"},
+        "step_run_params": {f"s{place}": {"x": value} for place in range(STEPS)},
+    }
+    path = f"/workflows/{BIG}/versions/1/actions/start"
+    with measured(server, monkeypatch) as cost:
+        made = server.post(path, body)
+    check(cost, path)
+    server.wait_for(RunKey(BIG, made["workflow_instance_id"], 1))

@@ -99,3 +99,20 @@ def test_the_task_engine_gives_parameters_to_tasks(server: Served) -> None:
     assert (seen(server, "given-v1", "a"), seen(server, "given-v1", "b")) == (70, 20)
     wrong = server.client.post("/api/v1/workflows/given-v1/execute", json={"task_params": {"x": {"n": 7}}})
     assert (wrong.status_code, "[x]" in wrong.json()["message"]) == (400, True)
+
+
+def test_a_restart_refuses_a_parameter_of_the_run_that_nothing_reads_again(server: Served) -> None:
+    done, failing = reader("done", "failing"), reader("failing")
+    failing["step"]["params"] = {"seen": {"expression": "1 / m", **LONG}}
+    params = {"n": {"value": 1, **LONG}, "m": {"value": 0, **LONG}}
+    workflow = {"id": "unread", "semantics": "STRETTO", "params": params, "steps": [done, failing]}
+    server.post("/workflows", {"properties": {"owner": "ann"}, "workflow": workflow})
+    server.start("unread")
+    server.ended("unread", status="FAILED")
+    path = "/workflows/unread/instances/1/actions/restart"
+    body = {**INCOMPLETE, "run_params": {"n": {"value": 7, **LONG}}}
+    refused = server.client.put(f"/api/v3{path}", json=body)
+    assert refused.status_code == 400
+    assert "[n] of workflow [unread] is read by [done] alone" in refused.json()["message"]
+    server.put(path, json={**INCOMPLETE, "run_params": {"m": {"value": 1, **LONG}}})
+    server.ended("unread")

@@ -37,6 +37,11 @@ def all_steps(steps: Iterable[AnyStep]) -> Iterator[AnyStep]:
             yield from all_steps(step.steps)
 
 
+def steps_by_id(steps: Iterable[AnyStep]) -> dict[str, AnyStep]:
+    """The same by their ids, which are unique over all levels: for whoever asks for many of them."""
+    return {step.id: step for step in all_steps(steps)}
+
+
 def undoing_functions(steps: Iterable[AnyStep]) -> Iterator[tuple[str, str, str]]:
     """Each step with a compensation, a function that it or its compensation calls, and which of the two."""
     for step in all_steps(steps):

@@ -18,6 +18,7 @@ is wrong with it.
 from stretto.params.context import Alone, Collected, Context, MissingKeys, RunFacts, StepFacts, Undelivered
 from stretto.params.convert import use_as
 from stretto.params.defaults import STEP_DEFAULTS, TYPE_DEFAULTS, WORKFLOW_DEFAULTS, for_dry_run
+from stretto.params.derived import changed_names, derived_params
 from stretto.params.errors import Fault, ParamError
 from stretto.params.evaluate import evaluate, evaluate_one, evaluate_text
 from stretto.params.evaluated import Evaluated
@@ -63,10 +64,12 @@ __all__ = [
     "StepFacts",
     "StepLayers",
     "Undelivered",
+    "changed_names",
     "check_request",
     "check_validator",
     "declared_step_params",
     "declared_workflow_params",
+    "derived_params",
     "evaluate",
     "evaluate_one",
     "evaluate_text",

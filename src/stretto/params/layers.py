@@ -61,12 +61,14 @@ def restarted_params(
     source: ParamSource = S.RESTART,
     *,
     restart: Layer = NOTHING,
+    derived: Layer = NOTHING,
 ) -> Params:
     """The parameters of the next run of an instance. What nobody changes keeps its result.
 
-    `restart` are the parameters of the restart request; only the end of the restart path gets them.
+    `restart` are the parameters of the restart request; only the end of the restart path gets them. `derived`
+    are those that follow what is changed, as they were written.
     """
-    return _changed(previous_params(previous), run, source, restart)
+    return _changed({**previous_params(previous), **derived}, run, source, restart)
 
 
 def retried_params(

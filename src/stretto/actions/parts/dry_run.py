@@ -1,6 +1,6 @@
 """A definition is tried without a run: what can be merged and evaluated must be so before it is published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
@@ -145,18 +145,12 @@ async def declared_steps(
     return await offload(size_of(workflow), merge)
 
 
-async def merged_step(
-    store: Store,
-    step: AnyStep,
-    params: Mapping[str, Parameter],
-    *,
-    run: Params = NO_PARAMS,
-    restart: Params = NO_PARAMS,
-) -> Params:
-    """The parameters of one step, with those that a start (`run`) or a restart gives to it."""
-    templates = await _templates(store, _template_keys([step], params))
-    layers = _layers(step, params, templates, NO_TYPES)
-    return step_params(replace(layers, run=run, restart=restart))
+async def layers_of(
+    store: Store, steps: Sequence[AnyStep], params: Mapping[str, Parameter]
+) -> Callable[[AnyStep], StepLayers]:
+    """What has a say in the parameters of each of these steps, apart from requests."""
+    templates = await _templates(store, await offload(len(steps), _template_keys, steps, params))
+    return lambda step: _layers(step, params, templates, NO_TYPES)
 
 
 def _template_keys(steps: Sequence[AnyStep], params: Mapping[str, Parameter]) -> list[TemplateKey]:

@@ -15,6 +15,7 @@ from stretto.actions.parts.evaluation import (
     signals_of,
     unique_number,
 )
+from stretto.actions.parts.offload import offload
 from stretto.actions.parts.overrides import check_overrides, try_overrides
 from stretto.engine.records import NO_PARAMS, AttemptKey, RunKey, RunRecord
 from stretto.engine.timeline import started_by
@@ -84,7 +85,7 @@ async def candidate_of(store: Store, wanted: Wanted, now: int | None = None) -> 
     Parameters that can not be evaluated refuse the request; if it says so, the run is kept as FAILED instead.
     """
     overrides = wanted.request.step_run_params or {}
-    check_overrides(wanted.workflow, overrides)
+    await offload(len(overrides), check_overrides, wanted.workflow, overrides)
     params: Mapping[str, Parameter] = NO_PARAMS
     failure: str | None = None
     try:

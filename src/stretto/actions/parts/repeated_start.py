@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from stretto.engine.records import RunKey
+from stretto.actions.parts.offload import offload
+from stretto.engine.records import RunKey, RunRecord
 from stretto.engine.run_text import run_text
 from stretto.model.errors import Conflict
 from stretto.model.param import FORMAT, JSON, ParamDefinition, Params
@@ -28,10 +29,8 @@ async def check_repeated_start(store: Store, made: StartResponse, request: Start
         return
     if key.run_id > FIRST_RUN:
         raise _conflict(key, request, "which a restart made", NEW_ID)
-    names = list(_differences(row.record.run_params, request.run_params or {}))
-    before, now = row.record.step_run_params, request.step_run_params or {}
-    for step_id in sorted({*before, *now}):
-        names += [f"{step_id}:{name}" for name in _differences(before.get(step_id, {}), now.get(step_id, {}))]
+    size = len(row.record.step_run_params) + len(request.step_run_params or {})
+    names = await offload(size, _changed_names, row.record, request)
     if names:
         difference = f"which was started with other parameters: {', '.join(names)}"
         raise _conflict(key, request, difference, f"{NEW_ID}, or the parameters of that run to get it")
@@ -43,6 +42,15 @@ def _conflict(key: RunKey, request: StartRequest, difference: str, hint: str) ->
         f" {run_text(key)}, {difference}",
         hint=hint,
     )
+
+
+def _changed_names(record: RunRecord, request: StartRequest) -> list[str]:
+    """The parameters that differ, those of steps as `STEP:NAME`."""
+    names = list(_differences(record.run_params, request.run_params or {}))
+    before, now = record.step_run_params, request.step_run_params or {}
+    for step_id in sorted({*before, *now}):
+        names += [f"{step_id}:{name}" for name in _differences(before.get(step_id, {}), now.get(step_id, {}))]
+    return names
 
 
 def _differences(before: Params, now: Params) -> Iterator[str]:

@@ -4,7 +4,8 @@ place --up, while a step waits for the run--> an ancestor that has ended: a new 
                                           --> an ancestor that runs: a new attempt of its step
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,11 +21,14 @@ from stretto.actions.parts.evaluation import (
     signals_of,
     unique_number,
 )
-from stretto.actions.parts.finding import find_newest_run, step_in
+from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.new_run import Sender
+from stretto.actions.parts.offload import offload, size_of
 from stretto.actions.parts.overrides import check_covered, check_overrides, try_overrides
+from stretto.actions.parts.unread_changes import check_unread, told_changes
 from stretto.actions.reading.aggregation import aggregate_runs
 from stretto.actions.reading.definitions import instance_definition
+from stretto.definition.functions import steps_by_id
 from stretto.definition.graph import Graph
 from stretto.definition.restart import waiting_roots
 from stretto.engine.inline_ids import is_inline
@@ -35,9 +39,10 @@ from stretto.model.errors import WrongState
 from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, UpstreamFields
 from stretto.model.param import Parameter, Params, ParamSource
 from stretto.model.run_config import RestartConfig, RunPolicy
+from stretto.model.status import StepStatus
 from stretto.model.timeline import LogEvent
 from stretto.model.workflow import Workflow
-from stretto.params import restarted_params, retried_params
+from stretto.params import derived_params, restarted_params, retried_params
 from stretto.params.literals import definition_of as bare
 from stretto.params.literals import literal_of
 from stretto.ports.hints import SILENT, Hints
@@ -95,22 +100,33 @@ async def climb_up(store: Store, again: Again) -> Again:
 
 async def next_run(store: Store, again: Again) -> Admitted:
     """A new run of an instance that has ended, put to the run strategy of its workflow."""
-    workflow = await check_place(store, again)
+    place = await check_place(store, again)
+    workflow = place.workflow
     params = await _params(store, workflow, again)
-    overrides = _kept_overrides(workflow, again)
+    kept = again.row.record.step_run_params
+    overrides = await offload(len(kept), _kept_overrides, workflow, again)
+    told = await _told(again, place)
     sender = again.sender
     candidate = Candidate(
         request=Restart(
             again.request_id, again.row.key.instance_id, held=sender is not None and sender.holds
         ),
-        record=lambda key, now: _record(again, params, overrides, key, now),
+        record=lambda key, now: _record(again, params, overrides, told, key, now),
         parent=None if sender is None else sender.parent,
         lease=None if sender is None else sender.lease,
     )
     return await admit_all(store, workflow.id, [candidate], hints=again.hints)
 
 
-async def check_place(store: Store, again: Again) -> Workflow:
+class Place(NamedTuple):
+    """What is restarted: the steps that the new run would cover, and how each has ended until now."""
+
+    workflow: Workflow
+    covered: Collection[str]
+    statuses: Mapping[str, StepStatus]
+
+
+async def check_place(store: Store, again: Again) -> Place:
     """The definition that is restarted. Refused, if no step would be covered, or if the step on the path is
     behind one that must be restarted first.
     """
@@ -121,7 +137,7 @@ async def check_place(store: Store, again: Again) -> Workflow:
     if step is not None:
         edges = {each.id: each.transition.successors for each in workflow.steps if each.id in covered}
         waiting_roots(Graph(edges), step)
-    return workflow
+    return Place(workflow, covered, state.statuses)
 
 
 async def checked(store: Store, again: Again) -> Again:
@@ -131,13 +147,27 @@ async def checked(store: Store, again: Again) -> Again:
     steps = {step: given for step, given in (again.config.step_restart_params or {}).items() if given}
     if steps:
         workflow = await instance_definition(store, again.row)
-        check_overrides(workflow, steps)
+        await offload(len(steps), check_overrides, workflow, steps)
         if not again.goes_on:
-            state = await aggregate_runs(store, workflow, again.row)
-            covered = dag_of_run(workflow, again.policy, state.statuses, again.config)
-            check_covered(workflow, steps, covered)
+            covered = (await check_place(store, again)).covered
+            await offload(len(steps), check_covered, workflow, steps, covered)
         await try_overrides(store, workflow, steps, again.row.record.params, restarting=True)
-    return await _with_results(store, again)
+    made = await _with_results(store, again)
+    given = again.config.restart_params
+    if given and again.row.record.params:
+        place = await check_place(store, again)
+        workflow, covered = place.workflow, place.covered
+        size = size_of(workflow)
+        await offload(size, check_unread, workflow, again.row.record.params, given, covered)
+    return made
+
+
+async def _told(again: Again, place: Place) -> tuple[str, ...]:
+    """What the timeline of the new run says about the parameters that are changed."""
+    given, before = again.config.restart_params, again.row.record.params
+    if not (given and before and again.is_end_of_path):
+        return ()
+    return await offload(size_of(place.workflow), told_changes, place.workflow, before, given, *place[1:])
 
 
 async def _with_results(store: Store, again: Again) -> Again:
@@ -177,7 +207,11 @@ async def _params(store: Store, workflow: Workflow, again: Again) -> Mapping[str
     given = (again.config.restart_params or {}) if again.is_end_of_path else {}
     source = ParamSource.RESTART if again.sender is None else ParamSource.SUBWORKFLOW
     if record.params:
-        merged = restarted_params(record.params, again.handed_down, source, restart=given)
+        derived: Params = {}
+        if not workflow.follows_maestro:  # there they keep the results that they had
+            changes = {**again.handed_down, **given}
+            derived = derived_params(record.params, workflow.params or {}, changes)
+        merged = restarted_params(record.params, again.handed_down, source, restart=given, derived=derived)
         facts = facts_of(workflow, _initiator(again), record.owner, again.policy)
         context = FreshRun(facts, number=number)
     else:
@@ -197,9 +231,11 @@ def _kept_overrides(workflow: Workflow, again: Again) -> dict[str, Params]:
     override stands for: the newer request wins.
     """
     changed = (again.config.restart_params or {}) if again.is_end_of_path else {}
+    before = again.row.record.step_run_params
+    steps = steps_by_id(workflow.steps) if before else {}
     kept: dict[str, Params] = {}
-    for step_id, given in again.row.record.step_run_params.items():
-        step = step_in(workflow.steps, step_id)
+    for step_id, given in before.items():
+        step = steps.get(step_id)
         own = (None if step is None else step.params) or {}
         kept[step_id] = {name: each for name, each in given.items() if name in own or name not in changed}
     return kept
@@ -209,6 +245,7 @@ def _record(
     again: Again,
     params: Mapping[str, Parameter],
     overrides: Mapping[str, Params],
+    told: tuple[str, ...],
     key: RunKey,
     now: int,
 ) -> RunRecord:
@@ -235,6 +272,6 @@ def _record(
         properties_at=before.properties_at,
         request_time=again.request_time,
         create_time=now,
-        timeline=(LogEvent(timestamp=now, message=line),),
+        timeline=tuple(LogEvent(timestamp=now, message=each) for each in (line, *told)),
         **({} if sender is None else sender.hold),
     )

@@ -85,7 +85,7 @@ async def execute(call: Calling, workflow_id: Name, given: Given[V1Execution]) -
     request = StartRequest(
         initiator=ManualInitiator(),
         run_params=run_params_of(workflow, given.params),
-        step_run_params=task_params_of(workflow, given.task_params),
+        step_run_params=await offload(len(given.task_params), task_params_of, workflow, given.task_params),
     )
     made = await start(
         call.store,

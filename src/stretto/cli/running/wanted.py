@@ -11,12 +11,12 @@ from stretto.cli.definitions import checked, is_python
 from stretto.cli.files import shown
 from stretto.cli.import_path import add_path
 from stretto.cli.validate import print_problems
-from stretto.definition.functions import all_steps, functions_in
+from stretto.definition.functions import all_steps, functions_in, steps_by_id
 from stretto.definition.parse import Options
 from stretto.engine.plan import Kind, kind_of
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import ParamDefinition, Params
-from stretto.model.step import TypedStep
+from stretto.model.step import AnyStep, TypedStep
 from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Definition, Workflow
 from stretto.params import TYPE_DEFAULTS, WORKFLOW_DEFAULTS
@@ -134,8 +134,9 @@ def step_params_of(workflow: Workflow, given: Iterable[str]) -> dict[str, Params
         if not (step_id and name and equals):
             raise click.BadParameter(f"`{text}` is not STEP:NAME=VALUE", param_hint=STEP_PARAM)
         pairs.setdefault(step_id, []).append((name, value))
+    steps = steps_by_id(workflow.steps)
     return {
-        step_id: read_params(values, declared_for(workflow, step_id), STEP_PARAM)
+        step_id: read_params(values, declared_in(workflow, steps, step_id), STEP_PARAM)
         for step_id, values in pairs.items()
     }
 
@@ -157,7 +158,11 @@ def declared_for(workflow: Workflow, step_id: str) -> Declared:
     """What can be given to a step: its own parameters, those of its type, and the workflow's, which it may
     read.
     """
-    steps = {step.id: step for step in all_steps(workflow.steps)}
+    return declared_in(workflow, steps_by_id(workflow.steps), step_id)
+
+
+def declared_in(workflow: Workflow, steps: Mapping[str, AnyStep], step_id: str) -> Declared:
+    """The same, for one of many steps of a workflow."""
     step = steps.get(step_id)
     if step is None:
         hint = did_you_mean(step_id, steps) or f"it has {', '.join(steps)}"

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from typing import Final
 
 from stretto.definition.doubts.texts import words_of
-from stretto.definition.rules.visits import WORKFLOW, Scene, Visit
+from stretto.definition.rules.visits import WORKFLOW, Scene
 from stretto.model.problem import Code
-from stretto.model.step import SubworkflowStep, TemplateStep
+from stretto.model.step import AnyStep, SubworkflowStep, TemplateStep
 from stretto.params.defaults import WORKFLOW_DEFAULTS
 from stretto.params.references import ALL_PARAMS
 
@@ -22,7 +22,7 @@ def doubt_unused(scene: Scene, given: Collection[str]) -> None:
     words = words_of(scene.definition)
     if words_of(scene.workflow.steps).isdisjoint(params):
         return
-    if ALL_PARAMS.name in words or any(map(_passes_on, scene.visits)):
+    if ALL_PARAMS.name in words or any(passes_on(visit.step) for visit in scene.visits):
         return
     for name in params:
         if name not in words and name not in given and name not in WORKFLOW_DEFAULTS:
@@ -38,9 +38,8 @@ def doubt_unused_limits(scene: Scene, _given: Collection[str]) -> None:
             scene.report((((WORKFLOW, "tags"), index), "permit"), Code.UNUSED_LIMIT, message, LIMIT_HINT)
 
 
-def _passes_on(visit: Visit) -> bool:
+def passes_on(step: AnyStep) -> bool:
     """A child gets every parameter, unless the step says which; and who knows what a template reads?"""
-    step = visit.step
     if isinstance(step, SubworkflowStep):
         return not step.explicit_params
     return isinstance(step, TemplateStep) or bool(getattr(step, "sub_type", None))

@@ -11,12 +11,14 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.finding import find_version, find_workflow, step_in
 from stretto.actions.publish_if_new import publish_if_new
 from stretto.definition import Limits
+from stretto.definition.functions import steps_by_id
 from stretto.flow.engine.handlers import Handlers
 from stretto.flow.steps import StepFunction
 from stretto.flow.workflow import Flow, flow_of
 from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.param import ParamDefinition, Parameter, Params, ParamType
+from stretto.model.step import AnyStep
 from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Definition, Workflow, WorkflowVersion
 from stretto.params import WORKFLOW_DEFAULTS
@@ -247,16 +249,19 @@ def run_params(chosen: Chosen, given: Mapping[str, Any], *, new: bool = True) ->
 
 def step_params(chosen: Chosen, given: Mapping[str, Mapping[str, Any]]) -> dict[str, Params]:
     """The same for parameters of single steps."""
-    return {step_id: _step_params(chosen, step_id, values) for step_id, values in given.items()}
+    steps = steps_by_id(chosen.workflow.steps)
+    return {step_id: _step_params(chosen, steps, step_id, values) for step_id, values in given.items()}
 
 
-def _step_params(chosen: Chosen, step_id: str, given: Mapping[str, Any]) -> Params:
-    workflow = chosen.workflow
-    step = step_in(workflow.steps, step_id)
+def _step_params(
+    chosen: Chosen, steps: Mapping[str, AnyStep], step_id: str, given: Mapping[str, Any]
+) -> Params:
+    step = steps.get(step_id)
     if step is None:
         raise _no_step(chosen, step_id)
     declared = step.params or {}
-    return _encoded(given, declared, f"step `{step_id}` of workflow `{workflow.id}`", tuple(declared))
+    whose = f"step `{step_id}` of workflow `{chosen.workflow.id}`"
+    return _encoded(given, declared, whose, tuple(declared))
 
 
 def _no_step(chosen: Chosen, step_id: str) -> InvalidRequest:

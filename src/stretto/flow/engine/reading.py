@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from stretto.actions.parts.finding import step_in
+from stretto.definition.functions import steps_by_id
 from stretto.engine.records import AttemptRecord
 from stretto.engine.results import is_undelivered
 from stretto.engine.run_text import run_text
@@ -30,9 +30,8 @@ async def read_result(host: Host, row: RunRow, returned: Returned | None) -> Run
     chosen = await host.version(row)
     workflow = await host.workflow(row)
     attempts = {each.key.step_id: each for each in await host.store.newest_attempts(row.key)}
-    steps = {
-        step_id: outcome_of(each, step_in(workflow.steps, step_id)) for step_id, each in attempts.items()
-    }
+    defined = steps_by_id(workflow.steps)
+    steps = {step_id: outcome_of(each, defined.get(step_id)) for step_id, each in attempts.items()}
     value = None
     if row.record.status is RunStatus.SUCCEEDED and returned is not None:
         value = _value(attempts.get(returned.step), returned)

@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 from stretto.actions.answer_step import answer_step
-from stretto.actions.parts.finding import step_in
 from stretto.actions.parts.messages import Patience
 from stretto.actions.parts.step_attempt import attempt_to_answer
 from stretto.actions.pause import pause, resume
@@ -15,6 +14,7 @@ from stretto.actions.restart import restart
 from stretto.actions.restart_step import restart_step
 from stretto.actions.skip_step import skip_step
 from stretto.actions.stop import kill, stop
+from stretto.definition.functions import steps_by_id
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
 from stretto.engine.run_text import run_text
@@ -117,10 +117,9 @@ class Run(Generic[T]):
     async def steps(self) -> Mapping[str, StepOutcome]:
         """Its steps that have begun, by id."""
         workflow = await self._host.workflow(await self._host.row(self.key))
+        defined = steps_by_id(workflow.steps)
         rows = await self._host.store.newest_attempts(self.key)
-        return {
-            each.key.step_id: outcome_of(each, step_in(workflow.steps, each.key.step_id)) for each in rows
-        }
+        return {each.key.step_id: outcome_of(each, defined.get(each.key.step_id)) for each in rows}
 
     async def inside(self, step_id: str) -> "list[Run[Any]]":
         """The runs inside of a step, oldest first: the iterations of a loop, what its function added, or the
