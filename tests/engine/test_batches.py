@@ -11,8 +11,10 @@ from stretto.engine.settings import EngineSettings
 from stretto.model.actions import StepAction
 from stretto.model.job_template import JobTemplateDefinition
 from stretto.model.param import ParamDefinition, ParamType
+from stretto.model.retry import FixedBackoff, RetryPolicy
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep, TemplateStep, Transition
+from stretto.model.workflow import Semantics
 
 S = StepStatus
 
@@ -102,6 +104,39 @@ def test_ending_the_step_ends_what_it_added(action: StepAction, status: str) -> 
     driver.step("a", action).run()
     assert driver.statuses()["a"] == status
     assert driver.attempt("x", child).status is S.STOPPED
+
+
+@pytest.mark.parametrize("semantics", [Semantics.STRETTO, Semantics.MAESTRO])
+def test_a_step_that_times_out_says_what_failed_inside(semantics: Semantics) -> None:
+    again = RetryPolicy(error_retry_limit=3, backoff=FixedBackoff(error_retry_backoff_in_secs=1_000))
+    subs = (step("x"), step("y"), step("z", retry_policy=again))
+    work = {
+        "x": [Work("FATAL_ERROR", message="no disk")],
+        "y": [FOREVER],
+        "z": [Work("USER_ERROR", message="no net")],
+        "a": [Work(added=subs)],
+    }
+    policy = RetryPolicy(timeout_retry_limit=0)
+    around = workflow(step("a", timeout=10, retry_policy=policy), semantics=semantics)
+    driver = Driver(around, runtime=scripted(**work)).finish()
+    failure = "timed out; before its retry it had failed: no net"
+    results = driver.attempt("a").artifacts["maestro_substeps"].data["results"]  # type: ignore[union-attr]
+    assert {each["step_id"]: each["error"] for each in results} == {
+        "x": "no disk",
+        "y": "timed out",
+        "z": failure,
+    }
+    assert driver.attempt("a").status is S.TIMED_OUT
+    assert driver.attempt("a").reason == f"timed out: x: no disk; z: {failure}"
+
+
+@pytest.mark.parametrize("action", [RunAction.STOP, RunAction.KILL])
+def test_a_step_that_waits_for_its_retry_keeps_its_error_when_its_run_is_ended(action: RunAction) -> None:
+    again = RetryPolicy(error_retry_limit=3, backoff=FixedBackoff(error_retry_backoff_in_secs=1_000))
+    failing = {"a": [Work("USER_ERROR", message="no net")]}
+    driver = Driver(workflow(step("a", retry_policy=again)), runtime=scripted(**failing)).start().run(0)
+    driver.act(action).run()
+    assert (driver.attempt("a").reason or "").endswith("; before its retry it had failed: no net")
 
 
 def test_sub_steps_that_were_stopped_stop_the_step() -> None:

@@ -183,9 +183,10 @@ def _result(child: Flow, plan: StepPlan) -> dict[str, Any]:
     return result
 
 
-def _errors(summary: DefaultArtifact) -> str:
-    """The errors of the sub-steps that failed, the first few of them."""
-    found = [f"{each['step_id']}: {each['error']}" for each in summary.data["results"] if "error" in each]
+def _errors(summary: DefaultArtifact, ended: str | None = None) -> str:
+    """The errors of the sub-steps that failed, the first few of them; not of those that were `ended` so."""
+    failed = [each for each in summary.data["results"] if each.get("error", ended) != ended]
+    found = [f"{each['step_id']}: {each['error']}" for each in failed]
     more = f"; and {len(found) - MOST_ERRORS} more" if len(found) > MOST_ERRORS else ""
     return f": {'; '.join(found[:MOST_ERRORS])}{more}" if found else ""
 
@@ -202,6 +203,9 @@ def run_batch(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord, lo
         return
     result, message = loop_result(loop), None
     summary = attempt.artifacts.get(SUBSTEPS)
+    if attempt.ending is not None and isinstance(summary, DefaultArtifact):
+        turn.touch(attempt, flow)
+        attempt.reason = f"{attempt.reason}{_errors(summary, attempt.reason)}"
     stopped = loop.ended.get(RunStatus.STOPPED) or loop.ended.get(RunStatus.TIMED_OUT)
     if isinstance(summary, DefaultArtifact) and not isinstance(plan.step, TemplateStep) and not stopped:
         total, failed = summary.data["total"], summary.data["failed"]

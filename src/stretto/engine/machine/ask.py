@@ -20,7 +20,7 @@ from stretto.engine.machine.begin import begin_again, begin_anew
 from stretto.engine.machine.finish import end_step
 from stretto.engine.machine.report import conclude, fail_or_retry, may_retry
 from stretto.engine.plan import Kind, StepPlan
-from stretto.engine.records import AttemptRecord
+from stretto.engine.records import AttemptRecord, WakeReason
 from stretto.engine.timeouts import TIMED_OUT
 from stretto.engine.turn import Task, Turn
 from stretto.model.actions import ENDS_IN, STEP_ACTIONS, StepAction
@@ -163,11 +163,18 @@ def end_from_outside(turn: Turn, flow: Flow, index: int, status: StepStatus, rea
     if attempt is None or not is_active(attempt) or attempt.ending is not None:
         return
     turn.touch(attempt, flow)
-    attempt.reason = reason
+    attempt.reason = _with_failure(attempt, reason)
     if _must_wait(turn, flow, plan, attempt):
         attempt.ending = status
     else:
         end_step(turn, flow, plan, attempt, status)
+
+
+def _with_failure(attempt: AttemptRecord, reason: str) -> str:
+    """Why it ends; of one that waits for its retry, also what it has failed of."""
+    if attempt.wake_reason is not WakeReason.BACK_OFF or attempt.reason is None:
+        return reason
+    return f"{reason}; before its retry it had failed: {attempt.reason}"
 
 
 def _must_wait(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:
