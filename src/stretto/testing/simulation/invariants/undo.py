@@ -34,6 +34,13 @@ def undo(definitions: Sequence[Definition], db: Database, complain: Complain) ->
     _Looking(definitions, db, complain).look()
 
 
+def _has_begun(record: RunRecord) -> bool:
+    """One that ended in its queue, or with its creation because its strategy drops it, has not: the runs of
+    the instance before it stay as they were.
+    """
+    return record.start_time is not None and record.end_time != record.create_time
+
+
 class _Looking:
     def __init__(self, definitions: Sequence[Definition], db: Database, complain: Complain) -> None:
         self._db = db
@@ -108,7 +115,10 @@ class _Looking:
 
     # ------------------------------------------------------------------------------------------------ checks
     def _check(self, standing: Standing) -> None:
-        key = standing.runs[-1]
+        begun = [key for key in standing.runs if _has_begun(self._db.runs[key].record)]
+        if not begun:
+            return
+        key = begun[-1]
         record = self._db.runs[key].record
         if standing.steps and not standing.excused and self._is_to_be_undone(record):
             steps = ", ".join(sorted(standing.steps))
@@ -123,7 +133,7 @@ class _Looking:
                     self._complain(f"I16: {key} is undone, and {steps} of {below} is not")
 
     def _is_to_be_undone(self, record: RunRecord) -> bool:
-        if record.policy is RunPolicy.UNDO or record.start_time is None:
+        if record.policy is RunPolicy.UNDO:
             return False
         if record.status is RunStatus.STOPPED:
             return self._db.runs[record.key].root.workflow_id in self._stops
