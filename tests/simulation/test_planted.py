@@ -14,11 +14,17 @@ from tests.simulation.planted_queues import QUEUES_PLANTS
 
 from stretto.testing.simulation.campaign import first_failure
 
-CATALOGUE = {**LEASES_PLANTS, **MESSAGES_PLANTS, **QUEUES_PLANTS, **CORE_PLANTS, **CLOCKS_PLANTS}
+CATALOGUE = {
+    **LEASES_PLANTS,
+    **MESSAGES_PLANTS,
+    **QUEUES_PLANTS,
+    **CORE_PLANTS,
+    **CLOCKS_PLANTS,
+    **END_PLANTS,
+}
 PLANTS = {
     **OTHER_PLANTS,
     **PAUSE_PLANTS,
-    **END_PLANTS,
     **{name: each.plant for name, each in CATALOGUE.items()},
 }
 BOUND = 2_000
@@ -54,7 +60,6 @@ SIGNS = {
     "signal_of_each_attempt": ("I17:",),
     "pause_not_told": ("I18:", "I8:"),
     "room_not_checked": ("I10:",),
-    "end_not_awaited": ("I21:", "heeded a ghost"),
     "starts_forgotten_early": ("I10:",),
     **{name: each.signs for name, each in CATALOGUE.items()},
 }
@@ -78,7 +83,6 @@ FOUND_AT = {
     "slots_ignored": 1,
     "log_with_a_gap": 0,
     "signals_passed_over": 52,
-    "end_not_awaited": 81,
     "forgotten_too_soon": 9,
     "request_kept": 9,
     "deaf_driver": 31,

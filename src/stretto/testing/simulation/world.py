@@ -34,6 +34,7 @@ from stretto.testing.simulation.impatience import IMPATIENT
 from stretto.testing.simulation.inputs import HARMLESS
 from stretto.testing.simulation.invariants.alarms import Alarms
 from stretto.testing.simulation.invariants.ending import ending, unfinished
+from stretto.testing.simulation.invariants.ends import carried_on
 from stretto.testing.simulation.invariants.forgetting import Forgotten
 from stretto.testing.simulation.invariants.history import History
 from stretto.testing.simulation.invariants.memory import memory
@@ -283,6 +284,7 @@ class World:
         """A node was told that its commit is there: what it believes must be what is stored."""
         self.counters.figures["runs compared with their rows"] += memory(process.node, self.db, self.complain)
         self.alarms.look(process.node, self.complain)
+        carried_on(process.node, self.complain)
 
     # --------------------------------------------------------------------------------------------- processes
     def observer(self, process: Process) -> Observer:

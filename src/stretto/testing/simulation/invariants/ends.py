@@ -1,8 +1,14 @@
-"""I21: once a loop is being ended, nothing begins in it, however many decisions its end takes."""
+"""I21: once a loop is being ended, nothing begins in it, however many decisions its end takes; and until the
+end has reached every iteration, something carries it on.
+"""
 
-from stretto.engine.records import AttemptKey, AttemptRecord, RunKey
+from stretto.engine.events import Resumed
+from stretto.engine.flow import UNDO, Flow
+from stretto.engine.records import AttemptKey, AttemptRecord, Compensation, RunKey
 from stretto.model.initiator import UpstreamFields
 from stretto.model.run_config import RunPolicy
+from stretto.node.entry import Entry
+from stretto.node.machine import Node
 from stretto.testing.simulation.watch import Complain, Touched
 
 
@@ -38,3 +44,28 @@ def _check(
             complain(f"I21: {what} began, and {key} is being ended, as {loop.ending}")
             return
         row = db.runs[key.run]
+
+
+def carried_on(node: Node, complain: Complain) -> None:
+    """A node was told that its commit is there: look at the ends that have not reached everything yet."""
+    for group in node.groups.values():
+        if group.committing:
+            continue  # what follows comes with the commit
+        for entry in group.entries.values():
+            if entry.flow is not None and len(entry.flow.tree.live) > 1 and entry.key not in group.drafts:
+                _look(entry, entry.flow, complain)
+
+
+def _look(entry: Entry, root: Flow, complain: Complain) -> None:
+    for flow in root.tree.live.values():
+        for index, iterations in flow.children.items():
+            loop = None if index == UNDO else flow.attempts[index]
+            if loop is None or loop.ending is None:
+                continue
+            left = [each.run.key for each in iterations.values() if not _is_reached(each)]
+            if left and not any(item.event == Resumed(attempt=loop.key) for item in entry.inbox):
+                complain(f"I21: {loop.key} is being ended, and nothing carries that on to {left[0]}")
+
+
+def _is_reached(flow: Flow) -> bool:
+    return flow.is_over or flow.run.ending is not None or flow.run.compensation is Compensation.RUNNING
