@@ -9,12 +9,14 @@ These are keys of the effect `Fetch`. Whoever opens a run may hand in its `Earli
 it is needed. None as the answer: there is nothing earlier.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
 
 from stretto.engine.intervals import Intervals, Row
+from stretto.engine.outcome import worst_end
 from stretto.engine.records import NO_PARAMS, AttemptKey, Compensation, RunKey
 from stretto.model.param import Parameter
 from stretto.model.rollup import RollupOverview
@@ -40,6 +42,11 @@ class EarlierRun(msgspec.Struct, frozen=True, kw_only=True):
     undo: tuple[str, ...] = ()  # ids of the steps that would undo what stands, in order
     undone: Collection[str] = ()  # steps that one of the runs has undone, also if they ran again since
     compensation: Compensation | None = None
+
+    def end(self, *, timeouts_fail: bool) -> RunStatus:
+        """How the instance ended, with what its newest run left alone."""
+        worst = worst_end(Counter(self.statuses.values()), timeouts_fail=timeouts_fail)
+        return self.status if worst is None else worst
 
 
 NO_EARLIER: Final = EarlierRun()

@@ -122,6 +122,9 @@ class RunRecord(msgspec.Struct, kw_only=True, gc=False):
     undone: Mapping[str, int] = {}  # steps that it undid -> the highest run id that this used below them
     covers: tuple[str, ...] | None = None  # of an iteration that runs again, or of an undo: its steps
     base: RollupOverview | None = None  # of an iteration that runs again: what its other steps count
+    before: RunStatus | None = (
+        None  # of a run below a step that restarts a specific step of it: how its instance ended before
+    )
     early: tuple[EarlyAnswer, ...] = ()  # answers to steps that do not ask yet
     timeline: tuple[TimelineEvent, ...] = ()
 

@@ -39,7 +39,7 @@ from stretto.model.errors import WrongState
 from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, UpstreamFields
 from stretto.model.param import Parameter, Params, ParamSource
 from stretto.model.run_config import RestartConfig, RunPolicy
-from stretto.model.status import StepStatus
+from stretto.model.status import InstanceStatus, RunStatus, StepStatus
 from stretto.model.timeline import LogEvent
 from stretto.model.workflow import Workflow
 from stretto.params import derived_params, restarted_params, retried_params
@@ -111,7 +111,7 @@ async def next_run(store: Store, again: Again) -> Admitted:
         request=Restart(
             again.request_id, again.row.key.instance_id, held=sender is not None and sender.holds
         ),
-        record=lambda key, now: _record(again, params, overrides, told, key, now),
+        record=lambda key, now: _record(again, place.status, params, overrides, told, key, now),
         parent=None if sender is None else sender.parent,
         lease=None if sender is None else sender.lease,
     )
@@ -119,11 +119,12 @@ async def next_run(store: Store, again: Again) -> Admitted:
 
 
 class Place(NamedTuple):
-    """What is restarted: the steps that the new run would cover, and how each has ended until now."""
+    """What is restarted: the steps that the new run would cover, and how each and the instance have ended."""
 
     workflow: Workflow
     covered: Collection[str]
     statuses: Mapping[str, StepStatus]
+    status: InstanceStatus
 
 
 async def check_place(store: Store, again: Again) -> Place:
@@ -137,7 +138,7 @@ async def check_place(store: Store, again: Again) -> Place:
     if step is not None:
         edges = {each.id: each.transition.successors for each in workflow.steps if each.id in covered}
         waiting_roots(Graph(edges), step)
-    return Place(workflow, covered, state.statuses)
+    return Place(workflow, covered, state.statuses, state.info.workflow_instance_status)
 
 
 async def checked(store: Store, again: Again) -> Again:
@@ -167,7 +168,8 @@ async def _told(again: Again, place: Place) -> tuple[str, ...]:
     given, before = again.config.restart_params, again.row.record.params
     if not (given and before and again.is_end_of_path):
         return ()
-    return await offload(size_of(place.workflow), told_changes, place.workflow, before, given, *place[1:])
+    named = (place.workflow, before, given, place.covered, place.statuses)
+    return await offload(size_of(place.workflow), told_changes, *named)
 
 
 async def _with_results(store: Store, again: Again) -> Again:
@@ -243,6 +245,7 @@ def _kept_overrides(workflow: Workflow, again: Again) -> dict[str, Params]:
 
 def _record(
     again: Again,
+    instance: InstanceStatus,
     params: Mapping[str, Parameter],
     overrides: Mapping[str, Params],
     told: tuple[str, ...],
@@ -252,6 +255,7 @@ def _record(
     """What belongs to the instance stays; the run is the caller's, or the step's."""
     before, sender = again.row.record, again.sender
     who = f"User [{again.caller.name}]" if sender is None else f"Step {sender.attempt}"
+    below = waiting_parent(_initiator(again)) is not None
     line = f"{who} restarted run {before.key} with policy [{again.policy}]{again.caller.because}"
     return RunRecord(
         key=key,
@@ -272,6 +276,7 @@ def _record(
         properties_at=before.properties_at,
         request_time=again.request_time,
         create_time=now,
+        before=RunStatus(instance) if below and again.policy is RunPolicy.RESTART_FROM_SPECIFIC else None,
         timeline=tuple(LogEvent(timestamp=now, message=each) for each in (line, *told)),
         **({} if sender is None else sender.hold),
     )

@@ -216,6 +216,8 @@ def open_iteration(
         run.policy, run.restart, run.covers = rerun.policy, rerun.config, rerun.covers
         if rerun.covers is not None and rerun.policy is not RunPolicy.UNDO:
             run.base = kept_leaves(earlier, rerun.covers).record()
+        if rerun.policy is RunPolicy.RESTART_FROM_SPECIFIC:
+            run.before = earlier.end(timeouts_fail=not flow.tree.workflow.follows_maestro)
         run.params = IterationParams({**body.params, **_changed(rerun.config, turn.now)}, flow.run.params)
     child = Flow(run, plan, flow.tree, (flow, parent), earlier)
     turn.add_run(run, child)

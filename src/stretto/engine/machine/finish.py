@@ -280,7 +280,17 @@ def run_outcome(flow: Flow) -> RunStatus:
         return flow.run.ending
     if flow.plan.steps and not counts:
         return RunStatus.FAILED  # no step was ever made
-    return RunStatus.SUCCEEDED
+    return _with_what_is_left(flow)
+
+
+def _with_what_is_left(flow: Flow) -> RunStatus:
+    """How a run ends that did all it was to do. The step that waits for it goes by its instance: if a restart
+    of one step left others alone that did not end well, that ends as before.
+    """
+    before = flow.run.before
+    if before is None or None not in flow.attempts:
+        return RunStatus.SUCCEEDED
+    return before
 
 
 def look(turn: Turn, flow: Flow) -> None:
