@@ -10,11 +10,13 @@ from tests.ports.postgresql_bench import Schema
 from tests.ports.postgresql_server import PostgresServer
 from tests.ports.postgresql_wire import Fault, Wire
 
+from stretto.engine.permits import PermitUse
 from stretto.engine.records import RunKey
 from stretto.model.errors import Unavailable
+from stretto.model.permit import TagPermit
 from stretto.model.status import RunStatus
-from stretto.ports.commit import Committed, Decided, GroupPart
-from stretto.ports.failures import OutcomeUnknown, Poison, Stale
+from stretto.ports.commit import Committed, Decided, GroupPart, PermitAsk
+from stretto.ports.failures import NoPermits, OutcomeUnknown, Poison, Stale
 from stretto.ports.rows import Lease, Phase
 from stretto.ports.store import Store
 from stretto.store.postgresql import open_postgresql
@@ -44,6 +46,22 @@ def going_on(**fields: Any) -> Decided:
     return Decided(**{"root": RUN, "records": (attempt_record(RUN, "s"),), **fields})
 
 
+def asking(run: RunKey = RUN, *, limit: int | None = None, **fields: Any) -> PermitAsk:
+    return PermitAsk(attempt=attempt_record(run, "s").key, limits={"t": limit}, since=1, **fields)
+
+
+def taking(run: RunKey = RUN, *, limit: int | None = None) -> dict[str, Any]:
+    """The fields of a decision that takes a permit, and of one that returns it in the same commit."""
+    return {"permits": (asking(run, limit=limit, taken=True),), "uses": {"t": PermitUse(1, 1, 1, limit)}}
+
+
+def test_permits_of_tags_without_a_limit_go_along() -> None:
+    rows = at_once_of([plan_of(going_on(keeps_due=True, **taking()))], {"t": None})
+    assert rows is not None
+    assert (rows.free, [row[:6] for row in rows.takes]) == (["t"], [(*RUN, "s", 1, "t")])
+    assert at_once_of([plan_of(going_on(keeps_due=True, **taking(limit=5)))], {"t": 5}) is None
+
+
 def test_what_is_expected_and_written() -> None:
     rows = at_once_of([plan_of(launched(due_at=5), going_on(due_at=9, events=(event("a"),)))])
     assert rows is not None
@@ -68,7 +86,8 @@ def test_when_a_run_is_due_is_checked_if_it_may_change(decided: Decided, due: tu
     [
         pytest.param((), id="nothing that is expected"),
         pytest.param((going_on(consumed=(4,)),), id="a message"),
-        pytest.param((going_on(released=(attempt_record(RUN, "s").key,)),), id="what an attempt had"),
+        pytest.param((going_on(permits=(asking(),)),), id="a place in a line"),
+        pytest.param((going_on(permits=(asking(taken=True, rates={"t": "5/second"}),)),), id="a rate"),
         pytest.param((going_on(root=None),), id="no run"),
         pytest.param((launched(), launched()), id="launched twice"),
         pytest.param((going_on(launch=True),), id="launched without its record"),
@@ -213,6 +232,46 @@ def test_a_lease_that_is_out_of_date(schema: Schema, answers: list[Answer | None
     on_store(schema.url, use)
     held = [each and (each.is_written, len(each.held)) for each in answers]
     assert held == [(True, 1), (False, 0), (False, 1)]  # the first has launched the second run
+
+
+def test_permits_are_taken_and_given_back_in_one_way(schema: Schema, answers: list[Answer | None]) -> None:
+    async def use(store: Any) -> None:
+        _world, owner, run = await beginning(store, answers)
+        record = attempt_record(run, "s")
+        done = await owner.decide(run, records=(record,), **taking(run))
+        assert done.left == {"t": None}
+        (held,) = await store.permits_of([record.key])
+        assert (held.tag, held.granted, held.granted_at) == ("t", True, done.now)
+        await owner.decide(run, records=(record,), released=(record.key,))
+        assert await store.permits_of([record.key]) == []
+
+    on_store(schema.url, use)
+    assert [each and each.is_written for each in answers] == [True, True]
+
+
+def test_permits_of_a_tag_with_a_limit_are_counted(schema: Schema, answers: list[Answer | None]) -> None:
+    """A limit that is set holds from the next commit on, also where the tag had none before."""
+
+    async def use(store: Any) -> None:
+        _world, owner, run = await beginning(store, answers)
+        record = attempt_record(run, "s")
+        await owner.decide(run, records=(record,), **taking(run))
+        await store.change_tag("t", lambda _before: TagPermit(tag="t", max_allowed=1))
+        other = attempt_record(run, "u")
+        more = {
+            **taking(run),
+            "permits": (msgspec.structs.replace(asking(run, taken=True), attempt=other.key),),
+        }
+        refused = await refusal(NoPermits, owner.decide(run, records=(other,), **more))
+        assert refused.tags == {"t"}
+        await owner.decide(run, records=(record,), released=(record.key,))
+        assert (await owner.decide(run, records=(other,), **more)).left == {"t": 0}
+        await owner.decide(run, records=(other,), released=(other.key,))
+        assert (await owner.decide(run, records=(other,), **more)).left == {"t": 0}
+
+    on_store(schema.url, use)
+    # The limit was not known, and the commit in one way wrote nothing; once it is known none is tried.
+    assert [each and each.is_written for each in answers] == [True, False, True, False, True]
 
 
 def test_once_a_second_the_beat_is_renewed(schema: Schema, answers: list[Answer | None]) -> None:

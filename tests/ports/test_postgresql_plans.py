@@ -68,9 +68,9 @@ async def _plans(url: str) -> Plans:
             values = f"({', '.join(['NULL'] * count)})" if count else ""
             answer = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE p{number}{values}")
             found[name] = list(_nodes(json.loads(answer)[0]["Plan"]))
-        bulks = [bulk for bulk, _rows in parts_of(AtOnce([], [], [], [], []))]
+        bulks = [bulk for bulk, _rows in parts_of(AtOnce(*([] for _ in AtOnce._fields)))]
         await connection.execute(f"PREPARE at_once AS {spelled(bulks)}")
-        count = len(LEASE) + len(EXPECTED) + 2 + sum(len(bulk.fields) for bulk in bulks)
+        count = len(LEASE) + len(EXPECTED) + 3 + sum(len(bulk.fields) for bulk in bulks)
         values = ", ".join(["NULL"] * count)
         answer = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE at_once({values})")
         found[AT_ONCE] = list(_nodes(json.loads(answer)[0]["Plan"]))

@@ -2,7 +2,8 @@
 
 Whether it may write is found in it: the groups are locked as in any commit, and each part writes only if all
 generations and runs are as expected. The runs are seen as they were when it began, maybe before it waited for
-a lock: if the generations are still the same, nobody else has written them since.
+a lock: if the generations are still the same, nobody else has written them since. Permits are taken only of
+tags without a row, which have no limit.
 """
 
 from collections.abc import Sequence
@@ -12,13 +13,14 @@ from stretto.ports.rows import Lease
 from stretto.store.postgresql.binding import arrays_of
 from stretto.store.postgresql.dialect import CLOCK, array, spell, width
 from stretto.store.sql.at_once import EXPECTED, AtOnce
-from stretto.store.sql.commits import LOG
+from stretto.store.sql.commits import LOG, RELEASES
 from stretto.store.sql.rows.attempts import PUT_ATTEMPT, PUT_ATTEMPT_ON
+from stretto.store.sql.rows.permits import TAKE
 from stretto.store.sql.rows.runs import UPDATE_RUN
 from stretto.store.sql.statement import RUN_KEY, Bulk, Row, ints, names_of, same
 
 LEASE: Final = ints("group_id", "generation")
-_NUMBERS: Final = len(LEASE) + len(EXPECTED) + 2  # that are bound before the rows
+_NUMBERS: Final = len(LEASE) + len(EXPECTED) + 3  # that are bound before the rows
 _texts: Final[dict[tuple[bool, ...], str]] = {}
 
 
@@ -28,7 +30,8 @@ def said(leases: Sequence[Lease], rows: AtOnce, ahead: int) -> tuple[str, list[A
     present = tuple(bool(rows) for _bulk, rows in parts)
     if present not in _texts:
         _texts[present] = spelled([bulk for bulk, rows in parts if rows])
-    bound = [*arrays_of(LEASE, leases), *arrays_of(EXPECTED, rows.expected), len(rows.expected), ahead]
+    bound = [*arrays_of(LEASE, leases), *arrays_of(EXPECTED, rows.expected)]
+    bound += [len(rows.expected), ahead, rows.free]
     for bulk, each in parts:
         if each:
             bound += arrays_of(bulk.fields, each)
@@ -40,6 +43,8 @@ def parts_of(rows: AtOnce) -> tuple[tuple[Bulk, list[Row]], ...]:
         (UPDATE_RUN, rows.updates),
         (PUT_ATTEMPT, rows.attempts),
         (PUT_ATTEMPT_ON, rows.attempts_on),
+        *((release, rows.released) for release in RELEASES),
+        (TAKE, rows.takes),
         (LOG, rows.logs),
     )
 
@@ -61,7 +66,9 @@ def spelled(bulks: Sequence[Bulk]) -> str:
     )
     guard = (
         f"SELECT (SELECT count(*) FROM held) = cardinality({groups}) "
-        f"AND ({runs}) = ${_NUMBERS - 1}::bigint AS fine, {CLOCK} + ${_NUMBERS}::bigint AS now"
+        f"AND ({runs}) = ${_NUMBERS - 2}::bigint "
+        f"AND NOT EXISTS (SELECT 1 FROM tag WHERE tag = ANY(${_NUMBERS}::text[])) AS fine, "
+        f"{CLOCK} + ${_NUMBERS - 1}::bigint AS now"
     )
     parts, first = [f"held AS MATERIALIZED ({held})", f"guard AS MATERIALIZED ({guard})"], 1 + _NUMBERS
     for place, bulk in enumerate(bulks):

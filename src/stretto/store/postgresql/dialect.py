@@ -70,7 +70,8 @@ def spell(bulk: Bulk, first: int = 1, *, guard: str | None = None) -> str:
             found = " AND ".join(filter(None, (same(bulk.keys, bulk.table, "new"), only)))
             return f"UPDATE {bulk.table} SET {changes} FROM {rows} WHERE {found}"
         case Way.DELETE:
-            return f"DELETE FROM {bulk.table} USING {rows} WHERE {same(bulk.fields, bulk.table, 'new')}"
+            found = " AND ".join(filter(None, (same(bulk.fields, bulk.table, "new"), only)))
+            return f"DELETE FROM {bulk.table} USING {rows} WHERE {found}"
         case _:
             brought = ", ".join([*(f"new.{field.name}" for field in bulk.fields), *common.values()])
             names = names_of(bulk.all_fields)

@@ -8,6 +8,7 @@ expected is then not written, and the usual way says why.
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
+from stretto.engine.permits import Limits
 from stretto.engine.records import RunKey
 from stretto.ports.rows import Lease, Phase
 from stretto.store.sql.plan import Plan, by_key
@@ -16,8 +17,12 @@ from stretto.store.sql.statement import RUN_KEY, Row, ints, texts
 EXPECTED: Final = (*RUN_KEY, *texts("phase"), *ints("due_at", "is_checked"))
 """A run, the phase that it must be in, and when it must be due, if that is to be checked."""
 
+NO_TAGS: Final[Limits] = {}
 GOES_ALONG: Final = frozenset(
-    {"group", "steps", "updates", "attempts", "attempts_on", "log", "records", "bases", "large"}
+    {
+        *("group", "steps", "updates", "attempts", "attempts_on", "log", "records", "bases", "large"),
+        *("released", "takes", "uses"),
+    }
 )
 
 
@@ -25,9 +30,12 @@ class AtOnce(NamedTuple):
     """What must be so, and what is written then. The rows of all groups are sorted by their keys."""
 
     expected: list[Row]
+    free: list[str]  # tags that must have no row, so that nothing is to be counted
     updates: list[Row]
     attempts: list[Row]
     attempts_on: list[Row]
+    released: list[Row]  # attempts that have ended: whatever they had goes
+    takes: list[Row]
     logs: list[Row]
 
 
@@ -47,9 +55,11 @@ class OneWay(Protocol):
         ...
 
 
-def at_once_of(plans: Sequence[Plan]) -> AtOnce | None:
-    """None: something else must be known first, or be written, too."""
-    if not all(map(_is_plain, plans)):
+def at_once_of(plans: Sequence[Plan], asked: Limits = NO_TAGS) -> AtOnce | None:
+    """None: something else must be known first, or be written, too. `asked` are the tags that were taken,
+    with the limits that attempts bring along: what is left of a limit is known under the lock of its tag.
+    """
+    if not all(map(_is_plain, plans)) or any(limit is not None for limit in asked.values()):
         return None
     expected: list[Row] = []
     updates: list[Row] = []
@@ -62,9 +72,12 @@ def at_once_of(plans: Sequence[Plan]) -> AtOnce | None:
         return None
     return AtOnce(
         expected=by_key([expected], 3),
+        free=list(asked),
         updates=by_key([updates], 3),
         attempts=by_key((plan.attempts for plan in plans), 5),
         attempts_on=by_key((plan.attempts_on for plan in plans), 5),
+        released=by_key((plan.released for plan in plans), 5),
+        takes=by_key((plan.takes for plan in plans), 6),
         logs=sorted(plan.log for plan in plans if plan.log is not None),
     )
 

@@ -1,13 +1,13 @@
 """The group commit."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 from zlib import crc32
 
 from stretto.engine.records import RunKey
 from stretto.model.status import RunStatus
-from stretto.ports.commit import Committed, GroupPart
+from stretto.ports.commit import Committed, GroupPart, taken_tags
 from stretto.ports.failures import Stale
 from stretto.ports.messages import OUTCOME_KINDS
 from stretto.ports.rows import NodeId, Phase
@@ -44,6 +44,7 @@ from stretto.store.sql.statement import (
 from stretto.store.sql.work import PUT_WORK
 
 RENEW_EVERY: Final = 1_000  # milliseconds
+MOST_TAGS: Final = 10_000  # that are remembered
 SHARDS: Final = 64  # of counters: nodes that share one wait for each other's commits
 
 RENEW: Final = Statement("UPDATE beat SET expires_at = :expires_at WHERE node_id = :node")
@@ -82,6 +83,7 @@ class SqlCommits(Part):
         super().__init__(database, settings)
         self._renewed: dict[NodeId, int] = {}  # when a commit renewed the beat of a node
         self._newest = 0  # the time of the newest commit
+        self._limited: set[str] = set()  # tags of which a commit had to count the permits
         self._one_way = cast("OneWay", database) if hasattr(database, "at_once") else None
 
     async def commit(self, node: NodeId, parts: Sequence[GroupPart]) -> Committed:
@@ -103,6 +105,7 @@ class SqlCommits(Part):
         if done is None:
             done = await self._write(work, sum(plan.rows for plan in plans))
         self._newest = done.now
+        self._note_tags(done.left)
         for plan in plans:
             if plan.group not in done.fenced:
                 self._note(plan)
@@ -114,14 +117,22 @@ class SqlCommits(Part):
         """In one way to the database and back, if that is possible; it does not renew the beat."""
         if self._one_way is None or abs(self._newest - self._renewed.get(node, 0)) >= RENEW_EVERY:
             return None
-        rows = at_once_of(plans)
+        asked = taken_tags(parts)
+        rows = at_once_of(plans, asked) if self._limited.isdisjoint(asked) else None
         if rows is None:
             return None
         answer = await self._one_way.at_once([part.lease for part in parts], rows)
         if answer is None or (answer.held and not answer.is_written):
             return None
         groups = frozenset(part.lease.group for part in parts)
-        return Committed(now=answer.now, fenced=groups - answer.held)
+        return Committed(now=answer.now, fenced=groups - answer.held, left=dict.fromkeys(asked))
+
+    def _note_tags(self, left: Mapping[str, int | None]) -> None:
+        """Permits of a tag that has a limit are not taken in one way: they are counted."""
+        if len(self._limited) > MOST_TAGS:
+            self._limited.clear()
+        for tag, number in left.items():
+            (self._limited.discard if number is None else self._limited.add)(tag)
 
     def _note(self, plan: Plan) -> None:
         """What is stored now need not be written again."""
