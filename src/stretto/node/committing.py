@@ -124,6 +124,7 @@ class Committing:
             if group.number in answer.fenced or not self._book.holds(group):
                 continue
             draft.stamp(answer.now)
+            draft.stored()
             for message in draft.messages:
                 group.known.discard(message.id)
                 self._telling.told(group, message)

@@ -27,6 +27,7 @@ class Draft:
         "_before",
         "answered",
         "continued",
+        "due",
         "effects",
         "entry",
         "events",
@@ -49,6 +50,7 @@ class Draft:
     def __init__(self, entry: Entry | None = None) -> None:
         self.entry = entry
         self.launch = False
+        self.due: int | None = None  # when its run must be looked at, as it was composed last
         self.records: dict[int, Record] = {}
         self._before: dict[int, StepStatus | RunStatus | None] = {}
         self.messages: list[Message] = []  # that it deals with
@@ -124,7 +126,7 @@ class Draft:
         return clock if flow is None else flow.tree.stamp(clock)
 
     def decided(self, now: int) -> Decided:
-        """What the store is told."""
+        """What the store is told. It may be asked again, if the commit is refused: nothing is stored yet."""
         entry = self.entry
         consumed = tuple(
             each.id
@@ -142,15 +144,13 @@ class Draft:
         now = self.stamp(now)
         changed = ((record, self._before[at]) for at, record in self.records.items())
         # While something is to be carried out, the next owner must look at the run if this one dies.
-        due = 0 if self.effects else entry.due
-        keeps = not self.launch and due == entry.due_stored
-        entry.due_stored = due
+        self.due = 0 if self.effects else entry.due
         return Decided(
             root=entry.key,
             launch=self.launch,
             records=tuple(self.records.values()),
-            due_at=due,
-            keeps_due=keeps,
+            due_at=self.due,
+            keeps_due=not self.launch and self.due == entry.due_stored,
             runs_on=self.runs_on,
             summaries={} if self.summary is None else {entry.key: self.summary},
             consumed=consumed,
@@ -163,3 +163,8 @@ class Draft:
             released=tuple(self.released),
             events=(*self.events, *changes_of(changed, now, entry.run_of, entry.label_of)),
         )
+
+    def stored(self) -> None:
+        """The store has it, as it was composed last."""
+        if self.entry is not None:
+            self.entry.due_stored = self.due

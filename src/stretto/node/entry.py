@@ -108,7 +108,7 @@ class Entry:
         self.timers: list[tuple[float, int, TimerEvent]] = []  # by the steady clock
         self.tickets = count()
         self.back_offs: dict[tuple[RunKey, str], tuple[Woken, float]] = {}  # of steps, and when they ring
-        self.due_stored: int | None = None
+        self.due_stored: int | None = None  # what its row says, as far as commits were answered
         self.summed_at = float("-inf")  # on the steady clock
         self.owes_summary = False  # what lists show of it is older than the run
         self.touched = 0.0
