@@ -130,6 +130,11 @@ class App:
         return Parts(self.store, self.hints, self.clock, self._evaluator, self.logs)
 
     @property
+    def node(self) -> NodeId:
+        """What the node is called now."""
+        return self._node.id
+
+    @property
     def groups(self) -> Collection[int]:
         """The flow groups that the node looks after now."""
         return self._node.groups.keys()
@@ -196,6 +201,7 @@ class App:
 class Connection:
     """What a program uses of an `App`, without a node: other processes run what it asks for."""
 
+    node: NodeId | None = None
     groups: Collection[int] = ()
 
     def __init__(self, config: Config, parts: Parts) -> None:

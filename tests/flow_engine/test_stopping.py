@@ -14,7 +14,10 @@ from stretto.flow.engine.starting import paused_by_stop
 from stretto.flow.workflow import workflow
 from stretto.model.errors import Internal
 from stretto.model.status import RunStatus
+from stretto.ports.hints import Hints
+from stretto.ports.messages import Letter
 from stretto.ports.rows import RunRow
+from stretto.ports.store import Store
 from stretto.store.opening import open_store
 
 
@@ -24,6 +27,14 @@ async def row_of(url: str, workflow_id: str, instance: int = 1) -> RunRow:
         row = await store.newest_run(workflow_id, instance)
         assert row is not None
         return row
+    finally:
+        await store.close()
+
+
+async def send_again(url: str, letter: Letter) -> None:
+    store = await open_store(url)
+    try:
+        await store.send(letter)
     finally:
         await store.close()
 
@@ -188,6 +199,42 @@ def test_who_is_cancelled_while_it_stops_goes_at_once(url: str) -> None:
         return monotonic() - begun
 
     assert finish(work()) < 5
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_second_interrupt_right_after_the_first_loses_no_run(
+    url: str, monkeypatch: pytest.MonkeyPatch, *, killed: bool
+) -> None:
+    """The run is asked to pause, and who asked is gone before anybody decides it: the next one goes on."""
+    sent: list[Letter] = []
+
+    async def work() -> None:
+        async def program() -> None:
+            async with Engine(url) as engine:
+                await engine.submit(talk, request_id="it")
+                await seen("begin gate")
+
+        async def interrupted(store: Store, letter: Letter, _hints: Hints) -> int:
+            number = await store.send(letter)
+            sent.append(letter)
+            task.cancel()
+            await asyncio.sleep(3600)
+            return number
+
+        monkeypatch.setattr(stopping, "send", interrupted)
+        task = asyncio.create_task(program())
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert len(sent) == 1
+        if killed:  # it had not even time to leave
+            await send_again(url, sent[0])
+        GATES["gate"].set()
+        async with Engine(url) as engine:
+            run = await engine.submit(talk, request_id="it")
+            assert await run.result(30) == "three"
+            assert await run.status() is RunStatus.SUCCEEDED
+
+    finish(work())
 
 
 def test_runs_that_are_not_paused_in_time_go_on_later(

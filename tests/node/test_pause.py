@@ -101,3 +101,58 @@ def test_row_91_a_paused_parent_is_stopped_with_its_child(strategy: str) -> None
     act(tank, stop, run)
     child = CHILD._replace(instance_id=2 if strategy == "SEQUENTIAL" else 1)
     assert (tank.status(run), tank.status(child)) == ("STOPPED", "STOPPED")
+
+
+# ------------------------------------------------------------- a pause that ends with the node that is asked
+def paused_by_its_node(tank: Tank, fish: Any, run: RunKey) -> None:
+    tank.do(pause(tank.store, ANN, *run, node=fish.node.id, hints=tank))
+
+
+def test_a_pause_that_a_dead_node_did_not_decide_holds_nobody() -> None:
+    tank = Tank()
+    fish = tank.fish()
+    fish.runtime.answers = {"start a": [GOING_ON]}
+    tank.settle()
+    run = tank.start(flow(f"step: {work('a', 'b')}", "step: {id: b, type: Python}"))
+    tank.advance(2_000)
+    tank.crash(fish)
+    paused_by_its_node(tank, fish, run)
+    tank.fish()
+    tank.advance(600_000)
+    assert tank.status(run) == "SUCCEEDED"
+    assert not list(tank.database.messages)
+
+
+def test_a_pause_by_its_node_holds_a_run_until_it_is_resumed() -> None:
+    tank = Tank()
+    fish = tank.fish()
+    fish.runtime.answers = {"start a": [GOING_ON]}
+    tank.settle()
+    run = tank.start(flow(f"step: {work('a', 'b')}", "step: {id: b, type: Python}"))
+    tank.advance(2_000)
+    paused_by_its_node(tank, fish, run)
+    tank.settle()
+    assert tank.status(run) == "PAUSED"
+    tank.crash(fish)
+    tank.fish()
+    tank.advance(600_000)
+    assert (tank.status(run), list(tank.database.messages)) == ("PAUSED", [])
+    act(tank, resume, run)
+    tank.advance(600_000)
+    assert tank.status(run) == "SUCCEEDED"
+
+
+def test_a_node_that_looks_after_the_run_no_longer_does_not_pause_it() -> None:
+    tank = Tank()
+    fish = tank.fish()
+    tank.settle()
+    other = tank.fish()
+    tank.advance(60_000)
+    fish.runtime.answers = other.runtime.answers = {"start a": [GOING_ON]}
+    run = tank.start(flow(f"step: {work('a')}"))
+    tank.advance(2_000)
+    owner, stranger = (fish, other) if tank.row(run).group in fish.node.groups else (other, fish)
+    paused_by_its_node(tank, stranger, run)
+    tank.advance(60_000)
+    assert (tank.status(run), list(tank.database.messages)) == ("IN_PROGRESS", [])
+    assert tank.row(run).group in owner.node.groups

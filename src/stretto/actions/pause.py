@@ -9,11 +9,11 @@ from stretto.model.response import InstanceActionResponse
 from stretto.model.timeline import LogEvent
 from stretto.ports.admission import QueuedPause
 from stretto.ports.hints import SILENT, Hints
-from stretto.ports.rows import RunState
+from stretto.ports.rows import NodeId, RunState
 from stretto.ports.store import Store
 
 
-async def pause(
+async def pause(  # noqa: PLR0913 - three name the run, and three say what of it, for how long, and hint
     store: Store,
     caller: Caller,
     workflow_id: str,
@@ -21,13 +21,14 @@ async def pause(
     run_id: int | None = None,
     *,
     steps: tuple[str, ...] = (),
+    node: NodeId | None = None,
     hints: Hints = SILENT,
 ) -> InstanceActionResponse:
     """Nothing new begins, in the run, its iterations and its subworkflows; what runs goes on to its end. A
     queued run is PAUSED and passed over, unless the run strategy keeps the order. With `steps` only these do
-    not begin, such as those of a stage.
+    not begin, such as those of a stage. `node`: pause it only as long as this one looks after it.
     """
-    target = Target(workflow_id, instance_id, run_id)
+    target = Target(workflow_id, instance_id, run_id, node)
     return await _hold(store, caller, target, RunAction.PAUSE, steps, hints)
 
 

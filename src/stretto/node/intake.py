@@ -48,10 +48,14 @@ class Intake:
     def take(self, mail: Mail, groups: dict[int, Group]) -> None:
         """What a fetch for these groups brought; those that have changed hands since are left alone."""
         for message in mail.messages:
-            if message.to_group is None:
+            number = message.to_group
+            if number is None and isinstance(message.body, post.Act):
+                number = self._bound(message)
+            elif number is None:
                 self._asked(message)
+            if number is None:
                 continue
-            group = self._open(groups.get(message.to_group))
+            group = self._open(groups.get(number))
             if group is not None and message.id not in group.known:
                 group.known.add(message.id)
                 self._receive(group, message)
@@ -87,7 +91,7 @@ class Intake:
             self._telling.hear(group, message)
             return
         event = _event_of(body)
-        run = event.run if isinstance(event, happened.RunActed | happened.RunHeld) else event.attempt.run
+        run = _run_of(event)
         item = Item(event, message)
         root = group.inline.get(run.workflow_id)
         if root is None and is_inline(run.workflow_id):
@@ -164,6 +168,19 @@ class Intake:
             self._loading.let_out(group, run)
 
     # ------------------------------------------------------------------------------------------- to the node
+    def _bound(self, message: post.Message) -> int | None:
+        """The group of a run of which something is asked only as long as this node looks after it; None: it
+        does so no longer, and the request goes.
+        """
+        number = group_of_run(_run_of(_event_of(message.body)))
+        if number in self._book.groups:
+            return number
+        asked = self._acting.asked_here
+        if message.id not in asked:
+            asked.add(message.id)
+            self._withdraw(message.id)
+        return None
+
     def _asked(self, message: post.Message) -> None:
         """Another node asks us to do work for it, asks about such work, or ends it."""
         body = message.body
@@ -199,7 +216,9 @@ class Intake:
         jobs = self._acting.jobs
         if jobs.get(body.attempt, body.launch) is None:
             jobs.call(sent_context(body), body.group, Verb.START, outside=False)
+        self._withdraw(message_id)
 
+    def _withdraw(self, message_id: int) -> None:
         def over(_answer: object) -> None:
             self._acting.asked_here.discard(message_id)
 
@@ -211,6 +230,10 @@ class Intake:
 
         ask = Deliver(node=self._desk.node, result=result, answers=message.id)
         self._desk.insist(ask, over, over)
+
+
+def _run_of(event: Any) -> RunKey:
+    return event.run if isinstance(event, happened.RunActed | happened.RunHeld) else event.attempt.run
 
 
 def _event_of(body: post.AnyBody) -> Any:

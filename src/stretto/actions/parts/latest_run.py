@@ -15,13 +15,15 @@ from stretto.actions.parts.near_workflows import hinting_at_workflows
 from stretto.actions.parts.repeat import repeated
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.inline_ids import is_inline
+from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.response import InstanceActionResponse
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.timeline import LogEvent
 from stretto.ports.admission import Question, QueuedEnd, QueuedPause, Standing, Verdict
 from stretto.ports.hints import Hints
-from stretto.ports.rows import Phase, RunRow, RunState
+from stretto.ports.places import group_of_run
+from stretto.ports.rows import NodeId, Phase, RunRow, RunState
 from stretto.ports.store import Store
 
 
@@ -31,6 +33,7 @@ class Target(NamedTuple):
     workflow_id: str
     instance_id: int
     run_id: int | None = None
+    node: NodeId | None = None  # ask this one, and only as long as it looks after the run; None: the owner
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,10 +69,16 @@ async def act_on_latest(
                 target.workflow_id, question, lambda standing: _verdict(standing, target, action, ref, decide)
             )
         )
-    hints.hint(done.hints)
+    hints.hint(done.hints | _own_group(target, done.answer))
     if done.queued:  # one that is resumed, or that no longer holds up others
         await dequeue(store, target.workflow_id, hints=hints)
     return done.answer
+
+
+def _own_group(target: Target, answer: InstanceActionResponse) -> frozenset[int]:
+    """Of a run whose node is asked by its name, and looks for its mail with that of its groups."""
+    run = RunKey(answer.workflow_id, answer.workflow_instance_id, answer.workflow_run_id)
+    return frozenset() if target.node is None else frozenset({group_of_run(run)})
 
 
 def _verdict(
@@ -84,7 +93,7 @@ def _verdict(
         answer=ruling.answer,
         ended=() if ruling.end is None else (ruling.end,),
         paused=() if ruling.pause is None else (ruling.pause,),
-        sent=() if ruling.ask is None else (act_on(latest.group, ruling.ask, ref),),
+        sent=() if ruling.ask is None else (act_on(latest.group, ruling.ask, ref, target.node),),
     )
 
 

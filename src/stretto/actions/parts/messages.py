@@ -1,5 +1,6 @@
 """Asking the owner of a run: a message, and the wait for what becomes of it."""
 
+from collections.abc import Collection
 from typing import Final
 from uuid import uuid4
 
@@ -11,6 +12,8 @@ from stretto.model.errors import TimedOut, WrongState
 from stretto.ports.clock import Clock
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.messages import Act, Letter, Outcome
+from stretto.ports.places import group_of_run
+from stretto.ports.rows import NodeId
 from stretto.ports.store import Store
 
 LOOK_EVERY: Final = 50  # milliseconds between two looks at the outcome
@@ -23,17 +26,30 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     millis: int = 5_000
 
 
-def act_on(group: int, event: RunActed | StepActed, ref: str | None = None) -> Letter:
-    """A request to the owner of a group. Its ref is its own: sent again, it is still the same one."""
+def act_on(
+    group: int, event: RunActed | StepActed, ref: str | None = None, node: NodeId | None = None
+) -> Letter:
+    """A request to the owner of a group. Its ref is its own: sent again, it is still the same one.
+
+    With `node` it counts only as long as that one looks after the run, and goes when the node goes.
+    """
     act = Act(run=event) if isinstance(event, RunActed) else Act(step=event)
-    return Letter(ref=ref or str(uuid4()), body=act, to_group=group)
+    return Letter(ref=ref or str(uuid4()), body=act, to_group=group if node is None else None, to_node=node)
 
 
 async def send(store: Store, letter: Letter, hints: Hints) -> int:
     """T7: a message to a group, whose owner is told to look. Returns its id."""
     message_id = await repeated(lambda: store.send(letter))
-    hints.hint([] if letter.to_group is None else [letter.to_group])
+    hints.hint(told_by(letter))
     return message_id
+
+
+def told_by(letter: Letter) -> Collection[int]:
+    """The groups whose owner has something to look for."""
+    body = letter.body
+    if letter.to_node is not None and isinstance(body, Act) and body.run is not None:
+        return (group_of_run(body.run.run),)
+    return () if letter.to_group is None else (letter.to_group,)
 
 
 async def ask_owner(

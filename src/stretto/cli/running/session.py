@@ -173,9 +173,14 @@ async def _pause(app: App, order: Order, follower: Follower) -> None:
     """Nobody goes on with the run by himself; what happened meanwhile is read once more."""
     with suppress(TimeoutError, StrettoError):
         async with asyncio.timeout(PAUSE_WITHIN):
-            await pause(app.store, order.caller, *follower.progress.key, hints=app.hints)
+            key = follower.progress.key
+            row = await app.store.run(key)
+            # If it is ours, and we are ended before it is paused, it goes on as after any other death.
+            ours = row is not None and row.group in app.groups
+            node = app.node if ours else None
+            await pause(app.store, order.caller, *key, node=node, hints=app.hints)
             # Whoever owns the run may be another process: nobody tells us.
-            while not _rests(await app.store.run(follower.progress.key)):  # noqa: ASYNC110
+            while not _rests(await app.store.run(key)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
     with suppress(Unavailable):
         await follower.look()

@@ -78,7 +78,8 @@ async def _reached(host: Host, rows: Collection[RunRow], *, pause: bool = False)
                 event = RunActed(
                     run=row.key, action=RunAction.PAUSE, user=host.caller.name, reason=PAUSED_BY_STOP
                 )
-                await send(host.store, act_on(row.group, event), host.hints)
+                # Whoever takes over a run that is not paused yet goes on with it, and would never resume it.
+                await send(host.store, act_on(row.group, event, node=host.app.node), host.hints)
             until.looked(await host.row(row.key))  # it may have ended before anybody listened
         for each in waits:
             await each.reached()

@@ -2,6 +2,7 @@
 
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
+from stretto.model.errors import NotFound
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.failures import Stale
@@ -84,6 +85,23 @@ async def an_action_keeps_its_outcome_for_the_caller(world: World) -> None:
     await owner.decide(run, answered={message: outcome})
     assert await world.store.outcome(message) == outcome
     assert (await world.store.fetch(HERE, [group])).messages == ()  # nobody has to decide it again
+
+
+@SUITE.check
+async def an_action_for_one_node_is_decided_once_and_goes_with_it(world: World) -> None:
+    await world.publish()
+    owner = await world.owner()
+    run = await world.live(owner)
+    act = Act(run=RunActed(run=run, action=RunAction.PAUSE, user="alice"))
+    decided, waiting = [
+        await world.store.send(Letter(ref=ref, to_node=HERE, body=act)) for ref in ("first", "second")
+    ]
+    await owner.decide(run, answered={decided: Outcome(applied=True)})
+    assert [each.id for each in (await world.store.fetch(HERE, [])).messages] == [waiting]
+    await world.store.join(HERE)
+    await world.store.leave(HERE)
+    for number in (decided, waiting):
+        await refusal(NotFound, world.store.outcome(number))
 
 
 @SUITE.check

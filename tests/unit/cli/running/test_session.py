@@ -15,15 +15,19 @@ import pytest
 from tests.unit.cli.running.files import FAILING, stretto
 from tests.unit.cli.running.shown import PLACE, progress_of
 
+from stretto.actions.pause import pause
 from stretto.actions.reading.why import WhyRun, why_run
 from stretto.cli.database import Place, caller, place_of
 from stretto.cli.running import following
+from stretto.cli.running import session as session_module
 from stretto.cli.running.progress import Progress, Step
 from stretto.cli.running.session import Careful, Interrupts, Order, session
 from stretto.cli.running.views import Ending
 from stretto.cli.running.wanted import read_wanted
 from stretto.definition.parse import Options
 from stretto.model.status import RunStatus, StepStatus
+from stretto.ports.hints import SILENT
+from stretto.ports.store import Store
 
 
 class Notebook:
@@ -161,6 +165,36 @@ def test_two_interrupts_at_once(folder: Path) -> None:
 
     text = "workflow: {id: w, jobs: [{job: {id: a, type: Shell, command: sleep 60}}]}"
     assert run(folder, text, Notebook(twice)) == 130
+
+
+def test_who_goes_on_is_not_held_by_a_pause_that_nobody_decided(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second interrupt comes when the pause is stored, and before it is decided."""
+
+    async def interrupted(store: Store, *rest: Any, **named: Any) -> None:
+        await pause(store, *rest, **{**named, "hints": SILENT})
+        interrupt(progress_of())
+        await asyncio.sleep(3600)
+
+    text = """
+workflow:
+  id: w
+  jobs:
+    - job: {id: a, type: Shell, command: 'test -e go || sleep 60', transition: [b]}
+    - job: {id: b, type: NoOp}
+"""
+    monkeypatch.setattr(session_module, "pause", interrupted)
+
+    def once_it_runs(progress: Progress) -> None:
+        if progress.steps["a"].status is StepStatus.RUNNING:
+            interrupt(progress)
+
+    view = Notebook(once_it_runs)
+    assert run(folder, text, view) == 130
+    assert view.progress.status is RunStatus.IN_PROGRESS
+    (folder / "go").touch()
+    assert run(folder, text, Notebook(), resume=True) == 0
 
 
 def test_loops_are_counted_also_when_a_run_goes_on(folder: Path) -> None:
