@@ -59,14 +59,13 @@ def calls_of(text: str, *, most: int | None = None) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", ["NoOp", "Python"])
 def test_limits_that_never_bind_cost_no_commit_and_no_load(kind: str) -> None:
-    """Of a hundred steps in a row; only those whose work ends later look for others who wait."""
+    """A hundred steps in a row: what one returns the next one takes, so only the last one looks who waits."""
     plain = calls_of(flow(*chain(100, "", kind)))
     workflow = flow(*chain(100, "", kind)).replace("properties: {", "properties: {step_concurrency: 1000, ")
     instance = flow(*chain(100, "", kind)) + "  instance_step_concurrency: 999\n"
     tagged = flow(*chain(100, TAGS, kind))
     found = [calls_of(workflow), calls_of(instance), calls_of(tagged), calls_of(tagged, most=1)]
-    looks = 0 if kind == "NoOp" else 100
-    assert found == [plain + Counter(grant=looks)] * 4
+    assert found == [plain + Counter(grant=int(kind != "NoOp"))] * 4
     assert plain["commit"] < 10 or kind == "Python"
 
 

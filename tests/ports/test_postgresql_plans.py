@@ -16,7 +16,7 @@ from stretto.store.postgresql.binding import binding_of
 from stretto.store.postgresql.connecting import connected
 from stretto.store.postgresql.dialect import spell, width
 from stretto.store.postgresql.transaction import POST
-from stretto.store.sql.at_once import EXPECTED, AtOnce
+from stretto.store.sql.at_once import EXPECTED, TAKEN, AtOnce
 from stretto.store.sql.statement import Bulk, Statement
 
 STATEMENTS = {name: part for name, part in PARTS.items() if not name.startswith("sqlite")} | {"post": POST}
@@ -69,8 +69,8 @@ async def _plans(url: str) -> Plans:
             answer = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE p{number}{values}")
             found[name] = list(_nodes(json.loads(answer)[0]["Plan"]))
         bulks = [bulk for bulk, _rows in parts_of(AtOnce(*([] for _ in AtOnce._fields)))]
-        await connection.execute(f"PREPARE at_once AS {spelled(bulks)}")
-        count = len(LEASE) + len(EXPECTED) + 3 + sum(len(bulk.fields) for bulk in bulks)
+        await connection.execute(f"PREPARE at_once AS {spelled(bulks, takes=True)}")
+        count = len(LEASE) + len(EXPECTED) + 2 + len(TAKEN) + sum(len(bulk.fields) for bulk in bulks)
         values = ", ".join(["NULL"] * count)
         answer = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE at_once({values})")
         found[AT_ONCE] = list(_nodes(json.loads(answer)[0]["Plan"]))

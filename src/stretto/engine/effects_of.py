@@ -8,7 +8,7 @@ from stretto.engine.flow import Flow
 from stretto.engine.job_templates import NOTHING
 from stretto.engine.permits import rate_tag
 from stretto.engine.plan import StepPlan
-from stretto.engine.policies import permits_for
+from stretto.engine.policies import own_permits, permits_for
 from stretto.engine.records import NO_PARAMS, AttemptRecord, RunRecord
 from stretto.params import MissingKeys
 
@@ -41,10 +41,13 @@ def watch_signals(attempt: AttemptRecord) -> WatchSignals | None:
     return WatchSignals(attempt=attempt.key, dependencies=signals)
 
 
-def permit_limits(flow: Flow, plan: StepPlan) -> dict[str, int | None]:
+def permit_limits(flow: Flow, plan: StepPlan) -> Mapping[str, int | None]:
     """The permits that a step needs, with the limits that are known here."""
     template = injected_by_template(flow, plan)
-    return permits_for(flow, plan, NOTHING.tags if isinstance(template, MissingKeys) else template.tags)
+    more = NOTHING.tags if isinstance(template, MissingKeys) else template.tags
+    if not more and plan.step.rate is None:
+        return own_permits(flow, plan)
+    return permits_for(flow, plan, more)
 
 
 def ask_permits(

@@ -175,19 +175,32 @@ class PermitUse(NamedTuple):
     starts: int = 0
     limit: int | None = None
 
+    @property
+    def is_handed_over(self) -> bool:
+        """Whether what is taken was returned before, so that at no moment more hold the tag."""
+        return self.peak <= 0
+
     def taken(self, limit: int | None) -> "PermitUse":
         """One more attempt takes the tag, and keeps it."""
         return self.passed(limit).changed(1)
 
     def passed(self, limit: int | None, attempts: int = 1) -> "PermitUse":
         """Attempts took the tag one after the other, and each has ended."""
-        peak = max(self.peak, self.net + 1) if self.starts else self.net + 1
-        known = self.limit if self.limit is not None else limit
-        return PermitUse(peak, self.net, self.starts + attempts, known)
+        return self.then(PermitUse(1, 0, attempts, limit))
 
     def changed(self, by: int) -> "PermitUse":
         """One more attempt waits for the tag, or one fewer has anything to do with it."""
         return self._replace(net=self.net + by)
+
+    def then(self, use: "PermitUse") -> "PermitUse":
+        """What both do, one after the other."""
+        if not use.starts:
+            return self.changed(use.net)
+        peak = self.net + use.peak
+        known = self.limit if self.limit is not None else use.limit
+        return PermitUse(
+            max(self.peak, peak) if self.starts else peak, self.net + use.net, self.starts + use.starts, known
+        )
 
 
 class TagRoom(NamedTuple):

@@ -47,7 +47,6 @@ class Acting:
             todo.EvaluateElsewhere: self._evaluate,
             todo.ResumeLoop: self._resume,
             todo.AskPermits: self._ask_permits,
-            todo.ReleasePermits: self._release,
             todo.RunEnded: self._run_ended,
         }
 
@@ -82,6 +81,7 @@ class Acting:
         if entry is None:
             return
         entry.launch = False
+        self._tags.update(dict.fromkeys(draft.returned))
         for effect in draft.effects:
             self.carry_out(group, entry, effect)
         self._book.touch(entry)
@@ -228,9 +228,6 @@ class Acting:
     def _ask_permits(self, _group: Group, _entry: Entry, effect: todo.AskPermits) -> None:
         self._tags.update(dict.fromkeys(effect.limits))
         self._awaited.update(effect.limits)
-
-    def _release(self, _group: Group, _entry: Entry, effect: todo.ReleasePermits) -> None:
-        self._tags.update(dict.fromkeys(effect.tags))
 
     def _run_ended(self, _group: Group, entry: Entry, _effect: todo.RunEnded) -> None:
         self._queues[entry.key.workflow_id] = None

@@ -274,8 +274,7 @@ class Deciding:
 
     def _release(self, _entry: Entry, draft: Draft, effect: todo.ReleasePermits) -> None:
         self._book.permits.changed(effect.tags, -1)
-        if draft.release(effect.attempt, effect.tags):
-            draft.effects.append(effect)
+        draft.release(effect.attempt, effect.tags)
 
     def _watch(self, entry: Entry, draft: Draft, effect: todo.WatchSignals) -> None:
         for index in sorted(entry.watching.get(effect.attempt, ())):

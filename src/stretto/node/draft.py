@@ -106,18 +106,24 @@ class Draft:
         for tag, limit in limits.items():
             self.uses[tag] = self.uses.get(tag, NO_USE).passed(limit, attempts)
 
-    def release(self, attempt: AttemptKey, tags: Iterable[str]) -> bool:
-        """An attempt has ended. False: nobody has heard of its permits, so nobody waits for them."""
+    def release(self, attempt: AttemptKey, tags: Iterable[str]) -> None:
+        """An attempt has ended. Of permits that it took in this decision nobody has heard."""
         for tag in tags:
             self.uses[tag] = self.uses.get(tag, NO_USE).changed(-1)
         ask = self.permits.get(attempt)
         if ask is None or not ask.taken:
             self.released[attempt] = None
-            return True
+            return
         del self.permits[attempt]
         if ask.rates:  # they are stored all the same: the start counts
             self.permits[attempt] = msgspec.structs.replace(ask, limits={})
-        return False
+
+    @property
+    def returned(self) -> list[str]:
+        """Tags of which it returned more permits than it took: others may get them. Who takes what the step
+        before it returned leaves nothing to them.
+        """
+        return [tag for tag, use in self.uses.items() if use.net < 0]
 
     # ------------------------------------------------------------------------------------------------ result
     def stamp(self, clock: int) -> int:

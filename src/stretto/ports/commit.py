@@ -91,15 +91,14 @@ class Committed(msgspec.Struct, frozen=True, kw_only=True):
     left: Mapping[str, int | None] = {}  # permits of the tags that were taken; None: there is no limit
 
 
-def taken_tags(parts: Iterable[GroupPart]) -> dict[str, int | None]:
-    """The tags that decisions took, by name, with the limit that the first attempt brought along."""
-    found: dict[str, int | None] = {}
-    for tag, use in (
-        (tag, use) for part in parts for each in part.decisions for tag, use in each.uses.items()
-    ):
-        if use.starts and found.get(tag) is None:
-            found[tag] = use.limit
-    return dict(sorted(found.items()))
+def taken_tags(parts: Iterable[GroupPart]) -> dict[str, PermitUse]:
+    """The tags that decisions took, by name, with what all of them do with it, one after the other."""
+    found: dict[str, PermitUse] = {}
+    for part in parts:
+        for decided in part.decisions:
+            for tag, use in decided.uses.items():
+                found[tag] = found[tag].then(use) if tag in found else use
+    return {tag: found[tag] for tag in sorted(found) if found[tag].starts}
 
 
 def rooms_after(parts: Iterable[GroupPart], rooms: Mapping[str, TagRoom]) -> dict[str, TagRoom]:

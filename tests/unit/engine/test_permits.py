@@ -182,6 +182,21 @@ def test_the_peak_of_a_decision_is_where_it_holds_the_most() -> None:
     assert PermitUse().taken(None).changed(-1).passed(None).peak == 1
 
 
+def test_decisions_one_after_the_other_are_as_one() -> None:
+    first, second = PermitUse().taken(None).changed(-1), PermitUse().changed(-1).taken(3).taken(4)
+    assert first.then(second) == PermitUse(peak=1, net=1, starts=3, limit=3)
+    assert first.then(PermitUse().changed(-1)) == first.changed(-1)
+    assert PermitUse().changed(-2).then(second) == PermitUse(peak=-1, net=-1, starts=2, limit=3)
+    assert first.then(PermitUse().taken(5)).limit == 5
+
+
+def test_what_is_returned_before_it_is_taken_is_handed_over() -> None:
+    assert PermitUse().changed(-1).taken(3).is_handed_over
+    assert PermitUse().changed(-1).passed(3, 7).is_handed_over
+    assert not PermitUse().taken(3).changed(-1).is_handed_over
+    assert not PermitUse().changed(-1).taken(3).taken(3).is_handed_over
+
+
 def test_a_decision_fits_if_its_peak_does() -> None:
     assert TagRoom(4, 5).fits(PermitUse().taken(None))
     assert not TagRoom(5, 5).fits(PermitUse().taken(None))

@@ -161,7 +161,7 @@ def take_permits(db: Database, parts: Sequence[GroupPart], now: int) -> dict[str
             (tag, rate) for each in part.decisions for ask in each.permits for tag, rate in ask.rates.items()
         ):
             set_rate(db, tag, rate)
-    rooms = {tag: _room(db, tag, asked, now) for tag, asked in tags.items()}
+    rooms = {tag: _room(db, tag, use.limit, now) for tag, use in tags.items()}
     after = rooms_after(parts, rooms)
     for tag, room in after.items():
         pace, slots, left = db.paces.get(tag), rooms[tag].slots, room.slots

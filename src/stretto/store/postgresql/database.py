@@ -70,7 +70,7 @@ class PostgresDatabase:
             raise translated(error, self._place) from error
         try:
             await connection.used()
-            fine, now, held = await connection.fetchrow(text, *values)
+            fine, now, held, room = await connection.fetchrow(text, *values)
         except DRIVER as error:
             connection.terminate()  # a value that the driver refuses leaves it half in a transaction
             meant = unknown(error, self._place)
@@ -82,7 +82,7 @@ class PostgresDatabase:
             raise
         finally:
             self._pool.put(connection)
-        return Answer(is_written=fine, now=now, held=frozenset(held))
+        return Answer(is_written=fine, now=now, held=frozenset(held), room=room)
 
     async def examine(self) -> None:
         """Nothing: the server says what is wrong with it in any transaction."""

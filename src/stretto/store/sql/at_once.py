@@ -5,10 +5,10 @@ what it expects, the rows can go along with the expectation, in one way to the s
 expected is then not written, and the usual way says why.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from stretto.engine.permits import Limits
+from stretto.engine.permits import PermitUse
 from stretto.engine.records import RunKey
 from stretto.ports.rows import Lease, Phase
 from stretto.store.sql.plan import Plan, by_key
@@ -17,7 +17,10 @@ from stretto.store.sql.statement import RUN_KEY, Row, ints, texts
 EXPECTED: Final = (*RUN_KEY, *texts("phase"), *ints("due_at", "is_checked"))
 """A run, the phase that it must be in, and when it must be due, if that is to be checked."""
 
-NO_TAGS: Final[Limits] = {}
+TAKEN: Final = (*texts("tag"), *ints("peak", "max_allowed"))
+"""A tag that was taken: `PermitUse.peak`, and the limit that an attempt brings along."""
+
+NO_TAGS: Final[Mapping[str, PermitUse]] = {}
 GOES_ALONG: Final = frozenset(
     {
         *("group", "steps", "updates", "attempts", "attempts_on", "log", "records", "bases", "large"),
@@ -30,7 +33,7 @@ class AtOnce(NamedTuple):
     """What must be so, and what is written then. The rows of all groups are sorted by their keys."""
 
     expected: list[Row]
-    free: list[str]  # tags that must have no row, so that nothing is to be counted
+    tags: list[Row]  # rows of `TAKEN`: permits are not counted under their locks
     updates: list[Row]
     attempts: list[Row]
     attempts_on: list[Row]
@@ -40,11 +43,14 @@ class AtOnce(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Whether everything was written, or nothing; when; and the groups whose leases are the current ones."""
+    """Whether everything was written, or nothing; when; the groups whose leases are the current ones; and of
+    each tag how many permits were left before, None: there is no limit.
+    """
 
     is_written: bool
     now: int
     held: frozenset[int]
+    room: Sequence[int | None] = ()
 
 
 class OneWay(Protocol):
@@ -55,11 +61,16 @@ class OneWay(Protocol):
         ...
 
 
-def at_once_of(plans: Sequence[Plan], asked: Limits = NO_TAGS) -> AtOnce | None:
-    """None: something else must be known first, or be written, too. `asked` are the tags that were taken,
-    with the limits that attempts bring along: what is left of a limit is known under the lock of its tag.
+def at_once_of(plans: Sequence[Plan], taken: Mapping[str, PermitUse] = NO_TAGS) -> AtOnce | None:
+    """None: something else must be known first, or be written, too.
+
+    `taken` are the tags that were taken. How many more may hold a tag with a limit is known only under its
+    lock. Where attempts take no more than others returned before in the same commit, as the steps of a chain
+    do, nobody needs to know.
     """
-    if not all(map(_is_plain, plans)) or any(limit is not None for limit in asked.values()):
+    if not all(map(_is_plain, plans)):
+        return None
+    if any(use.limit is not None and not use.is_handed_over for use in taken.values()):
         return None
     expected: list[Row] = []
     updates: list[Row] = []
@@ -72,7 +83,7 @@ def at_once_of(plans: Sequence[Plan], asked: Limits = NO_TAGS) -> AtOnce | None:
         return None
     return AtOnce(
         expected=by_key([expected], 3),
-        free=list(asked),
+        tags=[(tag, use.peak, use.limit) for tag, use in taken.items()],
         updates=by_key([updates], 3),
         attempts=by_key((plan.attempts for plan in plans), 5),
         attempts_on=by_key((plan.attempts_on for plan in plans), 5),

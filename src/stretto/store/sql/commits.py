@@ -117,18 +117,22 @@ class SqlCommits(Part):
         """In one way to the database and back, if that is possible; it does not renew the beat."""
         if self._one_way is None or abs(self._newest - self._renewed.get(node, 0)) >= RENEW_EVERY:
             return None
-        asked = taken_tags(parts)
-        rows = at_once_of(plans, asked) if self._limited.isdisjoint(asked) else None
+        taken = taken_tags(parts)
+        if any(tag in self._limited and not use.is_handed_over for tag, use in taken.items()):
+            return None
+        rows = at_once_of(plans, taken)
         if rows is None:
             return None
         answer = await self._one_way.at_once([part.lease for part in parts], rows)
         if answer is None or (answer.held and not answer.is_written):
             return None
         groups = frozenset(part.lease.group for part in parts)
-        return Committed(now=answer.now, fenced=groups - answer.held, left=dict.fromkeys(asked))
+        rooms = zip(taken.items(), answer.room, strict=True)
+        left = {tag: None if room is None else max(room - use.net, 0) for (tag, use), room in rooms}
+        return Committed(now=answer.now, fenced=groups - answer.held, left=left)
 
     def _note_tags(self, left: Mapping[str, int | None]) -> None:
-        """Permits of a tag that has a limit are not taken in one way: they are counted."""
+        """Permits of a tag that has a limit are counted, unless they are handed over."""
         if len(self._limited) > MOST_TAGS:
             self._limited.clear()
         for tag, number in left.items():
@@ -209,11 +213,11 @@ async def _write_rows(tx: Transaction, plans: Sequence[Plan], now: int) -> None:
     released = by_key((plan.released for plan in plans), 5)
     for bulk, rows, common in (
         (PUT_ATTEMPT, by_key((plan.attempts for plan in plans), 5), modified),
-        (PUT_ATTEMPT_ON, by_key((plan.attempts_on for plan in plans), 5), modified),
         (PUT_APPROVAL, by_key((plan.approvals for plan in plans), 6), {}),
         (PUT_LOOP, by_key((plan.loops for plan in plans), 5), {}),
         (PUT_LARGE, by_key((plan.large.sorted_rows() for plan in plans), 6), {}),
         *((release, released, {}) for release in RELEASES),
+        (PUT_ATTEMPT_ON, by_key((plan.attempts_on for plan in plans), 5), modified),
         (MATCHED, by_key((plan.matched for plan in plans), 6), {}),
         (ASK, by_key((plan.asks for plan in plans), 6), {}),
         (TAKE, by_key((plan.takes for plan in plans), 6), {"granted_at": now}),

@@ -7,21 +7,25 @@ locked or counted. Its holders have rows all the same, so that a limit that is s
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from stretto.engine.permits import Pace, TagRoom, limit_of
+from stretto.engine.permits import Pace, PermitUse, TagRoom, limit_of
 from stretto.model.permit import parse_rate
 from stretto.ports.commit import GroupPart, rooms_after, taken_tags
 from stretto.store.sql.codec import GRANTS
 from stretto.store.sql.database import Transaction
-from stretto.store.sql.granting import LOCK_TAGS, MAKE_TAGS, OWN_LIMITS, SET_GRANTS, brought_limit
+from stretto.store.sql.granting import LOCK_TAGS, MAKE_TAGS, SET_GRANTS, brought_limit
 from stretto.store.sql.rows.permits import PUT_RATE
 from stretto.store.sql.statement import TEXT, Row, Statement
 
-USED: Final = Statement(
+STANDING: Final = Statement(
     lambda d: (
-        "SELECT tag, COUNT(*), MIN(max_allowed), MAX(max_allowed) FROM permit "
-        f"WHERE {d.among('tag', 'tags', TEXT)} GROUP BY tag"
+        "SELECT tag.tag, tag.max_allowed, rate, grants, used, lowest, highest FROM tag "
+        "LEFT JOIN tag_rate ON tag_rate.tag = tag.tag "
+        "LEFT JOIN (SELECT tag, COUNT(*) AS used, MIN(max_allowed) AS lowest, MAX(max_allowed) AS highest "
+        f"FROM permit WHERE {d.among('tag', 'tags', TEXT)} GROUP BY tag) taken ON taken.tag = tag.tag "
+        f"WHERE {d.among('tag.tag', 'tags', TEXT)}"
     )
 )
+"""Tags with their rates, how many hold them or wait for them, and the least and greatest limit of these."""
 
 
 async def take_permits(
@@ -36,7 +40,7 @@ async def take_permits(
         return {}
     tags = sorted({*asked, *paced})
     known = await tx.all(LOCK_TAGS, tags=tags)
-    needed = {*paced, *(tag for tag, limit in asked.items() if limit is not None)}
+    needed = {*paced, *(tag for tag, use in asked.items() if use.limit is not None)}
     missing = needed.difference(row[0] for row in known)
     if missing:
         await tx.bulk(MAKE_TAGS, [(tag, 0) for tag in sorted(missing)])
@@ -45,9 +49,8 @@ async def take_permits(
     limited = [row[0] for row in known if row[0] in asked]
     if not limited:
         return dict.fromkeys(asked)
-    paces = await _paces(tx, limited)
+    rooms, paces = await _standing(tx, limited, asked)
     now = await tx.now() if paces else 0
-    rooms = await _rooms(tx, {row[0]: row[1] for row in known}, asked, limited)
     before = {
         tag: room._replace(slots=paces[tag].slots(now)) if tag in paces else room
         for tag, room in rooms.items()
@@ -59,26 +62,18 @@ async def take_permits(
     return {**dict.fromkeys(asked), **{tag: room.left for tag, room in after.items()}}
 
 
-async def _rooms(
-    tx: Transaction, own: Mapping[str, int | None], asked: Mapping[str, int | None], tags: Sequence[str]
-) -> dict[str, TagRoom]:
-    """How tags stand, but for their rates."""
-    used = {row[0]: row[1:] for row in await tx.all(USED, tags=list(tags))}
+async def _standing(
+    tx: Transaction, tags: Sequence[str], asked: Mapping[str, PermitUse]
+) -> tuple[dict[str, TagRoom], dict[str, Pace]]:
+    """How tags stand, but for their rates; and the rates of those that have one, with their starts."""
     rooms: dict[str, TagRoom] = {}
-    for tag in tags:
-        count, lowest, highest = used.get(tag, (0, None, None))
+    paces: dict[str, Pace] = {}
+    for tag, own, rate, grants, used, lowest, highest in await tx.all(STANDING, tags=list(tags)):
         brought = lowest
-        if own[tag] is None and lowest != highest:
+        if own is None and lowest != highest:
             brought = await brought_limit(tx, tag)
-        rooms[tag] = TagRoom(count, limit_of(own[tag], brought, asked[tag]))
-    return rooms
-
-
-async def _paces(tx: Transaction, tags: Sequence[str]) -> dict[str, Pace]:
-    """The rates of those tags that have one, with the starts that were granted."""
-    found: dict[str, Pace] = {}
-    for tag, _limit, rate, grants in await tx.all(OWN_LIMITS, tags=list(tags)):
+        rooms[tag] = TagRoom(used or 0, limit_of(own, brought, asked[tag].limit))
         known = None if rate is None else parse_rate(rate)
         if known is not None:
-            found[tag] = Pace(known, () if grants is None else GRANTS.read(grants))
-    return found
+            paces[tag] = Pace(known, () if grants is None else GRANTS.read(grants))
+    return rooms, paces

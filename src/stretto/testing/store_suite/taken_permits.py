@@ -163,6 +163,45 @@ async def the_next_step_takes_what_the_one_before_it_returns(world: World) -> No
 
 
 @SUITE.check
+async def who_hands_over_what_it_holds_passes_nobody_and_takes_nothing_more(world: World) -> None:
+    """Three of four permits are handed over again and again, while others take the fourth, wait and go."""
+    takers = await Taker.several(world, 6)
+    await limit(world, "x", 4)
+    stores = {each.run: await world.another() for each in takers}
+    most: list[int] = []
+
+    async def commit(taker: Taker, decided: Decided) -> bool:
+        try:
+            await stores[taker.run].commit(taker.owner.node, [taker.owner.part(taker.group, decided)])
+        except NoPermits:
+            return False
+        return True
+
+    async def hand_over(taker: Taker) -> None:
+        for number in range(8):
+            ask = taker.ask(f"s{number + 1}", {"x": None})
+            if not await commit(taker, taker.decided(ask, ended=[f"s{number}"], freed=["x"])):
+                return
+
+    async def interfere(taker: Taker, number: int) -> None:
+        for turn in range(4):
+            ask = taker.ask(f"w{turn}", {"x": None}, taken=bool(number))
+            if await commit(taker, taker.decided(ask)):
+                await stores[taker.run].grant(["x"], granted)
+                most.append(len(await holders(world, "x")))
+                await commit(taker, taker.decided(ended=[f"w{turn}"], freed=["x"]))
+
+    for taker in takers[:3]:
+        assert await commit(taker, taker.decided(taker.ask("s0", {"x": None})))
+    await asyncio.gather(
+        *(hand_over(each) for each in takers[:3]),
+        *(interfere(each, number) for number, each in enumerate(takers[3:])),
+    )
+    assert len(await holders(world, "x")) == 3
+    assert max(most) <= 4
+
+
+@SUITE.check
 async def attempts_that_pass_within_a_decision_need_room_for_one(world: World) -> None:
     one, two = await Taker.several(world, 2)
     passed = Decided(root=one.run, uses={"x": PermitUse().passed(1, 50)})
