@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any, Final, TypeVar
 
 import httpx
@@ -15,7 +15,7 @@ from stretto.api.making import make_app
 from stretto.api.routes import ALL
 from stretto.api.server import Server, bind, url_of
 from stretto.api.settings import ServerSettings
-from stretto.app import App, running
+from stretto.app import App, connected, running
 from stretto.cli.serving.session import Bell, State, desk_of
 from stretto.config import Config
 from stretto.engine.records import RunKey
@@ -32,14 +32,20 @@ class Served:
     """A server that runs, and a client of it."""
 
     def __init__(
-        self, url: str, loop: asyncio.AbstractEventLoop, app: App, desk: Desk, server: Server
+        self, url: str, loop: asyncio.AbstractEventLoop, app: App | None, desk: Desk, server: Server
     ) -> None:
         self.url = url
         self.server = server
-        self.app = app
+        self._app = app
         self.desk = desk
         self._loop = loop
         self.client = httpx.Client(base_url=url, headers={"user": "ann"}, timeout=PATIENCE)
+
+    @property
+    def app(self) -> App:
+        """The node beside the server, if it was served with one."""
+        assert self._app is not None, "there is no node"
+        return self._app
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something in the event loop of the server."""
@@ -141,9 +147,13 @@ LOOP = {
 
 @contextmanager
 def served(
-    config: Config | None = None, settings: ServerSettings | None = None, url: str = "memory://"
+    config: Config | None = None,
+    settings: ServerSettings | None = None,
+    url: str = "memory://",
+    *,
+    node: bool = True,
 ) -> Iterator[Served]:
-    """A server from here to the end of the block."""
+    """A server from here to the end of the block. Without a node, nothing happens but what is asked for."""
     config = config or Config()
     settings = settings or ServerSettings(stop_within=1_000)
     ready: threading.Event = threading.Event()
@@ -153,9 +163,11 @@ def served(
         stop = asyncio.Event()
         sockets = bind("127.0.0.1", 0)
         bell = Bell()
-        async with running(config, url, (bell,)) as app:
-            state = State(app.parts, bell)
-            desk = desk_of(app.parts, config, state)
+        async with AsyncExitStack() as stack:
+            app = await stack.enter_async_context(running(config, url, (bell,))) if node else None
+            parts = await stack.enter_async_context(connected(config, url)) if app is None else app.parts
+            state = State(parts, bell)
+            desk = desk_of(parts, config, state)
             server = Server(make_app(desk, settings, ALL), settings)
             await server.start(sockets)
             box.extend([Served(url_of(sockets), asyncio.get_running_loop(), app, desk, server), stop])

@@ -133,8 +133,8 @@ def test_a_client_that_goes_on_after_a_refusal_is_cut_off(small: Served) -> None
 def test_a_client_that_goes_on_after_a_refusal_is_read_from_seldom(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other connections come first. Here it is never read from again, until it is cut off, but for once when
-    the application has done with the request.
+    """Other connections come first. Here it is never read from again, until it is cut off, but for what an
+    event loop has read already, and once when the application has done with the request.
     """
     dropped: list[int] = []
     real = LimitedProtocol._ignore
@@ -148,7 +148,7 @@ def test_a_client_that_goes_on_after_a_refusal_is_read_from_seldom(
     with connected(server) as link:
         link.sendall(CHUNKED + b"0\r\n")
         pour(link, b"a:b\r\n" * 200, 8 * MUCH)
-    assert 1 <= len(dropped) <= 2
+    assert 0 < sum(dropped) < 8 * FRAME < MUCH
 
 
 def test_trailers_behind_an_answer_end_the_connection(server: Served) -> None:

@@ -64,9 +64,9 @@ def test_the_nearest_field_is_named(server: Served) -> None:
 
 
 def test_the_head_of_a_first_run_needs_no_steps(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def nobody(_run: object) -> object:
+    async def nobody(_rows: object, _wanted: object) -> object:
         raise AssertionError("no step is asked for")
 
-    monkeypatch.setattr(server.app.parts.store, "newest_attempts", nobody)
+    monkeypatch.setattr("stretto.store.memory.run_snapshots._Rows.steps", nobody)
     assert server.get(f"{ONE}?fields=initiator")["status"] == "SUCCEEDED"
     server.get(f"{ONE}?fields=runtime_overview", 500)

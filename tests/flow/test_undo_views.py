@@ -4,12 +4,13 @@ from typing import Any
 
 from tests.flow.bookings import DONE, compensation_of, family, mapped
 
-from stretto.actions.reading.instance_view import instance_view
+from stretto.actions.reading.instance_view import InstanceViews
 from stretto.actions.reading.why import why_run, why_step
 from stretto.engine.inline_ids import Loop
 from stretto.engine.records import Compensation, RunKey
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import InstanceStatus
+from stretto.ports.run_snapshot import NamedRuns
 from stretto.store.memory.run_rows import delete_run
 from stretto.testing.harness import Harness
 from stretto.testing.viewing import Run
@@ -71,9 +72,8 @@ def test_why_and_views_of_the_undo_of_a_child() -> None:
         assert because(harness, run).endswith("; what it did is undone")
         assert undo.steps == {loop: "SUCCEEDED"}
         assert "ended SUCCEEDED" in because(harness, undo, loop)
-        row = harness.ask(harness.store.run(undo.key))
-        assert row is not None
-        view = harness.ask(instance_view(harness.store, row))
+        snapshot = harness.ask(harness.store.read_runs(NamedRuns((undo.key,))))
+        view = harness.ask(InstanceViews(snapshot).of(snapshot.page.elements[0]))
         assert view.run_config is not None
         assert (view.run_config.policy, view.status) == (RunPolicy.UNDO, InstanceStatus.SUCCEEDED)
         assert [each.id for each in view.runtime_workflow.steps] == [loop]  # type: ignore[union-attr]

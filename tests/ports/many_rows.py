@@ -75,6 +75,8 @@ VALUES: dict[str, Any] = {
     "pool": "pool-1",
     "prefix": "wf-1",
     "prefix_end": "wf-2",
+    "properties": [(f"wf-{number}", number) for number in range(10)],
+    "ranges": [(*run, 1) for run in RUNS],
     "reach": PAGE,
     "ref": "r77",
     "request_id": "uuid-7",
@@ -109,6 +111,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "pruning.NAMED.0": {"digest": 77},
     "pruning.NAMED.1": {"digest": 77},
     "retention.OLDEST.0": {"last": 5},
+    "run_snapshots.STEPS.0": {"loops": RUNS},
     "triggers.NEXT_ANYWHERE.0": {"after": -1},
     "triggers.NEXT_DUE.0": {"after": -1},
     **{f"workflows by prefix0.{place}": {"cut_0": "wf-15"} for place in range(6)},  # within the prefix

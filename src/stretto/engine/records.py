@@ -13,7 +13,7 @@ import msgspec
 
 from stretto.model.approval import Answer, Asked
 from stretto.model.artifact import Artifacts
-from stretto.model.initiator import Initiator
+from stretto.model.initiator import Ancestor, Initiator
 from stretto.model.param import Parameter, Params
 from stretto.model.rollup import RollupOverview
 from stretto.model.run_config import RestartConfig, RunPolicy
@@ -48,6 +48,16 @@ class AttemptKey(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.run}[{self.step_id}][{self.number}]"
+
+
+def run_above(ancestor: Ancestor) -> RunKey:
+    """The run of the step that is an ancestor."""
+    return RunKey(ancestor.workflow_id, ancestor.instance_id, ancestor.run_id)
+
+
+def attempt_above(ancestor: Ancestor) -> AttemptKey:
+    """The attempt that is an ancestor."""
+    return AttemptKey(run_above(ancestor), ancestor.step_id, ancestor.step_attempt_id)
 
 
 class WakeReason(Word):

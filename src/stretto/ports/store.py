@@ -15,6 +15,7 @@ from stretto.ports.loading import Loading
 from stretto.ports.outbox import Outbox
 from stretto.ports.permits import Permits
 from stretto.ports.retention import Retention
+from stretto.ports.run_snapshot import RunSnapshots
 from stretto.ports.runs import Runs
 from stretto.ports.signals import Signals
 from stretto.ports.templates import Templates
@@ -40,6 +41,7 @@ class Store(
     Pools,
     Retention,
     Runs,
+    RunSnapshots,
     Signals,
     Templates,
     Triggers,

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.unit.actions.world import ANN, NOOP, WORK, World, flow, going_on
 
-from stretto.actions.reading.instance_view import instance_view
+from stretto.actions.reading.instance_view import InstanceViews
 from stretto.actions.reading.instances import get_instance, get_run
 from stretto.actions.reading.run_properties import alerting_of
 from stretto.actions.restart import restart
@@ -21,7 +21,7 @@ from stretto.model.properties import PropertiesUpdate
 from stretto.model.request import InstanceRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.tag import Tag
-from stretto.ports.paging import Cut, Slice
+from stretto.ports.run_snapshot import NewestRun
 
 DAY = ParamDefinition(type=ParamType.STRING, value="20240102")
 DAILY = "  tags: [daily]\n  params: {day: {value: '20240101', type: STRING}}\n"
@@ -97,10 +97,10 @@ def test_a_run_goes_by_the_properties_of_its_time() -> None:
 def test_properties_that_are_gone_leave_the_owner() -> None:
     world = made()
 
-    async def nothing(_workflow_id: str, _cut: Cut) -> Slice[Any]:
-        return Slice()
-
-    world.swap("properties_history", nothing)
+    db = world.store._db
+    with db.transaction():
+        for key in list(db.snapshots_of["flow"]):
+            db.snapshots.pop(key)
     properties = shown(world).run_properties
     assert properties is not None
     assert (properties.owner is not None, properties.create_time) == (True, None)
@@ -108,9 +108,10 @@ def test_properties_that_are_gone_leave_the_owner() -> None:
 
 def test_a_run_that_does_not_say_goes_by_nothing() -> None:
     world = made()
-    row = world.row()
+    snapshot = world.do(world.store.read_runs(NewestRun("flow", 1)))
+    (row,) = snapshot.page.elements
     row.record.properties_at = None
-    properties = world.do(instance_view(world.store, row)).run_properties
+    properties = world.do(InstanceViews(snapshot).of(row)).run_properties
     assert properties is not None
     assert (properties.create_time, properties.step_concurrency) == (None, None)
 

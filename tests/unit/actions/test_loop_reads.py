@@ -3,16 +3,15 @@
 from collections import Counter
 from typing import Any
 
-import pytest
 from tests.unit.actions.world import ANN, World, flow
 
 from stretto.actions.reading.steps import list_steps
 from stretto.engine.effects import StartWork
 from stretto.engine.events import ResultState
 from stretto.model.artifact import ForeachArtifact
-from stretto.ports.loading import FlowRows
+from stretto.ports.run_snapshot import RunSnapshot
 
-READS = ("load_flows", "newest_attempts", "instances", "run", "loops")
+READS = ("read_runs", "load_flows", "newest_attempts", "instances", "run", "loops")
 
 
 def loops(width: int, *names: str) -> str:
@@ -49,9 +48,9 @@ def reads(width: int, *names: str) -> tuple[Counter[str], int, list[int]]:
         async def count(*args: Any, **more: Any) -> Any:
             counts[name] += 1
             found = await read(*args, **more)
-            for each in found if name == "load_flows" else ():
-                assert isinstance(each, FlowRows)
-                rows.append(len(each.iterations) + len(each.attempts) + len(each.loops))
+            if isinstance(found, RunSnapshot):
+                flows = found.flows.values()
+                rows.extend(len(each.iterations) + len(each.attempts) + len(each.loops) for each in flows)
             return found
 
         world.swap(name, count)
@@ -72,31 +71,10 @@ def test_wide_loops_cost_what_is_alive_in_them() -> None:
     narrow, few, alive = reads(4, "f")
     assert alive == [2]
     assert reads(100, "f") == (narrow, few, alive)
-    assert (narrow["load_flows"], narrow["newest_attempts"], few) == (1, 1, 6)
+    assert (narrow, few) == ({"read_runs": 1}, 6)
 
 
 def test_many_loops_are_read_together() -> None:
     counts, rows, alive = reads(4, *"abcdefgh")
     assert alive == [2] * 8
-    assert (counts["load_flows"], counts["newest_attempts"], counts["loops"], rows) == (1, 1, 1, 48)
-
-
-@pytest.mark.parametrize("deleted", [False, True])
-def test_a_run_that_ends_or_is_deleted_meanwhile_shows_its_loops_without_what_is_alive(deleted: bool) -> None:
-    world = World(lambda _effect: None)
-    world.publish(loops(4, "f"))
-    world.start()
-    world.settle()
-    read = world.store.load_flows
-
-    async def late(*args: Any) -> list[FlowRows]:
-        if deleted:
-            return []
-        return [FlowRows(run=each.run) for each in await read(*args)]
-
-    world.swap("load_flows", late)
-    (view,) = world.do(list_steps(world.store, ANN, "flow", 1, "1"))
-    artifact = next(iter((view.artifacts or {}).values()))
-    assert isinstance(artifact, ForeachArtifact)
-    assert artifact.foreach_overview is not None
-    assert artifact.foreach_overview.running_stats == {}
+    assert (counts, rows) == ({"read_runs": 1}, 48)

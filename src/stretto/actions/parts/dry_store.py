@@ -29,6 +29,7 @@ READS: Final = frozenset(
         "newest_in_instance",
         "newest_run",
         "now",
+        "read_runs",
         "run",
         "run_of_request",
         "runs_of",

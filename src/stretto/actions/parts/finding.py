@@ -9,6 +9,7 @@ from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.step import AnyStep, ForeachStep, WhileStep
 from stretto.model.workflow import WorkflowVersion
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import NamedRuns, NewestRun, RunDetail, RunSnapshot
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
 
@@ -55,27 +56,52 @@ async def find_version(store: Store, row: WorkflowRow, version: str) -> tuple[in
 async def find_newest_run(store: Store, workflow_id: str, instance_id: int) -> RunRow:
     row = await store.newest_run(workflow_id, instance_id)
     if row is None:
-        hint = await why_no_run(store, workflow_id)
-        raise NotFound(f"Cannot find workflow instance [{workflow_id}][{instance_id}]", hint=hint)
+        raise await _no_run(store, NewestRun(workflow_id, instance_id))
     return row
 
 
 async def find_run(store: Store, workflow_id: str, instance_id: int, run: str) -> RunRow:
     """A run by its number; `latest` and `0` are the newest."""
+    selection = _selected(workflow_id, instance_id, run)
+    if isinstance(selection, NewestRun):
+        return await find_newest_run(store, workflow_id, instance_id)
+    row = await store.run(selection.keys[0])
+    if row is None:
+        raise await _no_run(store, selection)
+    return row
+
+
+async def find_run_snapshot(
+    store: Store, workflow_id: str, instance_id: int, run: str, detail: RunDetail
+) -> tuple[RunSnapshot, RunRow]:
+    """The same with all that views of it need."""
+    selection = _selected(workflow_id, instance_id, run)
+    snapshot = await store.read_runs(selection, detail)
+    if not snapshot.page.elements:
+        raise await _no_run(store, selection)
+    return snapshot, snapshot.page.elements[0]
+
+
+def _selected(workflow_id: str, instance_id: int, run: str) -> NamedRuns | NewestRun:
     text = run.strip().lower()
     if text in {LATEST, "0"}:
-        return await find_newest_run(store, workflow_id, instance_id)
+        return NewestRun(workflow_id, instance_id)
     number = number_in(text)
     if number is None:
         raise InvalidRequest(
             f"Invalid run [{workflow_id}][{instance_id}][{run}]", hint="write latest or a number"
         )
-    key = RunKey(workflow_id, instance_id, number)
-    row = await store.run(key)
-    if row is None:
-        hint = await why_no_run(store, workflow_id)
-        raise NotFound(f"Cannot find workflow instance run {key}", hint=hint)
-    return row
+    return NamedRuns((RunKey(workflow_id, instance_id, number),))
+
+
+async def _no_run(store: Store, selection: NamedRuns | NewestRun) -> NotFound:
+    if isinstance(selection, NewestRun):
+        workflow_id = selection.workflow_id
+        text = f"Cannot find workflow instance [{workflow_id}][{selection.instance_id}]"
+    else:
+        workflow_id = selection.keys[0].workflow_id
+        text = f"Cannot find workflow instance run {selection.keys[0]}"
+    return NotFound(text, hint=await why_no_run(store, workflow_id))
 
 
 async def find_newest_attempt(store: Store, workflow_id: str, instance_id: int, step_id: str) -> AttemptRow:

@@ -11,7 +11,7 @@ from stretto.engine.aggregate import aggregated_info, aggregated_views
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.live_rollup import left_under
 from stretto.engine.opening import dag_of_run, restarted_step
-from stretto.engine.records import RunRecord
+from stretto.engine.records import RunKey, RunRecord
 from stretto.engine.rollup import Rollup, rollup_of_earlier_runs
 from stretto.model.aggregated import AggregatedInfo, StepAggregatedView
 from stretto.model.run_config import RunPolicy
@@ -20,7 +20,7 @@ from stretto.model.step import Transition
 from stretto.model.workflow import Workflow
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, RunRow
-from stretto.ports.store import Store
+from stretto.ports.run_snapshot import RunReader
 
 
 class Folded(NamedTuple):
@@ -49,20 +49,44 @@ class RunInInstance(msgspec.Struct, frozen=True, kw_only=True):
         return statuses_in(Folded(self.dag, self.info, self.undone))
 
 
-async def aggregate(store: Store, workflow: Workflow, row: RunRow) -> RunInInstance:
+class KnownInstances:
+    """Instances up to a run, folded for one answer: the next run of an instance goes on from there."""
+
+    def __init__(self) -> None:
+        self._known: dict[RunKey, tuple[Workflow, RunInInstance]] = {}
+
+    def get(self, workflow: Workflow, run: RunKey) -> RunInInstance | None:
+        """The instance up to a run, if it was folded with the same steps."""
+        folded_with, state = self._known.get(run, (None, None))
+        return state if folded_with is not None and folded_with.steps is workflow.steps else None
+
+    def note(self, workflow: Workflow, state: RunInInstance) -> None:
+        self._known[state.row.key] = (workflow, state)
+
+
+async def aggregate(
+    reader: RunReader, workflow: Workflow, row: RunRow, known: KnownInstances | None = None
+) -> RunInInstance:
     """A run with its instance up to it, as it is shown. One that undoes others has steps of its own."""
     if row.record.policy is RunPolicy.UNDO:
-        return folded(workflow, row, await store.newest_attempts(row.key), None)
-    return await aggregate_runs(store, workflow, row)
+        return folded(workflow, row, await reader.newest_attempts(row.key), None)
+    return await aggregate_runs(reader, workflow, row, known)
 
 
-async def aggregate_runs(store: Store, workflow: Workflow, row: RunRow) -> RunInInstance:
+async def aggregate_runs(
+    reader: RunReader, workflow: Workflow, row: RunRow, known: KnownInstances | None = None
+) -> RunInInstance:
     """Fold the runs of an instance, the oldest first, up to this one: where a restart begins."""
+    known = known or KnownInstances()
     last: RunInInstance | None = None
-    before = await runs_below(store, row.key.workflow_id, row.key.instance_id, row.key.run_id)
+    before = await runs_below(reader, row.key.workflow_id, row.key.instance_id, row.key.run_id)
     for each in (*before, row):
-        attempts = await store.newest_attempts(each.key)
-        last = await offload(len(workflow.steps), folded, workflow, each, attempts, last)
+        state = known.get(workflow, each.key)
+        if state is None:
+            attempts = await reader.newest_attempts(each.key)
+            state = await offload(len(workflow.steps), folded, workflow, each, attempts, last)
+            known.note(workflow, state)
+        last = state
     assert last is not None  # noqa: S101 - there is at least the run itself
     return last
 
@@ -156,12 +180,12 @@ def _view(row: AttemptRow) -> StepAggregatedView:
 
 
 async def runs_below(
-    store: Store, workflow_id: str, instance_id: int, below: int | None = None
+    reader: RunReader, workflow_id: str, instance_id: int, below: int | None = None
 ) -> list[RunRow]:
     """The runs of an instance that are older than one, or all of them, the oldest first."""
     found: list[RunRow] = []
     while below is None or below > 1:
-        page = await store.runs_of(workflow_id, instance_id, Cut(below=below))
+        page = await reader.runs_of(workflow_id, instance_id, Cut(below=below))
         found += page.elements
         if not page.after:
             break

@@ -3,10 +3,10 @@
 Nobody writes it down while they go on: it is told from their rows, when somebody looks.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from typing import Any, Final
 
-from stretto.actions.reading.aggregation import aggregate
+from stretto.actions.reading.aggregation import KnownInstances, RunInInstance, aggregate
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.flows import LoadedRun
 from stretto.actions.reading.instance_view import overview_of
@@ -25,9 +25,9 @@ from stretto.engine.rollup import Rollup
 from stretto.model.artifact import ArtifactKey, Artifacts, SubworkflowArtifact
 from stretto.model.status import RUN_ENDS, InstanceStatus, RunStatus
 from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
-from stretto.model.step_instance import StepInstance
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, Phase, RunRow
+from stretto.ports.run_snapshot import RunSnapshot
 from stretto.ports.store import Store
 
 STARTING_RUNS: Final = (SubworkflowStep, ForeachStep, WhileStep)
@@ -36,81 +36,86 @@ BATCH: Final = 200
 MOST_NAMED: Final = 2_000  # iterations; who wants to see more of them lists them
 
 
-async def loops_of(
-    store: Store, views: Iterable[StepInstance], runs: Collection[RunKey]
-) -> dict[AttemptKey, LoopRecord]:
-    """The loops of these runs, if one of the steps is a loop: read once per run."""
-    if not any(isinstance(view.definition, ForeachStep | WhileStep) for view in views):
-        return {}
-    return {loop.key: loop for run in runs for loop in await store.loops(run)}
+class Below:
+    """What is below the steps of one answer. Runs, loops and what is alive come with a snapshot; which
+    iterations ended how is read in pages, if somebody must be told.
+    """
 
-
-class Alive:
-    """What is alive in the trees of runs: each is read once for all steps of an answer that ask for it."""
-
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, snapshot: RunSnapshot) -> None:
         self._store = store
+        self._snapshot = snapshot
         self._trees: dict[RunKey, LiveRows] = {}
+        self._loops: dict[RunKey, dict[AttemptKey, LoopRecord]] = {}
+        self._known = KnownInstances()
 
-    async def of(self, row: RunRow) -> LiveRows | None:
-        """The rows of a run's tree, as of one moment; None: it has ended."""
+    async def artifacts_of(self, row: AttemptRow, step: AnyStep | None, loaded: LoadedRun) -> Artifacts:
+        """The artifacts of an attempt, with that of its loop or child."""
+        own = row.record.artifacts
+        if isinstance(step, SubworkflowStep):
+            child = None if row.record.child is None else await self._snapshot.run(row.record.child)
+            made = None if child is None else await self._subworkflow(child)
+            return own if made is None else {**own, ArtifactKey.SUBWORKFLOW.value: made}
+        if not isinstance(step, ForeachStep | WhileStep):
+            return own
+        loop, flow = await self._loop_of(row.key), loaded.flow
+        if loop is None:
+            return own
+        rows = None if row.record.status.is_terminal else self._alive_in(loaded.state.row)
+        loop = loop if rows is None else rows.loop(row.key) or loop
+        runs = [] if rows is None else rows.iterations_of(loop)
+        if isinstance(step, WhileStep):
+            newest = RunKey(loop.inline_id, loop.next_index, loop.run_id)
+            at = await self._snapshot.run(runs[-1].key if runs else newest)
+            last = None if at is None else await self._last_round(at, rows)
+            artifact = while_artifact(flow, row.record, loop, last)
+            artifact.loop_param_values = await _values(self._store, loop)
+            return {**own, ArtifactKey.WHILE.value: artifact}
+        rounds = [_round(each, rows.leaves_of(each)) for each in runs] if rows is not None else []
+        ended = await _ended(self._store, loop, rounds)
+        return {**own, ArtifactKey.FOREACH.value: foreach_artifact(flow, row.record, loop, rounds, ended)}
+
+    async def _loop_of(self, attempt: AttemptKey) -> LoopRecord | None:
+        if attempt.run not in self._loops:
+            loops = await self._snapshot.loops(attempt.run)
+            self._loops[attempt.run] = {loop.key: loop for loop in loops}
+        return self._loops[attempt.run].get(attempt)
+
+    def _alive_in(self, row: RunRow) -> LiveRows | None:
+        """What is alive in the tree of a run; None: it has ended."""
         if row.phase is not Phase.LIVE:
             return None
         if row.root not in self._trees:
-            found = await self._store.load_flows([row.root])  # none: it was deleted just now
+            flow = self._snapshot.flows[row.root]
             self._trees[row.root] = LiveRows(
-                (each.record for rows in found for each in rows.iterations),
-                (each.record for rows in found for each in rows.attempts),
-                (loop for rows in found for loop in rows.loops),
+                (each.record for each in flow.iterations), (each.record for each in flow.attempts), flow.loops
             )
         return self._trees[row.root]
 
-
-async def artifacts_of(
-    store: Store,
-    row: AttemptRow,
-    step: AnyStep | None,
-    loaded: LoadedRun,
-    loops: Mapping[AttemptKey, LoopRecord],
-    alive: Alive,
-) -> Artifacts:
-    """The artifacts of an attempt, with that of its loop or child."""
-    own = row.record.artifacts
-    if isinstance(step, SubworkflowStep):
-        child = None if row.record.child is None else await store.run(row.record.child)
-        return (
-            own if child is None else {**own, ArtifactKey.SUBWORKFLOW.value: await _subworkflow(store, child)}
+    async def _subworkflow(self, child: RunRow) -> SubworkflowArtifact:
+        return SubworkflowArtifact(
+            subworkflow_id=child.key.workflow_id,
+            subworkflow_version_id=child.record.version_id,
+            subworkflow_instance_id=child.key.instance_id,
+            subworkflow_run_id=child.key.run_id,
+            subworkflow_uuid=child.record.uuid,
+            subworkflow_overview=overview_of(await self._state_of(child)),
         )
-    if not isinstance(step, ForeachStep | WhileStep):
-        return own
-    loop, flow = loops.get(row.key), loaded.flow
-    if loop is None:
-        return own
-    rows = None if row.record.status.is_terminal else await alive.of(loaded.state.row)
-    loop = loop if rows is None else rows.loop(row.key) or loop
-    runs = [] if rows is None else rows.iterations_of(loop)
-    if isinstance(step, WhileStep):
-        newest = RunKey(loop.inline_id, loop.next_index, loop.run_id)
-        at = await store.run(runs[-1].key if runs else newest)
-        last = None if at is None else await _last_round(store, at, rows)
-        made = while_artifact(flow, row.record, loop, last)
-        made.loop_param_values = await _values(store, loop)
-        return {**own, ArtifactKey.WHILE.value: made}
-    rounds = [_round(each, rows.leaves_of(each)) for each in runs] if rows is not None else []
-    ended = await _ended(store, loop, rounds)
-    return {**own, ArtifactKey.FOREACH.value: foreach_artifact(flow, row.record, loop, rounds, ended)}
 
+    async def _last_round(self, row: RunRow, rows: LiveRows | None) -> Round:
+        """The last iteration of a while, whether it is alive or has ended."""
+        state = await self._state_of(row)
+        if rows is None or row.record.status.is_terminal:
+            own = with_base(rollup_of_rows(each.record for each in state.attempts), row.record)
+        else:
+            own = rows.leaves_of(row.record)
+        overview = overview_of(state)
+        if overview is not None:
+            overview.rollup_overview = own.record()
+        return _round(row.record, own)._replace(overview=overview)
 
-async def _subworkflow(store: Store, child: RunRow) -> SubworkflowArtifact:
-    state = await aggregate(store, await definition_of(store, child), child)
-    return SubworkflowArtifact(
-        subworkflow_id=child.key.workflow_id,
-        subworkflow_version_id=child.record.version_id,
-        subworkflow_instance_id=child.key.instance_id,
-        subworkflow_run_id=child.key.run_id,
-        subworkflow_uuid=child.record.uuid,
-        subworkflow_overview=overview_of(state),
-    )
+    async def _state_of(self, row: RunRow) -> RunInInstance:
+        workflow = await definition_of(self._snapshot, row)
+        return await aggregate(self._snapshot, workflow, row, self._known)
 
 
 async def _iterations(store: Store, loop: LoopRecord, statuses: Collection[RunStatus]) -> list[RunRow]:
@@ -128,19 +133,6 @@ async def _iterations(store: Store, loop: LoopRecord, statuses: Collection[RunSt
 
 def _round(run: RunRecord, leaves: Rollup) -> Round:
     return Round(run.key.instance_id, run.key.run_id, run.status, leaves)
-
-
-async def _last_round(store: Store, row: RunRow, rows: LiveRows | None) -> Round:
-    """The last iteration of a while, whether it is alive or has ended."""
-    state = await aggregate(store, await definition_of(store, row), row)
-    if rows is None or row.record.status.is_terminal:
-        own = with_base(rollup_of_rows(each.record for each in state.attempts), row.record)
-    else:
-        own = rows.leaves_of(row.record)
-    overview = overview_of(state)
-    if overview is not None:
-        overview.rollup_overview = own.record()
-    return _round(row.record, own)._replace(overview=overview)
 
 
 async def _values(store: Store, loop: LoopRecord) -> dict[str, list[Any]] | None:

@@ -3,13 +3,13 @@
 import msgspec
 
 from stretto.actions.parts.offload import offload
-from stretto.actions.reading.aggregation import RunInInstance, aggregate
+from stretto.actions.reading.aggregation import KnownInstances, RunInInstance, aggregate
 from stretto.engine.flow import Flow, Tree
 from stretto.engine.plan import Plan
 from stretto.engine.settings import EngineSettings
 from stretto.model.workflow import Workflow
 from stretto.ports.rows import RunRow
-from stretto.ports.store import Store
+from stretto.ports.run_snapshot import RunReader
 
 
 class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,9 +20,11 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
     flow: Flow
 
 
-async def load_run(store: Store, workflow: Workflow, row: RunRow) -> LoadedRun:
+async def load_run(
+    reader: RunReader, workflow: Workflow, row: RunRow, known: KnownInstances | None = None
+) -> LoadedRun:
     """A run of this workflow, its instance up to it, and its flow."""
-    state = await aggregate(store, workflow, row)
+    state = await aggregate(reader, workflow, row, known)
     flow = await offload(len(workflow.steps), flow_of, state, workflow)
     return LoadedRun(state=state, workflow=workflow, flow=flow)
 

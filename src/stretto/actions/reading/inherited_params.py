@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from stretto.actions.parts.finding import step_in
 from stretto.actions.reading.definitions import instance_definition
 from stretto.actions.reading.step_params import sourced
-from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
+from stretto.engine.records import AttemptRecord, RunRecord, attempt_above, run_above
 from stretto.model.initiator import (
     Ancestor,
     ForeachInitiator,
@@ -22,7 +22,7 @@ from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource
 from stretto.model.step import AnyStep, SubworkflowStep
 from stretto.params.layers import as_definition, inherited
 from stretto.params.modes import OVERRIDES
-from stretto.ports.store import Store
+from stretto.ports.run_snapshot import RunReader
 
 LOOPS: Final = (ForeachInitiator, WhileInitiator)
 NOT_HANDED_DOWN: Final = ("loop_params", "subworkflow_id", "subworkflow_version")
@@ -40,8 +40,8 @@ class Starter(NamedTuple):
 class Starters:
     """The attempts that started the runs of one answer; the iterations of a loop share one."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, reader: RunReader) -> None:
+        self._reader = reader
         self._known: dict[Ancestor, Starter | None] = {}
 
     async def run_params(self, record: RunRecord) -> Params:
@@ -65,12 +65,11 @@ class Starters:
         return self._known[ancestor]
 
     async def _read(self, ancestor: Ancestor) -> Starter | None:
-        key = RunKey(ancestor.workflow_id, ancestor.instance_id, ancestor.run_id)
-        run = await self._store.run(key)
-        attempt = await self._store.attempt(AttemptKey(key, ancestor.step_id, ancestor.step_attempt_id))
+        run = await self._reader.run(run_above(ancestor))
+        attempt = await self._reader.attempt(attempt_above(ancestor))
         if run is None or attempt is None:
             return None
-        step = step_in((await instance_definition(self._store, run)).steps, ancestor.step_id)
+        step = step_in((await instance_definition(self._reader, run)).steps, ancestor.step_id)
         return None if step is None else Starter(run.record, attempt.record, step)
 
 

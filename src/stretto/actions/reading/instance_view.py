@@ -1,7 +1,7 @@
 """A run as surfaces show it."""
 
 from stretto.actions.parts.offload import offload
-from stretto.actions.reading.aggregation import RunInInstance, aggregate
+from stretto.actions.reading.aggregation import KnownInstances, RunInInstance, aggregate
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.fields import Fields, only, wants
 from stretto.actions.reading.flows import flow_of
@@ -15,80 +15,73 @@ from stretto.engine.overview import runtime_overview
 from stretto.engine.rollup import Rollup
 from stretto.model.aggregated import AggregatedInfo
 from stretto.model.instance import WorkflowInstance
-from stretto.model.properties import PropertiesSnapshot
 from stretto.model.rollup import RuntimeOverview
 from stretto.model.run_config import RunConfig
 from stretto.model.status import InstanceStatus
 from stretto.model.workflow import Workflow
-from stretto.ports.paging import Cut
 from stretto.ports.rows import Phase, RunRow
-from stretto.ports.store import Store
+from stretto.ports.run_snapshot import RunSnapshot
 
 
-async def instance_view(
-    store: Store,
-    row: RunRow,
-    *,
-    enriched: bool = True,
-    aggregated: bool = True,
-    fields: Fields = None,
-    starters: Starters | None = None,
-) -> WorkflowInstance:
-    """Everything about a run, or these fields of it. `enriched`: the times of its statuses are on the
-    timeline, too; `aggregated`: with the newest state of each step over all runs. `starters`: shared by the
-    runs of one answer.
-    """
-    workflow = await definition_of(store, row)
-    by_steps = row.key.run_id > 1 or wants(fields, "runtime_dag", "runtime_overview", "aggregated_info")
-    state = await aggregate(store, workflow, row) if by_steps else _head(row)
-    view = await view_of(store, state, workflow, enriched=enriched, aggregated=aggregated, fields=fields)
-    if wants(fields, "run_params"):
-        view.run_params = await (starters or Starters(store)).run_params(row.record)
-    return only(view, fields)
+def shows_steps(fields: Fields) -> bool:
+    """Whether these fields of a first run are told from its steps."""
+    return wants(fields, "runtime_dag", "runtime_overview", "aggregated_info")
 
 
-async def view_of(
-    store: Store,
-    state: RunInInstance,
-    workflow: Workflow,
-    *,
-    enriched: bool,
-    aggregated: bool,
-    fields: Fields = None,
-) -> WorkflowInstance:
-    """The same for a run that was read, with all fields but what it was started with. What is not in `fields`
-    need not be read.
-    """
-    row = state.row
-    known = await store.workflow(row.root.workflow_id)
-    internal_id = None if known is None else known.internal_id
-    view = await offload(len(state.dag), _view, state, workflow, internal_id)
-    root = row if row.root == row.key else await store.run(row.root)
-    snapshot = await _snapshot(store, root)
-    view.run_properties = run_properties(row.record, snapshot)
-    view.quarantined = None if root is None else root.quarantined
-    if wants(fields, "runtime_workflow"):
-        view.runtime_workflow = await runtime_workflow(store, row, workflow, snapshot)
-    if enriched:
-        view.timeline = with_run_statuses(row.record)
-    if aggregated:
-        view.aggregated_info = state.info
-    return view
+class InstanceViews:
+    """The runs of one snapshot as they are shown. What several of them share is told once."""
+
+    def __init__(self, snapshot: RunSnapshot) -> None:
+        self._snapshot = snapshot
+        self._starters = Starters(snapshot)
+        self._known = KnownInstances()
+
+    async def of(
+        self, row: RunRow, *, enriched: bool = True, aggregated: bool = True, fields: Fields = None
+    ) -> WorkflowInstance:
+        """Everything about a run, or these fields of it. `enriched`: the times of its statuses are on the
+        timeline, too; `aggregated`: with the newest state of each step over all runs.
+        """
+        workflow = await definition_of(self._snapshot, row)
+        if row.key.run_id > 1 or shows_steps(fields):
+            state = await aggregate(self._snapshot, workflow, row, self._known)
+        else:
+            state = _head(row)
+        view = await self.of_state(state, workflow, enriched=enriched, aggregated=aggregated, fields=fields)
+        return only(view, fields)
+
+    async def of_state(
+        self,
+        state: RunInInstance,
+        workflow: Workflow,
+        *,
+        enriched: bool,
+        aggregated: bool,
+        fields: Fields = None,
+    ) -> WorkflowInstance:
+        """The same of a run whose steps are told already; what is not in `fields` may be missing."""
+        row, snapshot = state.row, self._snapshot
+        internal_id = snapshot.internal_id(row.root.workflow_id)
+        view = await offload(len(state.dag), _view, state, workflow, internal_id)
+        root = row if row.root == row.key else await snapshot.run(row.root)
+        properties = None if root is None else snapshot.properties_of(root)
+        view.run_properties = run_properties(row.record, properties)
+        view.quarantined = None if root is None else root.quarantined
+        if wants(fields, "runtime_workflow"):
+            view.runtime_workflow = await runtime_workflow(snapshot, row, workflow, properties)
+        if wants(fields, "run_params"):
+            view.run_params = await self._starters.run_params(row.record)
+        if enriched:
+            view.timeline = with_run_statuses(row.record)
+        if aggregated:
+            view.aggregated_info = state.info
+        return view
 
 
 def _head(row: RunRow) -> RunInInstance:
     """A first run without its steps, which may be many: nothing but they say is asked for."""
     info = AggregatedInfo(workflow_instance_status=InstanceStatus(row.record.status))
     return RunInInstance(row=row, dag={}, attempts=[], info=info, alone=True)
-
-
-async def _snapshot(store: Store, root: RunRow | None) -> PropertiesSnapshot | None:
-    """The properties that held when the run was made; an iteration goes by those of the run around it."""
-    at = None if root is None else root.record.properties_at
-    if root is None or at is None:
-        return None
-    page = await store.properties_history(root.key.workflow_id, Cut(most=1, below=at + 1))
-    return next((each for each in page.elements if each.create_time == at), None)
 
 
 def _view(state: RunInInstance, workflow: Workflow, internal_id: int | None) -> WorkflowInstance:

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.finding import find_newest_run, find_run
+from stretto.actions.parts.finding import LATEST, find_run, find_run_snapshot
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.fields import Fields
 from stretto.actions.reading.flows import load_run
-from stretto.actions.reading.inherited_params import Starters
-from stretto.actions.reading.instance_view import instance_view, view_of
+from stretto.actions.reading.instance_view import InstanceViews, shows_steps
 from stretto.actions.reading.paging import cut_of, page_of
 from stretto.actions.reading.steps import views_in_run
 from stretto.model.actions import INSTANCE_ACTIONS, InstanceAction
@@ -18,8 +17,8 @@ from stretto.model.page import Page
 from stretto.model.request import PageRequest
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.step_instance import StepInstance
-from stretto.ports.paging import Slice
-from stretto.ports.rows import RunRow
+from stretto.ports.paging import Slice, Span
+from stretto.ports.run_snapshot import InstancePage, NamedRuns, RunDetail, RunPage, RunSnapshot
 from stretto.ports.store import Store
 
 
@@ -39,9 +38,16 @@ async def get_instance(
     fields: Fields = None,
 ) -> WorkflowInstance:
     """The newest run, with the newest state of each step over all runs."""
-    await check_access(store, caller, Right.VIEW, workflow_id)
-    row = await find_newest_run(store, workflow_id, instance_id)
-    return await instance_view(store, row, enriched=enriched, aggregated=aggregated, fields=fields)
+    return await get_run(
+        store,
+        caller,
+        workflow_id,
+        instance_id,
+        LATEST,
+        enriched=enriched,
+        aggregated=aggregated,
+        fields=fields,
+    )
 
 
 async def get_run(  # noqa: PLR0913 - it takes three to name a run, and three say how it is shown
@@ -57,8 +63,8 @@ async def get_run(  # noqa: PLR0913 - it takes three to name a run, and three sa
 ) -> WorkflowInstance:
     """One run: a number, or `latest`."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    row = await find_run(store, workflow_id, instance_id, run)
-    return await instance_view(store, row, enriched=enriched, aggregated=aggregated, fields=fields)
+    snapshot, row = await find_run_snapshot(store, workflow_id, instance_id, run, _detail(fields))
+    return await InstanceViews(snapshot).of(row, enriched=enriched, aggregated=aggregated, fields=fields)
 
 
 async def get_run_status(
@@ -74,11 +80,11 @@ async def get_run_with_steps(
 ) -> tuple[WorkflowInstance, list[StepInstance]]:
     """One run, and the newest attempt of each of its steps: from the same rows."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    row = await find_run(store, workflow_id, instance_id, run)
-    loaded = await load_run(store, await definition_of(store, row), row)
-    view = await view_of(store, loaded.state, loaded.workflow, enriched=False, aggregated=False)
-    view.run_params = await Starters(store).run_params(row.record)
-    return view, await views_in_run(store, loaded)
+    snapshot, row = await find_run_snapshot(store, workflow_id, instance_id, run, RunDetail(below=None))
+    loaded = await load_run(snapshot, await definition_of(snapshot, row), row)
+    views = InstanceViews(snapshot)
+    view = await views.of_state(loaded.state, loaded.workflow, enriched=False, aggregated=False)
+    return view, await views_in_run(store, snapshot, loaded)
 
 
 async def list_instances(
@@ -92,9 +98,9 @@ async def list_instances(
 ) -> Page[WorkflowInstance]:
     """The newest run of each instance, newest instance first; an unknown workflow has none."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    rows = await store.instances(workflow_id, cut_of(request))
-    views = await _views(store, rows, aggregated=aggregated, fields=fields)
-    return page_of(views, await store.instance_ids(workflow_id), lambda each: each.workflow_instance_id)
+    selection = InstancePage(workflow_id, cut_of(request))
+    views, span = await _page(store, selection, aggregated=aggregated, fields=fields)
+    return page_of(views, span, lambda each: each.workflow_instance_id)
 
 
 async def list_runs(
@@ -108,20 +114,34 @@ async def list_runs(
 ) -> Page[WorkflowInstance]:
     """The runs of an instance, newest first; an unknown instance has none."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    rows = await store.runs_of(workflow_id, instance_id, cut_of(request))
-    views = await _views(store, rows, aggregated=False, fields=fields)
-    span = await store.run_ids(workflow_id, instance_id)
+    selection = RunPage(workflow_id, instance_id, cut_of(request))
+    views, span = await _page(store, selection, aggregated=False, fields=fields)
     return page_of(views, span, lambda each: each.workflow_run_id)
 
 
-async def _views(
-    store: Store, rows: Slice[RunRow], *, aggregated: bool, fields: Fields
-) -> Slice[WorkflowInstance]:
-    starters = Starters(store)
-    views = [
-        await instance_view(
-            store, row, enriched=False, aggregated=aggregated, fields=fields, starters=starters
-        )
-        for row in rows.elements
+def _detail(fields: Fields) -> RunDetail:
+    return RunDetail(steps=shows_steps(fields))
+
+
+async def _page(
+    store: Store, selection: InstancePage | RunPage, *, aggregated: bool, fields: Fields
+) -> tuple[Slice[WorkflowInstance], Span | None]:
+    """A page of runs, and the lowest and the highest number of the whole list. Runs with many steps are read
+    some at a time; one that is deleted meanwhile is left out.
+    """
+    snapshot = first = await store.read_runs(selection, _detail(fields))
+    found = await _views(snapshot, aggregated=aggregated, fields=fields)
+    while snapshot.left:
+        snapshot = await store.read_runs(NamedRuns(snapshot.left), _detail(fields))
+        found += await _views(snapshot, aggregated=aggregated, fields=fields)
+    page = Slice(elements=tuple(found), before=first.page.before, after=first.page.after)
+    return page, first.span
+
+
+async def _views(snapshot: RunSnapshot, *, aggregated: bool, fields: Fields) -> list[WorkflowInstance]:
+    """The runs of a snapshot."""
+    views = InstanceViews(snapshot)
+    return [
+        await views.of(row, enriched=False, aggregated=aggregated, fields=fields)
+        for row in snapshot.page.elements
     ]
-    return Slice(elements=tuple(views), before=rows.before, after=rows.after)

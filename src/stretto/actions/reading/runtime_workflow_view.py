@@ -10,14 +10,14 @@ from stretto.actions.reading.aggregation import runs_below
 from stretto.engine.context import step_uuid
 from stretto.engine.inline_ids import Loop, is_inline
 from stretto.engine.kinds.reruns import in_rows
-from stretto.engine.records import AttemptKey, LoopRecord, RunKey, RunRecord
+from stretto.engine.records import AttemptKey, LoopRecord, RunRecord, attempt_above
 from stretto.model.initiator import Ancestor, UpstreamFields
 from stretto.model.properties import PropertiesSnapshot
 from stretto.model.run_config import RunPolicy
 from stretto.model.tag import Tag, merge_tags
 from stretto.model.workflow import Workflow
 from stretto.ports.rows import RunRow
-from stretto.ports.store import Store
+from stretto.ports.run_snapshot import RunReader
 
 DESCRIPTIONS: Final = {
     Loop.FOREACH: "Maestro foreach inline workflow including steps within foreach created by",
@@ -37,7 +37,7 @@ def runtime_tags_of(record: RunRecord) -> tuple[Tag, ...]:
 
 
 async def runtime_workflow(
-    store: Store, row: RunRow, workflow: Workflow, snapshot: PropertiesSnapshot | None
+    reader: RunReader, row: RunRow, workflow: Workflow, snapshot: PropertiesSnapshot | None
 ) -> Workflow:
     """The definition that a run follows, with the tags of the requests for it, and without those of the
     properties.
@@ -50,7 +50,7 @@ async def runtime_workflow(
     kind = _loop_of(record.key.workflow_id)
     if kind is None or not isinstance(record.initiator, UpstreamFields):
         return shown
-    name = await _loop_identity(store, row, record.initiator.parent)
+    name = await _loop_identity(reader, row, record.initiator.parent)
     description = f"{DESCRIPTIONS.get(kind, DESCRIPTION)} {name}"
     return msgspec.structs.replace(shown, name=name, description=description, params={})
 
@@ -62,29 +62,28 @@ def _loop_of(workflow_id: str) -> Loop | None:
     return next(loop for loop in Loop if workflow_id.startswith(loop.tag))
 
 
-async def _loop_identity(store: Store, row: RunRow, parent: Ancestor) -> str:
+async def _loop_identity(reader: RunReader, row: RunRow, parent: Ancestor) -> str:
     """The attempt of the loop step that created an iteration. An iteration that is restarted keeps it."""
-    run = RunKey(parent.workflow_id, parent.instance_id, parent.run_id)
-    attempt = AttemptKey(run, parent.step_id, parent.step_attempt_id)
-    around = await store.run(run)
-    if not row.record.policy.is_fresh and await _is_restarted(store, row, attempt, around):
-        before = (await runs_below(store, *row.key))[-1:]
+    attempt = attempt_above(parent)
+    around = await reader.run(attempt.run)
+    if not row.record.policy.is_fresh and await _is_restarted(reader, row, attempt, around):
+        before = (await runs_below(reader, *row.key))[-1:]
         for each in before:
             if isinstance(each.record.initiator, UpstreamFields):
-                return await _loop_identity(store, each, each.record.initiator.parent)
+                return await _loop_identity(reader, each, each.record.initiator.parent)
     uuid = "" if around is None else step_uuid(around.record.uuid, attempt)
     return f"{attempt}[{uuid}]"
 
 
-async def _is_restarted(store: Store, row: RunRow, attempt: AttemptKey, around: RunRow | None) -> bool:
+async def _is_restarted(reader: RunReader, row: RunRow, attempt: AttemptKey, around: RunRow | None) -> bool:
     """Whether an iteration goes on with the one of an earlier run, instead of taking its place."""
-    loops = [each for each in await store.loops(attempt.run) if each.inline_id == row.key.workflow_id]
+    loops = [each for each in await reader.loops(attempt.run) if each.inline_id == row.key.workflow_id]
     loop = next((each for each in loops if each.key == attempt), None)
     if loop is None or row.key.run_id > loop.run_id:
         return True  # a user has restarted this iteration alone
     if row.key.workflow_id.startswith(Loop.WHILE.tag):
         return row.key.instance_id == _first_iteration(loop)
-    made = await store.attempt(attempt)
+    made = await reader.attempt(attempt)
     restart = None if made is None else made.record.restart
     policy = (None if restart is None else restart.restart_policy) or (around and around.record.policy)
     return policy is not RunPolicy.RESTART_FROM_BEGINNING and in_rows(loop.again, row.key.instance_id)

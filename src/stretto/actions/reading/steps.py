@@ -4,10 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
-from stretto.actions.parts.finding import find_attempt, find_newest_attempt, find_run, step_in
+from stretto.actions.parts.finding import (
+    LATEST,
+    find_newest_attempt,
+    find_run,
+    find_run_snapshot,
+    step_in,
+)
+from stretto.actions.parts.near_workflows import why_no_run
 from stretto.actions.parts.numbers import number_in
 from stretto.actions.parts.offload import offload
-from stretto.actions.reading.artifacts_view import STARTING_RUNS, Alive, artifacts_of, loops_of
+from stretto.actions.reading.aggregation import KnownInstances, runs_below
+from stretto.actions.reading.artifacts_view import STARTING_RUNS, Below
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.fields import Fields, only, wants
 from stretto.actions.reading.flows import LoadedRun, load_run
@@ -18,7 +26,8 @@ from stretto.model.actions import STEP_ACTIONS, StepAction
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import StepStatus
 from stretto.model.step_instance import StepInstance
-from stretto.ports.rows import AttemptRow
+from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import NamedRuns, NewestRun, RunDetail, RunSnapshot
 from stretto.ports.store import Store
 
 
@@ -39,9 +48,14 @@ async def get_step(
 ) -> StepInstance:
     """The newest attempt of a step, in the newest run that has it."""
     await check_access(store, caller, Right.VIEW, workflow_id)
-    row = await find_newest_attempt(store, workflow_id, instance_id, step_id)
-    (view,) = await _views(store, [row], enriched=enriched, fields=fields)
-    return view
+    newest = await find_newest_attempt(store, workflow_id, instance_id, step_id)
+    snapshot = await store.read_runs(NamedRuns((newest.key.run,)), RunDetail(below=(step_id,)))
+    for row in snapshot.page.elements:
+        loaded = await _loaded(snapshot, row)
+        for each in loaded.state.attempts:
+            if each.key.step_id == step_id:
+                return await _view(store, snapshot, loaded, each, enriched=enriched, fields=fields)
+    raise NotFound(f"Cannot find step instance [{workflow_id}][{instance_id}][{step_id}]")  # just deleted
 
 
 async def get_attempt(  # noqa: PLR0913 - it takes five to name an attempt
@@ -58,19 +72,33 @@ async def get_attempt(  # noqa: PLR0913 - it takes five to name an attempt
 ) -> StepInstance:
     """One attempt: a number, or `latest`."""
     await check_access(store, caller, Right.VIEW, workflow_id)
+    number = _number_of(attempt)
     run_row = await find_run(store, workflow_id, instance_id, run)
+    named = () if number is None else (AttemptKey(run_row.key, step_id, number),)
+    detail = RunDetail(attempts=named, below=(step_id,))
+    snapshot = await store.read_runs(NamedRuns((run_row.key,)), detail)
+    for row in snapshot.page.elements:
+        loaded = await _loaded(snapshot, row)
+        newest = (each for each in loaded.state.attempts if each.key.step_id == step_id)
+        found = await snapshot.attempt(named[0]) if named else next(newest, None)
+        if found is not None:
+            return await _view(store, snapshot, loaded, found, enriched=enriched, fields=fields)
+    missing = named[0] if named else f"{run_row.key}[{step_id}]"
+    raise NotFound(
+        f"Cannot find step attempt {missing}" if named else f"Cannot find a step attempt {missing}",
+        hint=await why_no_run(store, workflow_id),
+    )
+
+
+def _number_of(attempt: str) -> int | None:
+    """None: the latest."""
     text = attempt.strip().lower()
-    if text == "latest":
-        rows = await store.attempts(run_row.key, step_id)
-        if not rows:
-            raise NotFound(f"Cannot find a step attempt {run_row.key}[{step_id}]")
-        row = rows[-1]
-    elif (number := number_in(text)) is not None:
-        row = await find_attempt(store, AttemptKey(run_row.key, step_id, number))
-    else:
+    if text == LATEST:
+        return None
+    number = number_in(text)
+    if number is None:
         raise InvalidRequest(f"Invalid attempt [{attempt}]", hint="write latest or a number")
-    (view,) = await _views(store, [row], enriched=enriched, fields=fields)
-    return view
+    return number
 
 
 async def list_attempts(
@@ -97,49 +125,75 @@ async def list_steps(
     """The newest attempt of each step: over all runs of the instance, or in one of them."""
     await check_access(store, caller, Right.VIEW, workflow_id)
     if run is None:
-        rows = await store.newest_in_instance(workflow_id, instance_id)
-        return await _views(store, rows, enriched=False, fields=fields)
-    row = await find_run(store, workflow_id, instance_id, run)
-    return await views_in_run(store, await load_run(store, await definition_of(store, row), row), fields)
+        return await _over_runs(store, workflow_id, instance_id, fields)
+    snapshot, row = await find_run_snapshot(store, workflow_id, instance_id, run, RunDetail(below=None))
+    return await views_in_run(store, snapshot, await _loaded(snapshot, row), fields)
 
 
-async def views_in_run(store: Store, loaded: LoadedRun, fields: Fields = None) -> list[StepInstance]:
+async def views_in_run(
+    store: Store, snapshot: RunSnapshot, loaded: LoadedRun, fields: Fields = None
+) -> list[StepInstance]:
     """The newest attempt of each step in a run."""
     runs = {loaded.state.row.key: loaded}
-    return await _views_of(store, loaded.state.attempts, runs, enriched=False, fields=fields)
+    return await _views_of(store, snapshot, loaded.state.attempts, runs, enriched=False, fields=fields)
 
 
-async def _views(
-    store: Store, rows: list[AttemptRow], *, enriched: bool, fields: Fields
-) -> list[StepInstance]:
-    """Each with its run, which is loaded once for all of them."""
-    runs = {run: await _loaded(store, run) for run in dict.fromkeys(row.key.run for row in rows)}
-    return await _views_of(store, rows, runs, enriched=enriched, fields=fields)
+async def _over_runs(store: Store, workflow_id: str, instance_id: int, fields: Fields) -> list[StepInstance]:
+    """The newest attempt of each step in the newest run that has it, by sequence."""
+    detail = RunDetail(below=None, over_runs=True)
+    snapshot = await store.read_runs(NewestRun(workflow_id, instance_id), detail)
+    runs: dict[RunKey, LoadedRun] = {}
+    found: dict[str, AttemptRow] = {}
+    known = KnownInstances()
+    for newest in snapshot.page.elements:
+        for row in (
+            newest,
+            *reversed(await runs_below(snapshot, workflow_id, instance_id, newest.key.run_id)),
+        ):
+            shown = [
+                each for each in await snapshot.newest_attempts(row.key) if each.key.step_id not in found
+            ]
+            if shown:
+                runs[row.key] = await _loaded(snapshot, row, known)
+                found.update((each.key.step_id, each) for each in shown)
+    rows = sorted(found.values(), key=lambda each: (each.record.sequence, each.key.step_id))
+    return await _views_of(store, snapshot, rows, runs, enriched=False, fields=fields)
 
 
-async def _loaded(store: Store, key: RunKey) -> LoadedRun:
-    row = await store.run(key)
-    assert row is not None  # noqa: S101 - an attempt is deleted with its run
-    return await load_run(store, await definition_of(store, row), row)
+async def _loaded(snapshot: RunSnapshot, row: RunRow, known: KnownInstances | None = None) -> LoadedRun:
+    return await load_run(snapshot, await definition_of(snapshot, row), row, known)
+
+
+async def _view(
+    store: Store,
+    snapshot: RunSnapshot,
+    loaded: LoadedRun,
+    row: AttemptRow,
+    *,
+    enriched: bool,
+    fields: Fields,
+) -> StepInstance:
+    runs = {row.key.run: loaded}
+    (view,) = await _views_of(store, snapshot, [row], runs, enriched=enriched, fields=fields)
+    return view
 
 
 async def _views_of(
     store: Store,
+    snapshot: RunSnapshot,
     rows: Sequence[AttemptRow],
     runs: Mapping[RunKey, LoadedRun],
     *,
     enriched: bool,
     fields: Fields,
 ) -> list[StepInstance]:
+    """These attempts of runs that were loaded once for all of them."""
     views = await offload(
         len(rows), lambda: [step_view(row, runs[row.key.run], enriched=enriched) for row in rows]
     )
     if wants(fields, "artifacts"):
-        starting = [
-            each for each in zip(rows, views, strict=True) if isinstance(each[1].definition, STARTING_RUNS)
-        ]
-        loops = await loops_of(store, (view for _row, view in starting), runs)
-        alive = Alive(store)
-        for row, view in starting:
-            view.artifacts = await artifacts_of(store, row, view.definition, runs[row.key.run], loops, alive)
+        below = Below(store, snapshot)
+        for row, view in zip(rows, views, strict=True):
+            if isinstance(view.definition, STARTING_RUNS):
+                view.artifacts = await below.artifacts_of(row, view.definition, runs[row.key.run])
     return await offload(len(rows), lambda: [only(view, fields) for view in views])

@@ -51,7 +51,7 @@ class MemoryLoading(Part):
     async def load_flows(self, runs: Sequence[RunKey]) -> list[FlowRows]:
         with self._db.transaction():
             rows = [self._db.runs.get(key) for key in runs]
-            return [self._flow(row) for row in rows if row is not None]
+            return [flow_rows(self._db, row) for row in rows if row is not None]
 
     async def quarantined(self, cut: Cut) -> Slice[RunRow]:
         with self._db.transaction():
@@ -77,29 +77,29 @@ class MemoryLoading(Part):
             work=tuple(db.work[key] for key in db.work_of_group[group]),
         )
 
-    def _flow(self, row: RunRow) -> FlowRows:
-        db = self._db
-        iterations = db.iterations[row.key, Phase.LIVE]
-        live = [row.key, *iterations]
-        attempts = [each for key in live for each in newest_of_each_step(db, key)]
-        moving = [each.key for each in attempts if not each.record.status.is_terminal]
-        loops = [copy(loop) for key in moving if (loop := db.loops.get(key)) is not None]
-        return FlowRows(
-            run=own(row),
-            iterations=tuple(own(db.runs[key]) for key in iterations),
-            attempts=tuple(attempts),
-            loops=tuple(loops),
-            ended={loop.key: self._ended(loop) for loop in loops},
-            granted=frozenset(
-                each.key
-                for each in attempts
-                if (permits := db.permits_of[each.key]) and all(db.permits[at].granted for at in permits)
-            ),
-        )
 
-    def _ended(self, loop: LoopRecord) -> dict[RunStatus, int]:
-        """How many iterations ended in which status."""
-        counts = {
-            status: len(self._db.ended_iterations[loop.inline_id, loop.run_id, status]) for status in RUN_ENDS
-        }
-        return {status: count for status, count in counts.items() if count}
+def flow_rows(db: Database, row: RunRow) -> FlowRows:
+    """Everything that is alive in a run."""
+    iterations = db.iterations[row.key, Phase.LIVE]
+    live = [row.key, *iterations]
+    attempts = [each for key in live for each in newest_of_each_step(db, key)]
+    moving = [each.key for each in attempts if not each.record.status.is_terminal]
+    loops = [copy(loop) for key in moving if (loop := db.loops.get(key)) is not None]
+    return FlowRows(
+        run=own(row),
+        iterations=tuple(own(db.runs[key]) for key in iterations),
+        attempts=tuple(attempts),
+        loops=tuple(loops),
+        ended={loop.key: _ended(db, loop) for loop in loops},
+        granted=frozenset(
+            each.key
+            for each in attempts
+            if (permits := db.permits_of[each.key]) and all(db.permits[at].granted for at in permits)
+        ),
+    )
+
+
+def _ended(db: Database, loop: LoopRecord) -> dict[RunStatus, int]:
+    """How many iterations ended in which status."""
+    counts = {status: len(db.ended_iterations[loop.inline_id, loop.run_id, status]) for status in RUN_ENDS}
+    return {status: count for status, count in counts.items() if count}

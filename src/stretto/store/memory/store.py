@@ -12,6 +12,7 @@ from stretto.store.memory.loading import MemoryLoading
 from stretto.store.memory.outbox import MemoryOutbox
 from stretto.store.memory.permits import MemoryPermits
 from stretto.store.memory.retention import MemoryRetention
+from stretto.store.memory.run_snapshots import MemoryRunSnapshots
 from stretto.store.memory.runs import MemoryRuns
 from stretto.store.memory.signals import MemorySignals
 from stretto.store.memory.templates import MemoryTemplates
@@ -36,6 +37,7 @@ class MemoryStore(
     MemoryPools,
     MemoryRetention,
     MemoryRuns,
+    MemoryRunSnapshots,
     MemorySignals,
     MemoryTemplates,
     MemoryTriggers,

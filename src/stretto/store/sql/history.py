@@ -24,7 +24,7 @@ from stretto.store.sql.rows.attempts import STATE, attempt_row, step_state
 from stretto.store.sql.rows.keys import of_attempt, of_run, run_from
 from stretto.store.sql.rows.runs import GLANCE, ROW, prefixed, run_glance, run_row
 from stretto.store.sql.run_lists import count_of_runs, page_of_runs, times_of_runs
-from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Statement, given, names_of, same
+from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Row, Statement, given, names_of, same
 from stretto.store.sql.together import Together
 
 FEW: Final = 4  # runs that are read in the event loop
@@ -137,10 +137,10 @@ class SqlHistory(Part):
     ) -> Slice[RunRow]:
         async def work(tx: Transaction) -> Slice[RunRow]:
             if not statuses:
-                return await _slice(tx, await INSTANCES.page(tx, cut, workflow_id=workflow_id))
+                return await slice_from(tx, await INSTANCES.page(tx, cut, workflow_id=workflow_id))
             lists = [{"workflow_id": workflow_id, "status": status} for status in sorted(set(statuses))]
             page = await INSTANCES_IN.merged(tx, cut, lists)
-            return await _slice(tx, page._replace(rows=[row[1:] for row in page.rows]))
+            return await slice_from(tx, page._replace(rows=[row[1:] for row in page.rows]))
 
         return await self._db.read(work)
 
@@ -150,7 +150,7 @@ class SqlHistory(Part):
     async def runs_of(self, workflow_id: str, instance_id: int, cut: Cut) -> Slice[RunRow]:
         async def work(tx: Transaction) -> Slice[RunRow]:
             page = await RUNS_OF.page(tx, cut, workflow_id=workflow_id, instance_id=instance_id)
-            return await _slice(tx, page)
+            return await slice_from(tx, page)
 
         return await self._db.read(work)
 
@@ -159,7 +159,7 @@ class SqlHistory(Part):
 
     async def all_runs(self, cut: Cut, wanted: RunFilter) -> Slice[RunRow]:
         async def work(tx: Transaction) -> Slice[RunRow]:
-            return await _slice(tx, await page_of_runs(tx, cut, wanted))
+            return await slice_from(tx, await page_of_runs(tx, cut, wanted))
 
         return await self._db.read(work)
 
@@ -202,7 +202,7 @@ class SqlHistory(Part):
 
     async def children(self, parent: AttemptKey, cut: Cut) -> Slice[RunRow]:
         async def work(tx: Transaction) -> Slice[RunRow]:
-            return await _slice(tx, await CHILDREN.page(tx, cut, **of_attempt(parent)))
+            return await slice_from(tx, await CHILDREN.page(tx, cut, **of_attempt(parent)))
 
         return await self._db.read(work)
 
@@ -283,10 +283,14 @@ class SqlHistory(Part):
 
     async def _span(self, statement: Statement, **values: Any) -> Span | None:
         async def work(tx: Transaction) -> Span | None:
-            row = await tx.one(statement, **values)
-            return None if row is None or row[0] is None else Span(row[0], row[1])
+            return span_from(await tx.one(statement, **values))
 
         return await self._db.look(work)
+
+
+def span_from(row: Row | None) -> Span | None:
+    """The lowest and the highest number; null: there is none."""
+    return None if row is None or row[0] is None else Span(row[0], row[1])
 
 
 async def _runs_of(tx: Transaction, workflow_id: str, instance_id: int) -> list[RunKey]:
@@ -295,7 +299,8 @@ async def _runs_of(tx: Transaction, workflow_id: str, instance_id: int) -> list[
     return [RunKey(workflow_id, instance_id, run_id) for (run_id,) in rows]
 
 
-async def _slice(tx: Transaction, page: Page) -> Slice[RunRow]:
+async def slice_from(tx: Transaction, page: Page) -> Slice[RunRow]:
+    """A page of runs, with the columns of `ROW`."""
     return await page._replace(rows=await filled_runs(tx, page.rows)).decoded(tx, run_row)
 
 

@@ -71,12 +71,16 @@ ITERATIONS: Final = Statement(
         "ORDER BY run.workflow_id, run.instance_id, run.run_id"
     )
 )
+NEWEST_OF_RUNS: Final = (
+    f"attempt ON {same(RUN_KEY, 'attempt', 'named')} "
+    "AND attempt.attempt_no = (SELECT MAX(other.attempt_no) FROM attempt other "
+    f"WHERE {same(ATTEMPT_KEY[:4], 'other', 'attempt')})"
+)
+"""Joins the newest attempt of each step to `named` runs."""
 NEWEST_ATTEMPTS: Final = Statement(
     lambda d: (
         f"SELECT {prefixed(ATTEMPT_ROW, 'attempt')} FROM {d.listed('runs', RUN_KEY)} named "
-        f"JOIN attempt ON {same(RUN_KEY, 'attempt', 'named')} "
-        "AND attempt.attempt_no = (SELECT MAX(other.attempt_no) FROM attempt other "
-        f"WHERE {same(ATTEMPT_KEY[:4], 'other', 'attempt')}) "
+        f"JOIN {NEWEST_OF_RUNS} "
         "ORDER BY attempt.workflow_id, attempt.instance_id, attempt.run_id, attempt.step_id"
     )
 )
@@ -130,7 +134,7 @@ class SqlLoading(Part):
 
     async def load_flows(self, runs: Sequence[RunKey]) -> list[FlowRows]:
         async def work(tx: Transaction) -> list[FlowRows]:
-            return await _flows(tx, await _named(tx, runs))
+            return await flows_of(tx, await _named(tx, runs))
 
         flows = await self._new(runs) or await self._db.read(work) if runs else []
         for flow in flows:
@@ -188,7 +192,7 @@ async def _runs(tx: Transaction, statement: Statement, runs: Sequence[RunKey]) -
     return await decoded(tx, rows, run_row)
 
 
-async def _flows(tx: Transaction, rows: Sequence[RunRow]) -> list[FlowRows]:
+async def flows_of(tx: Transaction, rows: Sequence[RunRow]) -> list[FlowRows]:
     """Everything that is alive in some runs, with one statement for each kind of row."""
     if all(map(_has_not_begun, rows)):
         return [_bare(row) for row in rows]

@@ -62,14 +62,22 @@ class Listing:
 
     async def page(self, tx: Transaction, cut: Cut, /, **values: Any) -> Page:
         """The part of the list that a cut names."""
+        page = await self.one_sided_page(tx, cut, **values)
         sign, key = self._direction(cut)
-        bound = {} if key is None else dict(zip(self._names, flattened(key), strict=True))
-        found = await tx.all(self._statements[sign, key is not None], **values, **bound, most=cut.most + 1)
-        rows = list(found[: cut.most])
-        back = False
-        if rows and key is not None:
-            back = await tx.one(self._others[sign], **values, **bound) is not None
-        return self._in_order(rows, sign, more=len(found) > cut.most, back=back)
+        if not page.rows or key is None:
+            return page
+        back = await tx.one(self._others[sign], **values, **self._bound(key)) is not None
+        return page._replace(after=back) if self._from_the_end(sign) else page._replace(before=back)
+
+    async def one_sided_page(self, tx: Transaction, cut: Cut, /, **values: Any) -> Page:
+        """The same without a look at what is on the near side of the cut: as if there were nothing."""
+        sign, key = self._direction(cut)
+        statement = self._statements[sign, key is not None]
+        found = await tx.all(statement, **values, **self._bound(key), most=cut.most + 1)
+        rows, more = list(found[: cut.most]), len(found) > cut.most
+        if self._from_the_end(sign):
+            return Page(rows[::-1], before=more, after=False)
+        return Page(rows, before=False, after=more)
 
     def _direction(self, cut: Cut) -> tuple[str, Any]:
         if cut.above is not None:
@@ -78,11 +86,12 @@ class Listing:
             return "<", cut.below
         return ("<" if self._newest_first else ">"), None
 
-    def _in_order(self, rows: list[Row], sign: str, *, more: bool, back: bool) -> Page:
-        if (sign == ">") is self._newest_first:
-            rows.reverse()
-            return Page(rows, before=more, after=back)
-        return Page(rows, before=back, after=more)
+    def _bound(self, key: Any) -> dict[str, Any]:
+        return {} if key is None else dict(zip(self._names, flattened(key), strict=True))
+
+    def _from_the_end(self, sign: str) -> bool:
+        """Whether rows are read against the order of the list."""
+        return (sign == ">") is self._newest_first
 
     async def merged(self, tx: Transaction, cut: Cut, lists: Sequence[dict[str, Any]]) -> Page:
         """One page of several lists that differ in their values only: each is walked along its own index."""
@@ -95,7 +104,7 @@ class Listing:
 
         falls = self._newest_first
         ordered = list(merge(*(page.rows for page in pages), key=key, reverse=falls))
-        from_the_end = (sign == ">") is falls
+        from_the_end = self._from_the_end(sign)
         more = len(ordered) > cut.most
         rows = ordered[-cut.most :] if from_the_end else ordered[: cut.most]
         before, after = any(page.before for page in pages), any(page.after for page in pages)

@@ -5,6 +5,7 @@ from typing import Final, TypeVar, cast
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.database import Database, Quick, Work
 from stretto.store.sql.params import KnownParams
+from stretto.store.sql.versions import KnownVersions
 
 T = TypeVar("T")
 
@@ -13,12 +14,15 @@ FEW: Final = 32  # rows that are written in less time than it takes to tell some
 
 
 class Part:
-    """What all concerns share: the database, numbers that can be set, and what is known of runs."""
+    """What all concerns share: the database, numbers that can be set, and what is known of runs and
+    versions.
+    """
 
     def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
         self._db = database
         self._settings = settings
         self._params = KnownParams()
+        self._versions = KnownVersions()
         self._quick = cast("Quick", database) if hasattr(database, "brief") else None
 
     async def _look(self, work: Work[T]) -> T:

@@ -19,6 +19,7 @@ from stretto.store.sql.part import DEFAULTS
 from stretto.store.sql.permits import SqlPermits
 from stretto.store.sql.publishing import COUNT_UP, MAKE_COUNTER
 from stretto.store.sql.retention import SqlRetention
+from stretto.store.sql.run_snapshots import SqlRunSnapshots
 from stretto.store.sql.runs import SqlRuns
 from stretto.store.sql.signals import SqlSignals
 from stretto.store.sql.templates import SqlTemplates
@@ -46,6 +47,7 @@ class SqlStore(
     SqlPools,
     SqlRetention,
     SqlRuns,
+    SqlRunSnapshots,
     SqlSignals,
     SqlTemplates,
     SqlTriggers,

@@ -10,6 +10,7 @@ from stretto.model.timeline import WorkflowChange
 from stretto.model.workflow import WorkflowVersion
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import Phase
+from stretto.ports.run_snapshot import VersionNumber
 from stretto.ports.workflows import (
     TOTALS_EVERY,
     Change,
@@ -26,7 +27,6 @@ from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.codec import PROPERTIES, VERSION, WORKFLOW_CHANGE
 from stretto.store.sql.counting import counts_of
 from stretto.store.sql.database import Database, Transaction
-from stretto.store.sql.decoding import decoded
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.params import Recent
 from stretto.store.sql.part import DEFAULTS, FEW, Part
@@ -41,14 +41,14 @@ from stretto.store.sql.rows.workflows import (
     version_head,
     workflow_row,
 )
-from stretto.store.sql.statement import TEXT, Row, Statement, ints, same, texts
+from stretto.store.sql.statement import TEXT, Row, Statement, texts
 from stretto.store.sql.together import Together
+from stretto.store.sql.versions import VERSIONS_NAMED
 from stretto.store.sql.workflow_lists import LAST, asked_of, listing, values_of
 
 A = TypeVar("A")
 
 MOST_HEADS: Final = 4_096  # versions whose heads are remembered: their documents may be large
-MOST_VERSIONS: Final = 32  # that are remembered whole
 
 ALIVE: Final = "SELECT 1 FROM workflow WHERE workflow.workflow_id = :workflow_id AND state = 'ALIVE'"
 ONE: Final = Statement(f"SELECT {ROW} FROM workflow WHERE workflow_id = :workflow_id AND state = 'ALIVE'")
@@ -56,15 +56,6 @@ SEVERAL: Final = Statement(
     lambda d: (
         f"SELECT {ROW} FROM workflow WHERE {d.among('workflow_id', 'workflow_ids', TEXT)} "
         "AND state = 'ALIVE' ORDER BY workflow_id"
-    )
-)
-VERSION_KEY: Final = (*texts("workflow_id"), *ints("version_id"))
-VERSIONS_NAMED: Final = Statement(
-    lambda d: (
-        "SELECT named.workflow_id, named.version_id, workflow_version.doc "
-        f"FROM {d.listed('versions', VERSION_KEY)} named "
-        "JOIN workflow ON workflow.workflow_id = named.workflow_id AND workflow.state = 'ALIVE' "
-        f"JOIN workflow_version ON {same(VERSION_KEY, 'workflow_version', 'named')}"
     )
 )
 VERSIONS: Final = Listing(
@@ -126,7 +117,6 @@ class SqlWorkflows(Part):
         self._rows_wanted = Together(self._rows_of)
         self._versions_wanted = Together(self._versions_of)
         self._heads: Recent[VersionKey, VersionHead] = Recent(MOST_HEADS)
-        self._read_before: Recent[tuple[str, int], tuple[str, WorkflowVersion]] = Recent(MOST_VERSIONS)
 
     async def change_workflow(self, workflow_id: str, decide: Callable[[Found], Change[A]]) -> A:
         async def work(tx: Transaction) -> A:
@@ -159,23 +149,15 @@ class SqlWorkflows(Part):
     async def version(self, workflow_id: str, version_id: int) -> WorkflowVersion | None:
         return await self._versions_wanted.ask((workflow_id, version_id))
 
-    async def _versions_of(self, keys: Sequence[tuple[str, int]]) -> list[WorkflowVersion | None]:
-        async def work(tx: Transaction) -> list[tuple[Row, WorkflowVersion]]:
+    async def _versions_of(self, keys: Sequence[VersionNumber]) -> list[WorkflowVersion | None]:
+        async def work(tx: Transaction) -> tuple[Sequence[Row], list[WorkflowVersion]]:
             rows = await tx.all(VERSIONS_NAMED, versions=sorted(set(keys)))
-            return await decoded(tx, rows, lambda row: (row, self._version(*row)))
+            return rows, await self._versions.of(tx, rows)
 
-        found: dict[tuple[str, int], WorkflowVersion] = {}
-        for (workflow_id, version_id, doc), version in await self._look(work):
-            self._read_before.note((workflow_id, version_id), (doc, version))
-            found[workflow_id, version_id] = version
+        rows, versions = await self._look(work)
+        self._versions.note(rows, versions)
+        found = {(row[0], row[1]): version for row, version in zip(rows, versions, strict=True)}
         return [found.get(key) for key in keys]
-
-    def _version(self, workflow_id: str, version_id: int, doc: str) -> WorkflowVersion:
-        """What a text says that was read a moment ago need not be made of it again: large ones take long. An
-        id that was deleted and used again has another text.
-        """
-        text, version = self._read_before.get((workflow_id, version_id), ("", None))
-        return VERSION.read(doc) if version is None or text != doc else version
 
     async def versions(self, workflow_id: str, cut: Cut) -> Slice[WorkflowVersion]:
         async def work(tx: Transaction) -> Slice[WorkflowVersion]:
