@@ -16,7 +16,7 @@ SCENARIO ?= all
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format check bench bench-peers prove simulate chaos docs schema examples lock clean
+.PHONY: help setup run test lint format check bench bench-peers prove simulate chaos docs schema examples lock house walk clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -87,6 +87,12 @@ simulate: setup ## simulate nodes, users and trouble: SEEDS=n worlds from seed S
 
 chaos: setup ## kill, freeze and cut off real nodes on real databases: STORE=sqlite|postgresql|mariadb KILLS=n SCENARIO=...
 	@$(BIN)/python -m chaos --store $(STORE) --scenario $(SCENARIO) --kills $(KILLS) $(if $(STORM_SECONDS),--seconds $(STORM_SECONDS))
+
+house: setup ## count modules, lines, double names and modules with one importer
+	@$(BIN)/python -m scripts.house
+
+walk: setup ## follow a start over HTTP and a read of its run through the code
+	@$(BIN)/python -m scripts.walk
 
 # Not --quiet: that hides the warnings from --strict too, which then never fails.
 docs: setup ## build the documentation into site/
