@@ -125,14 +125,18 @@ class Reader:
         self._names = names
 
     def count(self, path: str, *, rows: int | None = None) -> int:
-        """The statements of one request, once everything is warm."""
+        """The statements of one request, once everything is warm: the server itself looks at the database,
+        too, now and then.
+        """
         where = path.format(**self._names)
-        self.server.get(where)
-        before = self._database.statements()
-        found = self.server.get(where)
-        if rows is not None:
-            assert len(found["elements"]) == rows, where
-        return self._database.statements() - before
+        counts = []
+        for _ in range(4):
+            before = self._database.statements()
+            found = self.server.get(where)
+            counts.append(self._database.statements() - before)
+            if rows is not None:
+                assert len(found["elements"]) == rows, where
+        return min(counts)
 
 
 @pytest.fixture
