@@ -31,7 +31,7 @@ def test_all_at_a_glance() -> None:
         counted = {code: sum(each.get(code, 0) for each in found["ended"]["buckets"]) for code in "sF"}
         assert counted == {"s": 1, "F": 2}
         assert (found["duration"]["sample"], found["start_delay"]["sample"]) == (1, 1)
-        assert found["nodes"] == {"alive": 1, "leaving": 0, "dead": 0}
+        assert found["nodes"] == {"alive": 1, "leaving": 0, "silent": 0, "dead": 0}
         assert found["database_latency"] >= 0
         assert found["version"]
 

@@ -23,6 +23,7 @@ from stretto.engine.records import RunKey
 from stretto.engine.why import Cause, Reason, Why
 from stretto.model.status import StepStatus
 from stretto.model.wire import encode, to_json
+from stretto.node.address import is_gone
 from stretto.node.clock import SystemClock
 
 OVER = frozenset({Cause.NOTHING, Cause.NEVER, Cause.OVER})
@@ -114,9 +115,9 @@ async def _read(
             key = RunKey(inner.workflow_id, inner.workflow_instance_id, inner.workflow_run_id)
             step = inner.step_id
         if step is None:
-            found = await why_run(store, caller(), *key[:2])
+            found = await why_run(store, caller(), *key[:2], gone=is_gone)
         else:
-            found = await why_step(store, caller(), *key[:2], step)
+            found = await why_step(store, caller(), *key[:2], step, gone=is_gone)
         steps = await list_steps(store, caller(), *key[:2], str(key.run_id))
         return found, await read_loops(store, steps)
 

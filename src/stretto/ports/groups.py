@@ -19,6 +19,7 @@ class NodeState(Word):
     ALIVE = "ALIVE"
     LEAVING = "LEAVING"  # it takes no more groups, and hands over those it has
     DEAD = "DEAD"  # buried: nothing that it sends counts any more
+    SILENT = "SILENT"  # its beats have stopped, and nobody has buried it yet; never stored, see `state_at`
 
 
 class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +33,11 @@ class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
     buried_at: int | None = None
     address: str | None = None
     advertised: int = 0  # the version of the functions that it advertises; 0: it advertises none
+
+    def state_at(self, now: int) -> NodeState:
+        """What it is by the database's clock: stored as alive is also a node that was killed just now."""
+        is_over = self.state is not NodeState.DEAD and self.expires_at < now
+        return NodeState.SILENT if is_over else self.state
 
 
 class GroupRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from stretto.actions.parts.living import living
 from stretto.actions.parts.offload import offload, size_of
 from stretto.definition.functions import (
     CACHED_AND_UNDONE,
@@ -28,7 +29,7 @@ WAY_OUT: Final = (
 
 async def known_functions(store: Store) -> frozenset[str]:
     """Every function that some running process advertises."""
-    return frozenset().union(*(await store.advertised()).values())
+    return frozenset().union(*(await store.advertised(await living(store))).values())
 
 
 async def check_functions(

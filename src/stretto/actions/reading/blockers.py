@@ -52,6 +52,7 @@ class Help(Word):
 
 
 K, H = BlockerKind, Help
+LEFT: Final = "its work had begun, and no process looks after the run now"
 END_OF_CALENDAR: Final = 253_402_300_799_999  # the end of the year 9999, in milliseconds since 1970
 
 
@@ -136,6 +137,13 @@ def for_people(text: str, reasons: Iterable[Reason]) -> str:
             moment = datetime.fromtimestamp(each.until / 1_000, UTC).isoformat(timespec="seconds")
             text = text.replace(str(each.until), moment)
     return text
+
+
+def left_alone(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    """The same, of a run that nobody looks after: no work goes on that a process of it did."""
+    return tuple(
+        msgspec.structs.replace(each, text=LEFT) if each.cause is Cause.WORK else each for each in reasons
+    )
 
 
 def _nothing(_reason: Reason, _found: Why) -> None:

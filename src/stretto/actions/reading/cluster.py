@@ -6,6 +6,7 @@ import msgspec
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import check_role
+from stretto.actions.parts.living import nodes_now
 from stretto.actions.reading.listing import Listing, page_of_list
 from stretto.model.page import Count, Page
 from stretto.model.request import PageRequest
@@ -18,9 +19,9 @@ MOST: Final = 10_000
 
 
 async def list_nodes(store: Store, caller: Caller) -> list[NodeRow]:
-    """All nodes, dead ones included, by id."""
+    """All nodes, dead ones included, by id, each in the state that it has now."""
     check_role(caller, Role.VIEWER, "see nodes")
-    return await store.nodes()
+    return await nodes_now(store)
 
 
 async def list_groups(store: Store, caller: Caller) -> list[GroupRow]:

@@ -7,6 +7,7 @@ happens, little is said. What would be too much to say is told as `resync`: the 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from stretto.actions.parts.living import nodes_now
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.topics import (
     ApprovalsTopic,
@@ -133,7 +134,7 @@ class Gathering:
 
     async def tell_nodes(self, store: Store) -> list[Told]:
         """The nodes, if they are not those that were told last."""
-        nodes = tuple({"id": each.node, "state": each.state} for each in await store.nodes())
+        nodes = tuple({"id": each.node, "state": each.state} for each in await nodes_now(store))
         if nodes == self._nodes:
             return []
         self._nodes = nodes

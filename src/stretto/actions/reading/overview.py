@@ -15,6 +15,7 @@ import msgspec
 import stretto
 from stretto.actions.caller import Caller, Role
 from stretto.actions.parts.access import check_role
+from stretto.actions.parts.living import nodes_now
 from stretto.actions.reading.histogram import Histogram, histogram, width_of
 from stretto.actions.reading.lines import RunRef, run_ref
 from stretto.actions.reading.listing import Sight
@@ -70,6 +71,7 @@ class FireLine(msgspec.Struct, frozen=True, kw_only=True):
 class NodeCounts(msgspec.Struct, frozen=True, kw_only=True):
     alive: int
     leaving: int
+    silent: int  # their beats have stopped, and nobody has buried them yet
     dead: int
 
 
@@ -115,7 +117,7 @@ async def get_overview(store: Store, caller: Caller, clock: Clock, window: int) 
         _fires(store, sight, now),
         store.totals(since, until, width),
         store.newest_in(RunStatus.SUCCEEDED, since=since, most=SAMPLE, summaries=False),
-        store.nodes(),
+        nodes_now(store),
     )
     states = Counter(node.state for node in nodes)
     return OverviewOfAll(
@@ -128,7 +130,10 @@ async def get_overview(store: Store, caller: Caller, clock: Clock, window: int) 
         duration=spread(run.duration for run in samples),
         start_delay=spread(run.start_time and run.start_time - run.create_time for run in samples),
         nodes=NodeCounts(
-            alive=states[NodeState.ALIVE], leaving=states[NodeState.LEAVING], dead=states[NodeState.DEAD]
+            alive=states[NodeState.ALIVE],
+            leaving=states[NodeState.LEAVING],
+            silent=states[NodeState.SILENT],
+            dead=states[NodeState.DEAD],
         ),
         database_latency=latency,
     )

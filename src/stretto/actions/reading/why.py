@@ -9,10 +9,19 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.blocked import Blocked, blocked_by
 from stretto.actions.parts.finding import LATEST, find_run
+from stretto.actions.parts.living import Gone, unattended, unseen
 from stretto.actions.parts.offload import offload
 from stretto.actions.parts.verdicts import place_of
 from stretto.actions.reading.aggregation import aggregate
-from stretto.actions.reading.blockers import Blocker, BlockerKind, Help, blockers_of, for_people, with_holders
+from stretto.actions.reading.blockers import (
+    Blocker,
+    BlockerKind,
+    Help,
+    blockers_of,
+    for_people,
+    left_alone,
+    with_holders,
+)
 from stretto.actions.reading.definitions import definition_of, instance_definition
 from stretto.actions.reading.flows import flow_of
 from stretto.actions.reading.waits_below import Open, with_waits_below
@@ -86,9 +95,15 @@ class WhyStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def why_run(
-    store: Store, caller: Caller, workflow_id: str, instance_id: int, run: str = LATEST
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    run: str = LATEST,
+    *,
+    gone: Gone = unseen,
 ) -> WhyRun:
-    """Why a run has not ended."""
+    """Why a run has not ended. `gone`: see `unattended`."""
     await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_run(store, workflow_id, instance_id, run)
     steps: tuple[Why, ...] = ()
@@ -119,6 +134,10 @@ async def why_run(
             sentence = f"{pause_text(row.record)}; {sentence}"
             if all(each.kind is not BlockerKind.PAUSE for each in blockers):
                 blockers.append(_pause(row))
+    nobody = None if aside is not None else await _nobody(store, row, gone)
+    if nobody is not None:
+        blockers, sentence = [nobody, *blockers], f"{nobody.detail}; {sentence}"
+        steps = tuple(msgspec.structs.replace(each, reasons=left_alone(each.reasons)) for each in steps)
     return WhyRun(
         workflow_id=workflow_id,
         workflow_instance_id=instance_id,
@@ -139,6 +158,17 @@ async def _quarantine(store: Store, row: RunRow) -> Blocker | None:
         return None
     detail = f"run {root.key} is quarantined: {root.quarantined}"
     return _blocker(root, BlockerKind.QUARANTINE, detail, "it is released", Help.RELEASE)
+
+
+async def _nobody(store: Store, row: RunRow, gone: Gone) -> Blocker | None:
+    """Whoever looks after a run may be gone: then nothing of it goes on. A pause holds it anyway."""
+    if row.phase is Phase.ENDED or row.record.is_paused:
+        return None
+    found = await unattended(store, row, gone)
+    if found is None:
+        return None
+    made = _blocker(row, BlockerKind.NODE, found.sentence, found.moves_when)
+    return msgspec.structs.replace(made, since=found.since)
 
 
 def _unfinished(flow: Flow) -> tuple[Why, ...]:
@@ -230,9 +260,16 @@ def _cause(row: RunRow) -> str:
 
 
 async def why_step(
-    store: Store, caller: Caller, workflow_id: str, instance_id: int, step_id: str, run: str = LATEST
+    store: Store,
+    caller: Caller,
+    workflow_id: str,
+    instance_id: int,
+    step_id: str,
+    run: str = LATEST,
+    *,
+    gone: Gone = unseen,
 ) -> WhyStep:
-    """Why a step of a run is where it is."""
+    """Why a step of a run is where it is. `gone`: see `unattended`."""
     await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_run(store, workflow_id, instance_id, run)
     flow = await _flow(store, row)
@@ -243,8 +280,13 @@ async def why_step(
     (found,) = await with_waits_below(flow, [found], _opening(store, caller))
     ((_step, blockers),) = await _in_the_way(store, caller, flow, [found])
     sentence = for_people(str(found), found.reasons)
-    aside = None if found.status.is_terminal else await _quarantine(store, row)
+    aside = None
+    if not found.status.is_terminal:
+        aside = await _quarantine(store, row) or await _nobody(store, row, gone)
     if aside is not None:
+        if aside.kind is BlockerKind.NODE:
+            found = msgspec.structs.replace(found, reasons=left_alone(found.reasons))
+            sentence = for_people(str(found), found.reasons)
         blockers, sentence = (aside, *blockers), f"{aside.detail}; {sentence}"
     times = [reason.since for reason in found.reasons if reason.since is not None]
     return WhyStep(
