@@ -9,7 +9,7 @@ from stretto.actions.parts.addresses import HINT, LATEST, Address, address_in
 from stretto.engine.records import RunKey
 from stretto.engine.run_text import run_text
 
-__all__ = ["ADDRESS", "HINT", "LATEST", "Address", "AddressType", "readable", "run_text"]
+__all__ = ["ADDRESS", "HINT", "LATEST", "Address", "AddressType", "as_named", "readable", "run_text"]
 
 RAW: Final = re.compile(  # how messages write a run, a step and an attempt of it
     r"\[([^\s\[\]]+)\]\[([0-9]+)\](?:\[([0-9]+)\])?(?:\[([^\s\[\]]+)\](?:\[([0-9]+)\])?)?"
@@ -29,6 +29,13 @@ class AddressType(click.ParamType[Address]):
 
 
 ADDRESS: Final = AddressType()
+
+
+def as_named(address: Address) -> str:
+    """What an address names, with the number of the run if it says one: without, it is the newest run."""
+    run = "" if address.run == LATEST else f"/{address.run}"
+    path = "" if address.path is None else f":{address.path}"
+    return f"{address.workflow_id}/{address.instance_id}{run}{path}"
 
 
 def readable(text: str) -> str:

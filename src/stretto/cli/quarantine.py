@@ -69,7 +69,7 @@ def list_all(
         where = f"in {target.shown}" if isinstance(target, Place) else f"at {target.url}"
         click.echo(f"no runs in quarantine {where}")
         return
-    print_lines(page.elements)
+    print_lines(page.elements, whole=True)
     if more:
         click.echo(f"{style.plain('…')} there are more; --limit shows up to {MOST_ON_A_PAGE}")
 

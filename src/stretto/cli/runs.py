@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913 - one for each option
     if as_json:
         click.echo(to_json({"runs": [line_json(line) for line in lines], "more": more}))
     elif lines:
-        print_lines(lines)
+        print_lines(lines, whole=not statuses)
         if more:
             click.echo(f"{style.plain('…')} there are older ones; --limit shows more")
     else:
@@ -112,10 +112,18 @@ async def _read(place: Place, wanted: RunFilter, limit: int) -> tuple[tuple[RunL
         return page.elements, page.page_info.has_next_page, absent
 
 
-def print_lines(lines: tuple[RunLine, ...]) -> None:
-    """For people, one line for each run."""
+def print_lines(lines: tuple[RunLine, ...], *, whole: bool = False) -> None:
+    """For people, one line for each run, each with a name that leads to it. `whole`: newer runs of the same
+    instances are before them.
+    """
     now = SystemClock().now()
-    names = [run_text(_key(line)) for line in lines]
+    newest: set[tuple[str, int]] = set()
+    names: list[str] = []
+    for line in lines:
+        key = _key(line)
+        is_newest = whole and key[:2] not in newest
+        newest.add(key[:2])
+        names.append(run_text(key) if is_newest or key.run_id > 1 else "/".join(map(str, key)))
     longest = max(8, *map(style.width_of, names))
     for name, line in zip(names, lines, strict=True):
         sign, colour = style.mark(line.status)

@@ -8,7 +8,7 @@ import msgspec
 from stretto.actions.reading.instances import get_run
 from stretto.actions.reading.nesting import resolve_path
 from stretto.actions.reading.steps import get_attempt, list_attempts, list_steps
-from stretto.cli.address import ADDRESS, Address
+from stretto.cli.address import ADDRESS, LATEST, Address, as_named
 from stretto.cli.config_options import looking_options
 from stretto.cli.database import Place, caller, finished
 from stretto.cli.finding import reading
@@ -73,10 +73,10 @@ def command(  # noqa: PLR0913 - one for each option
 async def _read(place: Place, address: Address) -> RunSight | StepSight:
     async with reading(place, address) as (store, row):
         if address.path is None:
-            return await _run(store, row.key)
+            return await _run(store, row.key, None if address.run == LATEST else as_named(address))
         found = await resolve_path(store, caller(), *row.key[:2], str(row.key.run_id), address.path)
         key = RunKey(found.workflow_id, found.workflow_instance_id, found.workflow_run_id)
-        name = f"{address.workflow_id}/{address.instance_id}:{address.path}"
+        name = as_named(address)
         if found.step_id is None:
             return await _run(store, key, name)
         return await _step(store, key, found.step_id, address.attempt, name)

@@ -10,7 +10,7 @@ from stretto.actions.reading.steps import list_steps
 from stretto.actions.reading.why import WhyRun, WhyStep, why_run, why_step
 from stretto.actions.reading.why_workflow import WhyWorkflow, why_workflow
 from stretto.cli import style
-from stretto.cli.address import HINT, Address, AddressType, readable, run_text
+from stretto.cli.address import HINT, LATEST, Address, AddressType, as_named, readable, run_text
 from stretto.cli.config_options import looking_options
 from stretto.cli.database import Place, caller, finished, opened
 from stretto.cli.finding import reading
@@ -79,7 +79,8 @@ def command(  # noqa: PLR0913 - one for each option
             raise click.UsageError(f"a step is of a run: {HINT}")
     else:
         step = step or address.path
-        inside = f"{address.workflow_id}/{address.instance_id}:{step}" if step else None
+        is_named = step is not None or address.run != LATEST
+        inside = as_named(address._replace(path=step)) if is_named else None
     target = target_of(Given(config_file, assignments, server, database, context))
     found: WhyRun | WhyStep | WhyWorkflow
     loops: list[LoopSight] = []
@@ -115,9 +116,9 @@ async def _read(
             key = RunKey(inner.workflow_id, inner.workflow_instance_id, inner.workflow_run_id)
             step = inner.step_id
         if step is None:
-            found = await why_run(store, caller(), *key[:2], gone=is_gone)
+            found = await why_run(store, caller(), *key[:2], str(key.run_id), gone=is_gone)
         else:
-            found = await why_step(store, caller(), *key[:2], step, gone=is_gone)
+            found = await why_step(store, caller(), *key[:2], step, str(key.run_id), gone=is_gone)
         steps = await list_steps(store, caller(), *key[:2], str(key.run_id))
         return found, await read_loops(store, steps)
 
@@ -135,7 +136,7 @@ def _next(moment: int | None) -> str:
 
 
 def _print_run(found: WhyRun, loops: Mapping[str, LoopSight], inside: str | None = None) -> None:
-    """`inside`: the path to it, if it is an iteration or a child."""
+    """`inside`: what the user calls it, if it is an iteration, a child or a run with its number."""
     own = run_text(RunKey(found.workflow_id, found.workflow_instance_id, found.workflow_run_id))
     name = inside or own
     sentence = readable(found.sentence).replace(own, name)

@@ -40,8 +40,8 @@ class StepCalls(Talking):
         return self._get(Nested, f"{place_of(run).path}/resolve", path=path)
 
     def why_step(self, run: RunName, step_id: str) -> Talk[WhyStep]:
-        """Why a step of the newest run is where it is."""
-        return self._get(WhyStep, f"{_path(run, step_id)}/why")
+        """Why a step of a run is where it is; of the newest run if no other is named."""
+        return self._get(WhyStep, f"{place_of(run).path}/steps/{quoted(step_id)}/why")
 
     def skip(self, run: RunName, step_id: str, *, reason: str = "") -> Talk[StepActionResponse]:
         """Skip a step; what follows it goes on."""

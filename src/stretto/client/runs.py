@@ -124,8 +124,8 @@ class RunCalls(Talking):
         return self._get(WhyWorkflow, f"/workflows/{quoted(workflow_id)}/why")
 
     def why(self, run: RunName) -> Talk[WhyRun]:
-        """Why the newest run of an instance has not ended, or how it did."""
-        return self._get(WhyRun, f"{place_of(run).instance_path}/why")
+        """Why a run has not ended, or how it did; the newest of an instance if no other is named."""
+        return self._get(WhyRun, f"{place_of(run).path}/why")
 
     def _to_run(self, run: RunName, action: str, reason: str) -> Talk[InstanceActionResponse]:
         path = f"{place_of(run).acting_path}/actions/{action}"

@@ -10,6 +10,7 @@ import pytest
 from tests.unit.cli.running.files import FAILING, PAIR, as_json, stretto
 
 from stretto.cli.style import width_of
+from stretto.flow.engine import Engine
 
 LOOP = """
 properties: {owner: ann}
@@ -232,6 +233,31 @@ def test_what_is_not_there(address: str, message: str) -> None:
     result = stretto("show", address)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_each_run_of_an_instance_goes_by_its_own_name(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    (tmp_path / "failing.yaml").write_text(FAILING.replace("exit 3", f"test -e {flag}"))
+    with chdir(tmp_path):
+        stretto("run", "failing.yaml")
+        flag.touch()
+        with Engine("sqlite:///.stretto/stretto.db").sync() as engine:
+            again = engine.get("failing", 1).restart()
+            assert again.wait(60).status == "SUCCEEDED"
+            assert "has ended FAILED" in engine.get("failing", 1, 1).why().sentence
+            assert "has ended SUCCEEDED" in again.why().sentence
+        assert stretto("show", "failing/1/1").stdout.startswith("✗ failing/1/1 FAILED")
+        assert stretto("show", "failing/1/1:bad").stdout.startswith("✗ failing/1/1:bad FATALLY_FAILED")
+        assert stretto("show", "failing/1").stdout.startswith("✓ failing/1/2 SUCCEEDED")
+        assert stretto("why", "failing/1/1").stdout.startswith(
+            "failing/1/1 FAILED: run failing/1/1 has ended"
+        )
+        assert "✗ bad FATALLY_FAILED" in stretto("why", "failing/1/1:bad").stdout
+        assert "✓ bad SUCCEEDED" in stretto("why", "failing/1:bad").stdout
+        names = [line.split()[1] for line in stretto("runs").stdout.splitlines()]
+        assert names == ["failing/1/2", "failing/1/1"]
+        failed = stretto("runs", "--status", "failed").stdout.splitlines()
+        assert [line.split()[1] for line in failed] == ["failing/1/1"]
 
 
 # ------------------------------------------------------------------------------------------------------- why

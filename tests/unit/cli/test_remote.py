@@ -583,16 +583,34 @@ def test_show_runs_why(stretto: Any, server: Served) -> None:
     assert f"✗ {name}/1 FAILED" in shown
     assert "3 iterations" in shown
     assert "FATALLY_FAILED: exit code 3" in shown
-    assert stretto("show", f"{name}/1/1:each[2]").stdout.startswith(f"✓ {name}/1:each[2] SUCCEEDED")
+    assert stretto("show", f"{name}/1/1:each[2]").stdout.startswith(f"✓ {name}/1/1:each[2] SUCCEEDED")
     step = stretto("show", f"{name}/1:bad").stdout
     assert step.startswith(f"✗ {name}/1:bad FATALLY_FAILED")
     assert {"run", "steps"} == as_json(stretto("show", f"{name}/1", "--json")).keys()
     lines = stretto("runs", "--workflow", name, "--status", "failed").stdout.splitlines()
-    assert [line.split()[1:3] for line in lines] == [[f"{name}/1", "FAILED"]]
+    assert [line.split()[1:3] for line in lines] == [[f"{name}/1/1", "FAILED"]]
     none = stretto("runs", "--workflow", name, "--status", "stopped").stdout
     assert none == f"no runs that fit at {server.url}; `stretto start WORKFLOW` makes one\n"
     assert "has ended FAILED" in stretto("why", f"{name}/1").stdout
     assert "bad FATALLY_FAILED" in stretto("why", f"{name}/1:bad").stdout
+
+
+def test_each_run_of_an_instance_goes_by_its_own_name(stretto: Any, server: Served, folder: Path) -> None:
+    name, flag = fresh(), folder / "flag"
+    server.push(name, shell("s", f"test -e {flag}"))
+    stretto("start", name, "--wait")
+    flag.touch()
+    stretto("restart", f"{name}/1", "--wait")
+    first, newest = f"{name}/1/1", f"{name}/1/2"
+    assert stretto("show", first).stdout.startswith(f"✗ {first} FAILED")
+    assert stretto("show", f"{first}:s").stdout.startswith(f"✗ {first}:s FATALLY_FAILED")
+    assert stretto("show", f"{name}/1").stdout.startswith(f"✓ {newest} SUCCEEDED")
+    assert stretto("why", first).stdout.startswith(f"{first} FAILED: run {first} has ended FAILED")
+    assert "✗ s FATALLY_FAILED" in stretto("why", f"{first}:s").stdout
+    assert "✓ s SUCCEEDED" in stretto("why", f"{name}/1:s").stdout
+    assert [line.split()[1] for line in told(stretto("runs", "--workflow", name))] == [newest, first]
+    failed = told(stretto("runs", "--workflow", name, "--status", "failed"))
+    assert [line.split()[1] for line in failed] == [first]
 
 
 def test_why_a_workflow_is_not_started(stretto: Any, server: Served) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from stretto.actions.reading.why import WhyRun, WhyStep
-from stretto.cli.address import LATEST, Address
+from stretto.cli.address import LATEST, Address, as_named
 from stretto.cli.showing.loops import LoopSight, loops_in, with_values
 from stretto.cli.showing.run import RunSight
 from stretto.cli.showing.step import StepSight
@@ -26,9 +26,9 @@ def read_sight(client: "Client", address: Address) -> RunSight | StepSight:
     """A run, or the step of it that the address names."""
     run = name_of(address)
     if address.path is None:
-        return _run(client, run, None)
+        return _run(client, run, None if address.run == LATEST else as_named(address))
     found = client.resolve(run, address.path)
-    name = f"{address.workflow_id}/{address.instance_id}:{address.path}"
+    name = as_named(address)
     if found.step_id is None:
         return _run(client, found, name)
     step = client.step(found, found.step_id, address.attempt)

@@ -148,7 +148,7 @@ class Follower:
             return
         self._asked_at = loop.time()
         try:
-            found = await why_run(self._store, self._caller, *self._key[:2])
+            found = await why_run(self._store, self._caller, *self._key[:2], str(self._key.run_id))
         except Unavailable:
             raise
         except StrettoError:  # it has moved on meanwhile, or others keep its workflow busy: later

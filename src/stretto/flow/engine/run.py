@@ -145,7 +145,7 @@ class Run(Generic[T]):
 
     async def why(self) -> WhyRun:
         """What it waits for."""
-        return await why_run(self._host.store, self._host.caller, self.workflow_id, self.instance_id)
+        return await why_run(self._host.store, self._host.caller, *self.key[:2], str(self.run_id))
 
     # ------------------------------------------------------------------------------------------------ waiting
     async def wait(self, timeout: float | None = None) -> RunResult[T]:  # noqa: ASYNC109 - as in asyncio.wait
