@@ -62,7 +62,7 @@ def test_what_is_put_and_released_in_one_commit_is_not_there(tmp_path: Path) -> 
         owner = await world.owner()
         run = await world.live(owner)
         group = await owner.group_of(run)
-        gone, kept = AttemptKey(run, "gone", 1), AttemptKey(run, "kept", 1)
+        gone, kept, poor = (AttemptKey(run, name, 1) for name in ("gone", "kept", "poor"))
 
         def everything(attempt: AttemptKey) -> Decided:
             return Decided(
@@ -75,7 +75,8 @@ def test_what_is_put_and_released_in_one_commit_is_not_there(tmp_path: Path) -> 
         decisions = [
             everything(gone),
             everything(kept),
-            Decided(root=run, matched=((kept, 1),), released=(gone,)),
+            Decided(root=run, permits=(PermitAsk(attempt=poor, limits={"x": 1}, since=1),)),
+            Decided(root=run, matched=((kept, 1),), released=(gone,), returned=(poor,)),
         ]
         await owner.commit(group, *decisions)
         assert [each.attempt for each in (await world.store.waiters("x", Cut())).elements] == [kept]

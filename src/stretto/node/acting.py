@@ -81,7 +81,7 @@ class Acting:
         if entry is None:
             return
         entry.launch = False
-        self._tags.update(dict.fromkeys(draft.returned))
+        self._tags.update(dict.fromkeys(draft.freed))
         for effect in draft.effects:
             self.carry_out(group, entry, effect)
         self._book.touch(entry)

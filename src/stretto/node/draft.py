@@ -40,6 +40,7 @@ class Draft:
         "records",
         "released",
         "results",
+        "returned",
         "runs_on",
         "summary",
         "uses",
@@ -61,7 +62,8 @@ class Draft:
         self.uses: dict[str, PermitUse] = {}  # of the permits of tags
         self.waits: list[SignalWait] = []
         self.matched: list[tuple[AttemptKey, int]] = []
-        self.released: dict[AttemptKey, None] = {}
+        self.released: dict[AttemptKey, None] = {}  # ended: whatever they had goes
+        self.returned: dict[AttemptKey, None] = {}  # ended: their permits go
         self.runs_on: dict[AttemptKey, NodeId | None] = {}
         self.effects: list[Effect] = []  # to be carried out after the commit
         self.results: list[tuple[AttemptKey, int]] = []  # launches whose result is in it
@@ -81,6 +83,7 @@ class Draft:
             + len(self.permits)
             + len(self.waits)
             + len(self.released)
+            + len(self.returned)
         )
 
     @property
@@ -112,14 +115,14 @@ class Draft:
             self.uses[tag] = self.uses.get(tag, NO_USE).changed(-1)
         ask = self.permits.get(attempt)
         if ask is None or not ask.taken:
-            self.released[attempt] = None
+            self.returned[attempt] = None
             return
         del self.permits[attempt]
         if ask.rates:  # they are stored all the same: the start counts
             self.permits[attempt] = msgspec.structs.replace(ask, limits={})
 
     @property
-    def returned(self) -> list[str]:
+    def freed(self) -> list[str]:
         """Tags of which it returned more permits than it took: others may get them. Who takes what the step
         before it returned leaves nothing to them.
         """
@@ -167,6 +170,7 @@ class Draft:
             waits=tuple(self.waits),
             matched=tuple(self.matched),
             released=tuple(self.released),
+            returned=tuple(attempt for attempt in self.returned if attempt not in self.released),
             events=(*self.events, *changes_of(changed, now, entry.run_of, entry.label_of)),
         )
 

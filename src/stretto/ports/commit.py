@@ -68,6 +68,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     matched: tuple[tuple[AttemptKey, int], ...] = ()  # waits that are over: attempt, dependency
     work: tuple[Work, ...] = ()  # for pools; a row that is there for the attempt is replaced
     released: tuple[AttemptKey, ...] = ()  # ended: whatever they had of permits, waits and work goes
+    returned: tuple[AttemptKey, ...] = ()  # ended: their permits go, and they have nothing else
     events: tuple[ChangeEvent, ...] = ()  # for the change log
 
 

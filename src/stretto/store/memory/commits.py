@@ -141,6 +141,8 @@ class _Writing:
             db.work.put(work.attempt, msgspec.structs.replace(work, since=self._now, take=0, taken_by=None))
         for attempt in decided.released:
             self._release(attempt)
+        for attempt in decided.returned:
+            self._return(attempt)
 
     def _ask(self, ask: PermitAsk) -> None:
         for tag, rate in ask.rates.items():
@@ -159,9 +161,12 @@ class _Writing:
             if (ask.attempt, tag) not in self._db.permits:
                 self._db.permits.put((ask.attempt, tag), row)
 
-    def _release(self, attempt: AttemptKey) -> None:
+    def _return(self, attempt: AttemptKey) -> None:
         for permit in list(self._db.permits_of[attempt]):
             self._db.permits.pop(permit)
+
+    def _release(self, attempt: AttemptKey) -> None:
+        self._return(attempt)
         for wait in list(self._db.waits_of[attempt]):
             self._db.waits.pop(wait)
         self._db.work.pop(attempt)

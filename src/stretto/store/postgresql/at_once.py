@@ -16,7 +16,7 @@ from stretto.ports.rows import Lease
 from stretto.store.postgresql.binding import arrays_of
 from stretto.store.postgresql.dialect import CLOCK, array, spell, width
 from stretto.store.sql.at_once import EXPECTED, TAKEN, AtOnce
-from stretto.store.sql.commits import LOG, RELEASES
+from stretto.store.sql.commits import LOG, RELEASES, RETURN
 from stretto.store.sql.rows.attempts import PUT_ATTEMPT, PUT_ATTEMPT_ON
 from stretto.store.sql.rows.permits import TAKE
 from stretto.store.sql.rows.runs import UPDATE_RUN
@@ -47,6 +47,7 @@ def parts_of(rows: AtOnce) -> tuple[tuple[Bulk, list[Row]], ...]:
         (UPDATE_RUN, rows.updates),
         (PUT_ATTEMPT, rows.attempts),
         (PUT_ATTEMPT_ON, rows.attempts_on),
+        (RETURN, rows.returned),
         *((release, rows.released) for release in RELEASES),
         (TAKE, rows.takes),
         (LOG, rows.logs),

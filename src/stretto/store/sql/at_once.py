@@ -24,7 +24,7 @@ NO_TAGS: Final[Mapping[str, PermitUse]] = {}
 GOES_ALONG: Final = frozenset(
     {
         *("group", "steps", "updates", "attempts", "attempts_on", "log", "records", "bases", "large"),
-        *("released", "takes", "uses"),
+        *("returned", "released", "takes", "uses"),
     }
 )
 
@@ -37,7 +37,8 @@ class AtOnce(NamedTuple):
     updates: list[Row]
     attempts: list[Row]
     attempts_on: list[Row]
-    released: list[Row]  # attempts that have ended: whatever they had goes
+    returned: list[Row]  # attempts that have ended: their permits go
+    released: list[Row]  # of these, those whose waits and work go, too
     takes: list[Row]
     logs: list[Row]
 
@@ -87,6 +88,7 @@ def at_once_of(plans: Sequence[Plan], taken: Mapping[str, PermitUse] = NO_TAGS) 
         updates=by_key([updates], 3),
         attempts=by_key((plan.attempts for plan in plans), 5),
         attempts_on=by_key((plan.attempts_on for plan in plans), 5),
+        returned=by_key((plan.returned for plan in plans), 5),
         released=by_key((plan.released for plan in plans), 5),
         takes=by_key((plan.takes for plan in plans), 6),
         logs=sorted(plan.log for plan in plans if plan.log is not None),

@@ -69,9 +69,9 @@ LOG: Final = Bulk(
     fields=(*ints("group_id", "seq"), *texts("doc")),
     common=ints("logged_at"),
 )
+RETURN: Final = Bulk(way=Way.DELETE, table="permit", key=5, fields=ATTEMPT_KEY)
 RELEASES: Final = tuple(
-    Bulk(way=Way.DELETE, table=table, key=5, fields=ATTEMPT_KEY)
-    for table in ("permit", "signal_wait", "work")
+    Bulk(way=Way.DELETE, table=table, key=5, fields=ATTEMPT_KEY) for table in ("signal_wait", "work")
 )
 MATCHED: Final = Bulk(way=Way.DELETE, table="signal_wait", key=6, fields=(*ATTEMPT_KEY, *ints("dependency")))
 
@@ -216,6 +216,7 @@ async def _write_rows(tx: Transaction, plans: Sequence[Plan], now: int) -> None:
         (PUT_APPROVAL, by_key((plan.approvals for plan in plans), 6), {}),
         (PUT_LOOP, by_key((plan.loops for plan in plans), 5), {}),
         (PUT_LARGE, by_key((plan.large.sorted_rows() for plan in plans), 6), {}),
+        (RETURN, by_key((plan.returned for plan in plans), 5), {}),
         *((release, released, {}) for release in RELEASES),
         (PUT_ATTEMPT_ON, by_key((plan.attempts_on for plan in plans), 5), modified),
         (MATCHED, by_key((plan.matched for plan in plans), 6), {}),

@@ -59,7 +59,8 @@ class Plan:
         self.large = Large(blob_from)
         self.records: list[RunRecord] = []  # whose parameters are stored with this commit, if not before
         self.bases: list[tuple[RunKey, Base]] = []
-        self.released: list[FlatKey] = []
+        self.released: list[FlatKey] = []  # whose waits and work go
+        self.returned: list[FlatKey] = []  # whose permits go
         self.matched: list[Row] = []
         self.asks: list[Row] = []
         self.takes: list[Row] = []  # permits that are held from this commit on
@@ -89,6 +90,7 @@ class _Planning:
         self._runs_on: dict[AttemptKey, NodeId | None] = {}
         self._loops: dict[AttemptKey, LoopRecord] = {}
         self._released: set[AttemptKey] = set()
+        self._returned: set[AttemptKey] = set()
         self._matched: set[tuple[AttemptKey, int]] = set()
         self._asks: dict[tuple[AttemptKey, str], Row] = {}
         self._rates: dict[str, str] = {}
@@ -104,6 +106,7 @@ class _Planning:
         self._encode_attempts()
         plan = self._plan
         plan.released = sorted(flat(key) for key in self._released)
+        plan.returned = sorted(flat(key) for key in self._returned)
         plan.matched = sorted((*flat(key), index) for key, index in self._matched)
         plan.asks = [row for row in self._asks.values() if not row[GRANTED]]
         plan.takes = [row for row in self._asks.values() if row[GRANTED]]
@@ -159,14 +162,20 @@ class _Planning:
             self._work[work.attempt] = work_values(work)
         for attempt in decided.released:
             self._release(checked_attempt(attempt))
+        for attempt in decided.returned:
+            self._return(checked_attempt(attempt))
 
     def _release(self, attempt: AttemptKey) -> None:
         self._released.add(attempt)
-        if self._asks:
-            self._asks = {at: row for at, row in self._asks.items() if at[0] != attempt}
+        self._return(attempt)
         if self._waits:
             self._waits = {at: row for at, row in self._waits.items() if at[0] != attempt}
         self._work.pop(attempt, None)
+
+    def _return(self, attempt: AttemptKey) -> None:
+        self._returned.add(attempt)
+        if self._asks:
+            self._asks = {at: row for at, row in self._asks.items() if at[0] != attempt}
 
     # ------------------------------------------------------------------------------------------- encoding
     def _encode_runs(self) -> None:

@@ -49,7 +49,7 @@ class Taker:
             for tag, limit in ask.limits.items():
                 use = uses.get(tag, PermitUse())
                 uses[tag] = use.taken(limit) if ask.taken else use.changed(1)
-        return Decided(root=self.run, permits=asks, uses=uses, released=tuple(map(self.key, ended)))
+        return Decided(root=self.run, permits=asks, uses=uses, returned=tuple(map(self.key, ended)))
 
     async def take(self, step_id: str, limits: Limits, rates: Mapping[str, str] | None = None) -> Committed:
         return await self.commit(self.decided(self.ask(step_id, limits, rates=rates)))
