@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from stretto.store.sql.schema.script import DIALECTS, script
+from scripts.schema.script import DIALECTS, script
 
-FIRST_LINE: Final = "-- Made by scripts/generate.py from stretto.store.sql.schema; change the tables there.\n"
+FIRST_LINE: Final = "-- Made by scripts/generate.py from scripts.schema; change the tables there.\n"
 
 
 # Those that only make tables and indexes.
@@ -24,7 +24,7 @@ def _text(database: str, since: str | None = None, *, stamped: bool) -> str:
 SQL_FILES: Final[Mapping[str, Callable[[], str]]] = {
     "src/stretto/store/sqlite/schema.sql": partial(_text, "sqlite", stamped=True),
     **{
-        f"src/stretto/store/sql/migrations/scripts/{number}.{database}.sql": partial(
+        f"src/stretto/store/sql/migrations/{number}.{database}.sql": partial(
             _text, database, number, stamped=False
         )
         for number in MAKING_TABLES

@@ -19,7 +19,7 @@ from stretto import __version__
 FOLDER: Final = ROOT / "benchmarks" / "results"
 OURS: Final = FOLDER / "bench.json"
 PEERS: Final = FOLDER / "peers.json"
-LIBRARIES: Final = ("msgspec", "sqlalchemy", "asyncpg")
+LIBRARIES: Final = ("msgspec", "asyncpg")
 
 
 def about() -> dict[str, Any]:

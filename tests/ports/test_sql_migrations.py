@@ -1,35 +1,37 @@
 """Expand, then contract: code that knows an older schema goes on working while newer code is rolled out.
 
-A migration only adds. One that takes something away has `contracts = "NNNN"` in its module, the number of the
-schema that code must know from then on, and raises the floor of the database to it: older code is refused.
+A migration only adds. One that takes something away says so (`contracts`), with the number of the schema that
+code must know from then on, and raises the floor of the database to it: older code is refused.
 """
 
+import asyncio
 import re
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import create_engine
-from sqlalchemy.pool import NullPool
+from scripts.schema.script import DIALECTS
+from tests.ports.mariadb_bench import Database, query
+from tests.ports.mariadb_bench import run as run_on_mariadb
+from tests.ports.mariadb_server import MariadbServer
 from tests.ports.old_statements import FOLDER, kept
+from tests.ports.postgresql_bench import connection_to
+from tests.ports.postgresql_server import PostgresServer
 from tests.ports.test_sql_plans import SCHEMA, Anything
 
-from stretto.store.sql.migrations import versions
-from stretto.store.sql.migrations.scripts import statements_of
-from stretto.store.sql.schema.script import DIALECTS
-from stretto.store.sql.version import HEAD
+from stretto.model.errors import PreconditionFailed
+from stretto.store.mariadb import upkeep as mariadb
+from stretto.store.postgresql import upkeep as postgresql
+from stretto.store.sql import migrations
+from stretto.store.sql.migrations import MIGRATIONS, Migration, statements_of
+from stretto.store.sql.version import HEAD, Standing
+from stretto.store.sqlite import upkeep as sqlite
 
-MODULES = [import_module(f"{versions.__name__}.{each.name}") for each in iter_modules(versions.__path__)]
-NUMBERS = sorted(module.revision for module in MODULES)
-LATER = [module for module in MODULES if module.revision != NUMBERS[0]]
+NUMBERS = [each.number for each in MIGRATIONS]
+LATER = MIGRATIONS[1:]
 NEW_TABLE = re.compile(r"CREATE TABLE (\w+)")
 INDEX = re.compile(r"CREATE (UNIQUE )?INDEX \w+ ON (\w+)")
 ADDS = re.compile(r"ALTER TABLE (\w+) ADD (?:COLUMN )?(?!CONSTRAINT|UNIQUE|PRIMARY|FOREIGN|CHECK)\w+ ([^,]*)")
@@ -60,15 +62,14 @@ def objections(statements: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("database", DIALECTS)
-@pytest.mark.parametrize("module", LATER, ids=lambda module: module.revision)
-def test_a_migration_only_adds(module: Any, database: str) -> None:
-    statements = statements_of(module.revision, database)
-    contracts = getattr(module, "contracts", None)
-    if contracts is None:
+@pytest.mark.parametrize("migration", LATER, ids=lambda migration: migration.number)
+def test_a_migration_only_adds(migration: Migration, database: str) -> None:
+    statements = statements_of(migration.number, database)
+    if migration.contracts is None:
         assert objections(statements) == []
     else:
-        assert contracts < module.revision
-        assert any(FLOOR.match(text) and f"{int(contracts)}" in text for text in statements)
+        assert migration.contracts < migration.number
+        assert any(FLOOR.match(text) and f"{int(migration.contracts)}" in text for text in statements)
 
 
 @pytest.mark.parametrize(
@@ -130,13 +131,18 @@ def test_statements_that_are_kept_are_many() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- schemas
-def migrated(path: Path, number: str, go: Callable[[Config, str], None] = command.upgrade) -> None:
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
-    config = Config()
-    config.set_main_option("script_location", "stretto.store.sql:migrations")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        go(config, number)
+def migrated(path: Path, number: str) -> None:
+    """Bring a file to a schema, from wherever it is."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+        noted = connection.execute("SELECT version_num FROM stretto_version") if tables else []
+        found = next((row[0] for row in noted), None)
+        for each in MIGRATIONS:
+            if (found or "") < each.number <= number:
+                connection.executescript(";\n".join(statements_of(each.number, "sqlite")))
+        connection.executescript(STAMP if found is None else "DELETE FROM stretto_version")
+        connection.execute("INSERT INTO stretto_version VALUES (?)", [number])
+        connection.commit()
 
 
 def schema_of(path: Path) -> dict[str, dict[str, Any]]:
@@ -157,7 +163,7 @@ def indexes_of(path: Path) -> set[str]:
         return {row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE type = 'index'")}
 
 
-CONTRACTING = {module.revision for module in LATER if hasattr(module, "contracts")}
+CONTRACTING = {each.number for each in LATER if each.contracts is not None}
 PAIRS = [(before, after) for before, after in pairwise(NUMBERS) if after not in CONTRACTING]
 
 
@@ -183,9 +189,108 @@ def test_step_by_step_leads_where_a_new_file_begins(tmp_path: Path) -> None:
     assert indexes_of(tmp_path / "old.db") == indexes_of(tmp_path / "new.db")
 
 
-@pytest.mark.parametrize(("before", "after"), PAIRS)
-def test_what_was_added_can_be_taken_away_again(before: str, after: str, tmp_path: Path) -> None:
-    migrated(tmp_path / "once.db", before)
-    migrated(tmp_path / "back.db", after)
-    migrated(tmp_path / "back.db", before, command.downgrade)
-    assert schema_of(tmp_path / "back.db") == schema_of(tmp_path / "once.db")
+# --------------------------------------------------------------------------------------- every earlier schema
+# As Alembic made it, which ran the migrations of earlier releases.
+STAMP = (
+    "CREATE TABLE stretto_version (version_num VARCHAR(32) NOT NULL, "
+    "CONSTRAINT stretto_version_pkc PRIMARY KEY (version_num))"
+)
+
+
+NOTE = "INSERT INTO stretto_version VALUES ('{}')"
+
+
+def earlier(number: str, database: str) -> str:
+    """What a release with this schema left in a new database."""
+    texts = (text for each in NUMBERS if each <= number for text in statements_of(each, database))
+    return "".join(f"{text};\n" for text in (*texts, STAMP, NOTE.format(number)))
+
+
+@pytest.mark.parametrize("number", NUMBERS[:-1])
+def test_a_sqlite_file_of_an_earlier_release_goes_on(number: str, tmp_path: Path) -> None:
+    path, fresh = tmp_path / "old.db", tmp_path / "new.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(earlier(number, "sqlite"))
+    for each in (path, fresh):
+        sqlite.upgrade(f"sqlite:///{each}")
+        assert sqlite.check(f"sqlite:///{each}") == (Standing.CURRENT, HEAD)
+    assert schema_of(path) == schema_of(fresh)
+    assert indexes_of(path) == indexes_of(fresh)
+
+
+COLUMNS = (
+    "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns "
+    "WHERE table_schema = {schema} ORDER BY 1, 2"
+)
+
+
+@pytest.mark.parametrize("number", NUMBERS[:-1])
+def test_a_postgresql_database_of_an_earlier_release_goes_on(
+    number: str, own_postgresql: PostgresServer
+) -> None:
+    async def say(url: str, text: str) -> Any:
+        async with connection_to(url) as connection:
+            return await (connection.fetch(text) if text.startswith("SELECT") else connection.execute(text))
+
+    found = []
+    for name, texts in ((f"earlier_{number}", earlier(number, "postgresql")), (f"fresh_{number}", "")):
+        asyncio.run(say(own_postgresql.url(), f"CREATE DATABASE {name}"))
+        url = own_postgresql.url(name)
+        asyncio.run(say(url, texts or "SELECT 1"))
+        postgresql.upgrade(url)
+        assert postgresql.check(url) == (Standing.CURRENT, HEAD)
+        rows = asyncio.run(say(url, COLUMNS.format(schema="current_schema()")))
+        indexes = asyncio.run(
+            say(url, "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1")
+        )
+        found.append(([tuple(row) for row in rows], [tuple(row) for row in indexes]))
+    assert found[0] == found[1]
+    assert len(found[0][0]) > 200
+
+
+@pytest.mark.parametrize("number", NUMBERS[:-1])
+@pytest.mark.parametrize("cut_short", [False, True])
+def test_a_mariadb_database_of_an_earlier_release_goes_on(
+    number: str, own_mariadb: MariadbServer, cut_short: bool
+) -> None:
+    """Also if an upgrade was killed when it had begun: no statement that changes a table can be undone."""
+    found = []
+    following = NUMBERS[NUMBERS.index(number) + 1]
+    for texts in (earlier(number, "mariadb"), ""):
+        database = Database(own_mariadb.url("mysql"), empty=True)
+        try:
+            if texts:
+                run_on_mariadb(database.url, texts)
+            if texts and cut_short:
+                run_on_mariadb(database.url, statements_of(following, "mariadb")[0])
+            mariadb.upgrade(database.url)
+            assert mariadb.check(database.url) == (Standing.CURRENT, HEAD)
+            indexes = COLUMNS.replace("columns ", "statistics ").replace(
+                "data_type", "index_name, seq_in_index"
+            )
+            indexes = indexes.replace("is_nullable, column_default", "non_unique")
+            found.append(
+                [sorted(query(database.url, each.format(schema="DATABASE()"))) for each in (COLUMNS, indexes)]
+            )
+        finally:
+            database.drop()
+    assert found[0] == found[1]
+    assert len(found[0][0]) > 200
+
+
+def test_a_migration_that_fails_leaves_a_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "old.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(earlier(NUMBERS[-2], "sqlite"))
+    before = schema_of(path)
+    monkeypatch.setattr(
+        migrations,
+        "statements_of",
+        lambda *_: ["CREATE TABLE fresh (name TEXT)", "CREATE TABLE run (x TEXT)"],
+    )
+    with pytest.raises(PreconditionFailed, match="table run already exists"):
+        sqlite.upgrade(f"sqlite:///{path}")
+    assert schema_of(path) == before
+    assert sqlite.check(f"sqlite:///{path}") == (Standing.TOO_OLD, NUMBERS[-2])

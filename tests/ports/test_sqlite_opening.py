@@ -2,19 +2,11 @@
 
 import asyncio
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine
-from sqlalchemy.pool import NullPool
+from scripts.schema.script import script
 
 from stretto.model.errors import InvalidRequest, PreconditionFailed, StrettoError
 from stretto.ports.places import GROUPS
@@ -22,8 +14,8 @@ from stretto.store import opening
 from stretto.store.memory import MemoryStore
 from stretto.store.opening import Backend, open_store
 from stretto.store.settings import DatabaseSettings, Synchronous
-from stretto.store.sql.migrations.versions.r0001_first import downgrade
-from stretto.store.sql.schema import METADATA
+from stretto.store.sql import migrations
+from stretto.store.sql.migrations import MIGRATIONS, statements_since
 from stretto.store.sql.version import HEAD, Standing, standing_of
 from stretto.store.sqlite import network, upkeep
 from stretto.store.sqlite import opening as sqlite_opening
@@ -188,11 +180,7 @@ def test_an_older_schema_is_brought_up_to_date(tmp_path: Path, monkeypatch: pyte
     opened(url_of(path))
     set_version(path, "0000")
     assert upkeep.check(url_of(path)) == (Standing.TOO_OLD, "0000")
-
-    def migrate(connection: Any) -> None:
-        connection.exec_driver_sql("UPDATE stretto_version SET version_num = ?", (HEAD,))
-
-    monkeypatch.setattr(upkeep, "migrate", migrate)
+    monkeypatch.setattr(migrations, "statements_of", lambda _number, _database: [])
     assert opened(url_of(path)) == GROUPS
     assert upkeep.check(url_of(path)) == (Standing.CURRENT, HEAD)
 
@@ -294,50 +282,34 @@ def schema_of(path: Path) -> list[tuple[str, str]]:
     return [(name, " ".join(sql.split())) for name, sql in rows]
 
 
+def migrate(path: Path) -> None:
+    """Run every migration, as on a database that has none."""
+    connection = sqlite3.connect(path)
+    connection.executescript(";\n".join(statements_since(None, "sqlite")))
+    connection.close()
+
+
 def test_migrations_make_what_a_new_file_is_made_of(tmp_path: Path) -> None:
     fresh, migrated = tmp_path / "fresh.db", tmp_path / "migrated.db"
     opened(url_of(fresh))
-    upkeep.migrate_file(migrated)
+    migrate(migrated)
     assert schema_of(migrated) == schema_of(fresh)
     assert opened(url_of(migrated)) == GROUPS
 
 
 def test_migrations_make_what_the_tables_say(tmp_path: Path) -> None:
-    path = tmp_path / "migrated.db"
-    upkeep.migrate_file(path)
-    engine = create_engine(url_of(path), poolclass=NullPool)
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"version_table": "stretto_version"})
-        assert compare_metadata(context, METADATA) == []
+    migrated, said = tmp_path / "migrated.db", tmp_path / "said.db"
+    migrate(migrated)
+    connection = sqlite3.connect(said)
+    connection.executescript(script("sqlite", stamped=True))
+    connection.close()
+    assert schema_of(migrated) == schema_of(said)
 
 
 def test_the_newest_migration_is_the_one_that_the_code_needs() -> None:
-    config = Config()
-    config.set_main_option("script_location", "stretto.store.sql:migrations")
-    assert ScriptDirectory.from_config(config).get_heads() == [HEAD]
-
-
-def test_nothing_is_before_the_first() -> None:
-    with pytest.raises(PreconditionFailed):
-        downgrade()
-
-
-def test_the_first_line_of_a_start_costs_no_sqlalchemy(tmp_path: Path) -> None:
-    """It takes as long to import as a small workflow takes to run."""
-    program = f"""
-import asyncio, sys
-from stretto.store.opening import open_store
-
-async def run():
-    store = await open_store({url_of(tmp_path / "stretto.db")!r})
-    await store.now()
-    await store.close()
-
-asyncio.run(run())
-print([name for name in ("sqlalchemy", "alembic") if name in sys.modules])
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
-    assert done.stdout.strip() == "[]"
+    numbers = [each.number for each in MIGRATIONS]
+    assert numbers == sorted(set(numbers))
+    assert numbers[-1] == HEAD
 
 
 def broken(_path: Path) -> None:

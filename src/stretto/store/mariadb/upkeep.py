@@ -2,29 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 from asyncmy.errors import MySQLError
-from sqlalchemy import Connection as SyncConnection
-from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
 from stretto.model.errors import PreconditionFailed
 from stretto.store.mariadb.address import Address, address_of
 from stretto.store.mariadb.connecting import Connection, connected
 from stretto.store.mariadb.errors import DRIVER, refused
 from stretto.store.mariadb.opening import TABLES, standing_at
-from stretto.store.sql.migrating import look, migrate
-from stretto.store.sql.schema import METADATA
+from stretto.store.sql.migrations import made_tables, statements_since
 from stretto.store.sql.version import Standing
 
 T = TypeVar("T")
 
-LOCK: Final = text("SELECT GET_LOCK(MD5(CONCAT('stretto db upgrade ', DATABASE())), 86400)")
+LOCK: Final = "SELECT GET_LOCK(MD5(CONCAT('stretto db upgrade ', DATABASE())), 86400)"
 A_DAY: Final = 86_400_000  # milliseconds
+MADE_BEFORE: Final = frozenset({1050, 1060, 1061})  # a table, a column, an index of this name is there
 
 
 def upgrade(url: str) -> None:
@@ -55,9 +50,6 @@ async def _with(url: str, job: Callable[[Address], Awaitable[T]]) -> T:
     )
     try:
         return await job(address._replace(settings=patient))
-    except DBAPIError as error:
-        cause = error.orig
-        raise refused(cause if isinstance(cause, MySQLError) else error, address.place) from error
     except DRIVER as error:
         raise refused(error, address.place) from error
 
@@ -65,27 +57,26 @@ async def _with(url: str, job: Callable[[Address], Awaitable[T]]) -> T:
 async def _upgrade(address: Address) -> None:
     if await _refuse(address, but={Standing.EMPTY, Standing.TOO_OLD}) is Standing.NEWER:
         return  # whoever made it newer knows more of it
-    connection = await connected(address)
-    kind = "mariadb" if connection.server.is_mariadb else "mysql"
-
-    async def driver() -> Any:
-        return connection.driver
-
-    engine = create_async_engine(f"{kind}+asyncmy://", async_creator=driver, poolclass=NullPool)
-    async with engine.connect() as session:
-        await session.run_sync(_migrate)
+    await _on_connection(address, _migrate)
 
 
-def _migrate(connection: SyncConnection) -> None:
+async def _migrate(connection: Connection) -> None:
     """One after the other. A statement that changes a table can not be undone here: of a first upgrade that
-    was cut short, the tables are made anew.
+    was cut short, the tables are made anew; what a later one has made already is passed over.
     """
-    connection.execute(LOCK)
-    standing, _found = look(connection)
-    if standing is Standing.FOREIGN:
-        METADATA.drop_all(connection)
-    migrate(connection)
-    connection.commit()
+    await connection.execute(LOCK)
+    _standing, found = await standing_at(connection)
+    kind = "mariadb" if connection.server.is_mariadb else "mysql"
+    if found is None:
+        there = {row[0] for row in (await connection.execute(TABLES)).rows}
+        for table in sorted(there & made_tables(kind)):
+            await connection.execute(f"DROP TABLE {table}")
+    for statement in statements_since(found, kind):
+        try:
+            await connection.execute(statement)
+        except MySQLError as error:
+            if error.args[0] not in MADE_BEFORE:
+                raise
 
 
 async def _check(address: Address) -> tuple[Standing, str | None]:

@@ -2,20 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
-from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
 from stretto.store.postgresql.address import Address, address_of
 from stretto.store.postgresql.connecting import connected
 from stretto.store.postgresql.errors import DRIVER, refused
 from stretto.store.postgresql.opening import standing_at
-from stretto.store.sql.migrating import migrate
+from stretto.store.sql.migrations import statements_since
 from stretto.store.sql.version import Standing
 
 T = TypeVar("T")
@@ -56,9 +51,6 @@ async def _with(url: str, job: Callable[[Address], Awaitable[T]]) -> T:
     )
     try:
         return await job(address._replace(settings=patient))
-    except DBAPIError as error:
-        cause = error.orig and error.orig.__cause__
-        raise refused(cause if isinstance(cause, Exception) else error, address.place) from error
     except (ValueError, *DRIVER) as error:
         raise refused(error, address.place) from error
 
@@ -66,12 +58,16 @@ async def _with(url: str, job: Callable[[Address], Awaitable[T]]) -> T:
 async def _upgrade(address: Address) -> None:
     if await _refuse(address, but={Standing.EMPTY, Standing.TOO_OLD}) is Standing.NEWER:
         return  # whoever made it newer knows more of it
-    engine = create_async_engine(
-        "postgresql+asyncpg://", async_creator=partial(connected, address), poolclass=NullPool
-    )
-    async with engine.begin() as connection:
-        await connection.execute(text(LOCK))
-        await connection.run_sync(migrate)
+    await _on_connection(address, _migrate)
+
+
+async def _migrate(connection: Any) -> None:
+    """All migrations that are missing, or none."""
+    async with connection.transaction():
+        await connection.execute(LOCK)
+        _standing, found = await standing_at(connection)
+        for statement in statements_since(found, "postgresql"):
+            await connection.execute(statement)
 
 
 async def _check(address: Address) -> tuple[Standing, str | None]:

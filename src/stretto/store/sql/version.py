@@ -1,4 +1,4 @@
-"""Which schema the code needs, and how a database stands to it. Nothing here needs SQLAlchemy.
+"""Which schema the code needs, and how a database stands to it.
 
 Migrations only add: code that knows an older schema goes on working beside them, until all of it is replaced.
 One that takes something away (a contraction) says which schema code must know from then on: see `FLOOR`.

@@ -3,8 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib import import_module
+from contextlib import closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -13,6 +12,7 @@ from stretto.model.errors import PreconditionFailed
 from stretto.ports.store import Store
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.hints import at_opening
+from stretto.store.sql.migrations import statements_since
 from stretto.store.sql.part import DEFAULTS
 from stretto.store.sql.store import SqlStore
 from stretto.store.sql.version import FLOOR, Standing, has_floor, standing_of
@@ -94,21 +94,18 @@ def explaining(path: Path) -> Iterator[None]:
 
 def prepare(path: Path) -> None:
     """Make the tables, or bring them up to date."""
-    with explaining(path):
-        connection = connected(path)
-        try:
-            standing, found = _standing(connection)
-            if standing is Standing.EMPTY:
-                _create(connection)
-        finally:
-            connection.close()
-    if standing is Standing.TOO_OLD:
-        _upgrade(path)
-    elif standing is not Standing.EMPTY and not standing.is_usable:
-        raise standing.refusal(str(path), found)
+    with explaining(path), closing(connected(path)) as connection:
+        standing, found = standing_at(connection)
+        if standing is Standing.EMPTY:
+            _create(connection)
+        elif standing is Standing.TOO_OLD:
+            _migrate(connection, found)
+        elif not standing.is_usable:
+            raise standing.refusal(str(path), found)
 
 
-def _standing(connection: sqlite3.Connection) -> tuple[Standing, str | None]:
+def standing_at(connection: sqlite3.Connection) -> tuple[Standing, str | None]:
+    """How a file stands to the code, and the number of its last migration."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     tables = {row[0] for row in rows}
     found: str | None = None
@@ -125,7 +122,7 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nCOMMIT;")
 
 
-def _upgrade(path: Path) -> None:
-    """An older file: now Alembic is worth its time, which is half a second."""
-    upkeep = import_module("stretto.store.sqlite.upkeep")
-    upkeep.migrate_file(path)
+def _migrate(connection: sqlite3.Connection, found: str | None) -> None:
+    """An older file: all migrations that are missing, or none."""
+    script = "".join(f"{statement};\n" for statement in statements_since(found, "sqlite"))
+    connection.executescript(f"BEGIN IMMEDIATE;\n{script}COMMIT;")

@@ -1,17 +1,12 @@
 """What an operator does with a SQLite file: `stretto db upgrade | check | vacuum`."""
 
+import sqlite3
 from contextlib import closing
-from pathlib import Path
 
-from sqlalchemy import create_engine
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
-
-from stretto.store.sql.migrating import look, migrate
 from stretto.store.sql.version import Standing
 from stretto.store.sqlite.address import path_of
 from stretto.store.sqlite.database import connected
-from stretto.store.sqlite.opening import check_place, explaining, lock_beside, prepare
+from stretto.store.sqlite.opening import check_place, explaining, lock_beside, prepare, standing_at
 
 
 def upgrade(url: str) -> None:
@@ -22,30 +17,14 @@ def upgrade(url: str) -> None:
         prepare(path)
 
 
-def migrate_file(path: Path) -> None:
-    """Run the migrations that are missing. The caller holds the lock."""
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
-    with engine.begin() as connection:
-        migrate(connection)
-
-
 def check(url: str) -> tuple[Standing, str | None]:
     """How the file stands to the code, and the number of its last migration. It is not made here."""
     path = path_of(url)
     check_place(path)
     if not path.exists():
         return Standing.EMPTY, None
-    with explaining(path):
-        return _look(path)
-
-
-def _look(path: Path) -> tuple[Standing, str | None]:
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
-    try:
-        with engine.connect() as connection:
-            return look(connection)
-    except DBAPIError as error:
-        raise error.orig or error from None
+    with explaining(path), closing(sqlite3.connect(path)) as connection:
+        return standing_at(connection)
 
 
 def vacuum(url: str) -> None:

@@ -1,3 +1,0 @@
--- Made by scripts/generate.py from stretto.store.sql.schema; change the tables there.
-CREATE INDEX run_uuid ON run (uuid, listed_at) WHERE listed_at IS NOT NULL;
-CREATE INDEX time_trigger_next ON time_trigger (next_fire_at, trigger_id) WHERE next_fire_at IS NOT NULL;
