@@ -174,14 +174,13 @@ def test_a_template_that_has_no_default_version(server: Served) -> None:
     text = f"{{properties: {{owner: ann}}, workflow: {{id: rarely, steps: [{{step: {step}}}]}}}}"
     assert check(server, text)["problems"] == []
     unknown = text.replace("rare,", "unknown,")
-    problem = only_problem(check(server, unknown))
-    assert (problem["severity"], problem["code"]) == ("ERROR", "missing-param")
-    assert "`unknown`" in problem["hint"]
-    found = check(server, unknown.replace(", sub_type_version: v2", ""))["problems"]
-    assert {(each["severity"], each["code"]) for each in found} == {
-        ("ERROR", "missing-param"),
-        ("WARNING", "unknown-value"),
-    }
+    for wrong in (unknown, unknown.replace(", sub_type_version: v2", ""), text.replace("v2", "v3")):
+        found = {each["severity"]: each for each in check(server, wrong)["problems"]}
+        assert {name: each["code"] for name, each in found.items()} == {
+            "ERROR": "missing-param",
+            "WARNING": "unknown-value",
+        }
+        assert ("`rare`" if "rare," in wrong else "`unknown`") in found["ERROR"]["hint"]
     server.delete("/job-templates/rare")
 
 

@@ -1,5 +1,8 @@
 """Endpoints 1 to 19: definitions, properties and what is done to whole workflows."""
 
+import json
+from typing import Any
+
 import pytest
 from tests.api.serving import JSON, YAML, Served, noop, shell, sleep
 
@@ -334,6 +337,28 @@ def test_templates_of_the_server_are_known_where_warnings_are_asked_for(server: 
     step["step"]["sub_type"] = "warned-sparc"
     (warning,) = server.post("/workflows?include=warnings", body)["warnings"]
     assert "the job template `warned-sparc` is not known here" in warning
+
+
+def test_a_version_of_a_template_that_there_is_not_is_told(server: Served) -> None:
+    template = {"job_type": "versioned", "step_type": "NoOp", "version": "v1", "params": {}}
+    server.post("/job-templates", {"owner": "a", "status": "x", "support": "y", "definition": template})
+    step = {"step": {"id": "a", "type": "NoOp", "sub_type": "versioned", "sub_type_version": "v1"}}
+    body: dict[str, Any] = {"properties": {"owner": "ann"}, "workflow": {"id": "of-v", "steps": [step]}}
+    assert server.post("/workflows?include=warnings", body)["warnings"] == []
+    text = {"text": json.dumps(body)}
+    assert server.post("/definitions/check", text)["problems"] == []
+    step["step"]["sub_type_version"] = "v2"
+    wrong = "the job template `versioned`, version `v2`, is not known here"
+    (warning,) = server.post("/workflows?include=warnings", body)["warnings"]
+    assert wrong in warning
+    assert wrong in server.post("/workflows/actions/validate", body)["message"]
+    (found,) = server.post("/definitions/check", {"text": json.dumps(body)})["problems"]
+    assert found["message"] == wrong
+    server.start("of-v")
+    server.ended("of-v")
+    timeline = server.get("/workflows/of-v/instances/1/runs/1/steps/a/attempts/latest")["timeline"]
+    said = [line["message"] for line in timeline if line.get("level") == "WARN"]
+    assert said == ["There is no job template [versioned][v2]: nothing is taken from it"]
 
 
 def test_a_push_names_what_it_can_include(server: Served) -> None:

@@ -14,6 +14,7 @@ from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.retry import FixedBackoff, RetryPolicy
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep, TemplateStep, Transition
+from stretto.model.timeline import LogEvent
 from stretto.model.workflow import Semantics
 
 S = StepStatus
@@ -256,6 +257,21 @@ def test_a_job_template_brings_params_and_tags_along() -> None:
         ("template", TemplateKey("shell", "v1")),
         ("template", TemplateKey("base", "default")),
     ]
+
+
+def test_templates_that_there_are_not_stand_on_the_timeline() -> None:
+    """One that a step names, or that another one inherits from; the step goes on without them."""
+    driver = Driver(workflow(step("a", "b", sub_type="gone"), step("b", sub_type="shell")))
+    driver.templates = {TemplateKey("shell", "default"): shell(p=number(10))}
+    assert driver.finish().status == "SUCCEEDED"
+    said = {
+        step_id: [each.message for each in driver.attempt(step_id).timeline if isinstance(each, LogEvent)]
+        for step_id in "ab"
+    }
+    assert said == {
+        "a": ["There is no job template [gone][default]: nothing is taken from it"],
+        "b": ["There is no job template [base][default]: nothing is taken from it"],
+    }
 
 
 @pytest.mark.parametrize("kind", ["NoOp", "Join", "Python"])

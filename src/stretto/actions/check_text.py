@@ -19,6 +19,7 @@ from stretto.definition.parse import Options, placed
 from stretto.definition.reading.located import Spot
 from stretto.definition.reading.read import Format
 from stretto.definition.reading.spans import end_of, lines_of
+from stretto.definition.rules.visits import TemplateVersion
 from stretto.model.errors import StrettoError
 from stretto.model.param import Parameter, Params
 from stretto.model.problem import Code, Problem, render
@@ -108,14 +109,13 @@ async def _options(store: Store, caller: Caller, request: CheckRequest, limits: 
     templates = {each.definition.job_type: each.definition.step_type for each in known}
     options = Options(form=request.format, limits=limits, templates=templates, rules=False)
     given = frozenset(request.run_params or {})
-    first = False
+    first, versions = False, frozenset[TemplateVersion]()
     read = await offload(len(request.text) // CHARACTERS, check, request.text, options)
     for definition in read.definitions[:1]:
-        named = await templates_of(store, definition.workflow)
-        templates |= {name: name for name in named if name not in templates}
+        versions = await templates_of(store, definition.workflow)
         first = await store.workflow(definition.workflow.id) is None
     return msgspec.structs.replace(
-        options, templates=templates, rules=True, first_version=first, warnings=True, given=given
+        options, versions=versions, rules=True, first_version=first, warnings=True, given=given
     )
 
 

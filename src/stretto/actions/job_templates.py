@@ -9,6 +9,7 @@ from stretto.actions.parts.repeat import repeated
 from stretto.definition import Limits
 from stretto.model.errors import InvalidDefinition, InvalidRequest, NotFound
 from stretto.model.job_template import (
+    DEFAULT_VERSION,
     JobTemplate,
     JobTemplateDefinition,
     JobTemplateMetadata,
@@ -19,7 +20,6 @@ from stretto.params import problems_of
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
 
-DEFAULT_VERSION: Final = "default"
 DEFAULT_LIMITS: Final = Limits()
 
 

@@ -84,7 +84,7 @@ async def warnings_about(
 ) -> tuple[str, ...]:
     """What the author of a definition should look at again."""
     templates = await templates_of(store, definition.workflow)
-    found = await offload(size_of(definition), warn, definition, limits, templates)
+    found = await offload(size_of(definition), warn, definition, limits, (), (), templates)
     return tuple(f"warning: {each}" for each in found)
 
 
@@ -96,7 +96,7 @@ async def _check(
     first = await store.workflow(workflow.id) is None
     templates = await templates_of(store, workflow)
     problems = await offload(
-        size_of(definition), validate, definition, limits, templates=templates, first_version=first
+        size_of(definition), validate, definition, limits, versions=templates, first_version=first
     )
     if problems:
         raise InvalidDefinition(problems)

@@ -1,5 +1,6 @@
 """`stretto push`: definitions become versions on a server."""
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from stretto.cli.results import valid_definitions
 from stretto.cli.target import Given, server_of
 from stretto.definition.parse import Options
 from stretto.model.errors import NotFound
+from stretto.model.job_template import DEFAULT_VERSION
 from stretto.model.properties import Properties
 from stretto.model.response import WorkflowOverviewResponse
 from stretto.model.user import User
@@ -29,6 +31,31 @@ class TypesElsewhere(InstalledTypes):
 
     def __contains__(self, name: object) -> bool:
         return True
+
+
+class TemplatesElsewhere:
+    """The job templates of a server, in the versions that somebody asks for. Those of the command line count
+    as there in each version.
+    """
+
+    def __init__(self, client: "Client", given: Collection[str]) -> None:
+        self._client = client
+        self._given = {name.casefold() for name in given}
+        self._known: dict[str, dict[str, str]] = {}
+
+    def of(self, version: str) -> Mapping[str, str]:
+        """Job types that have this version, and their step types."""
+        if version not in self._known:
+            found = self._client.job_templates(version)
+            self._known[version] = {each.definition.job_type: each.definition.step_type for each in found}
+        return self._known[version]
+
+    def __contains__(self, template: object) -> bool:
+        match template:
+            case (str() as name, str() as version):
+                return name.casefold() in self._given or name in self.of(version)
+            case _:
+                return False
 
 
 @click.command(name="push")
@@ -102,9 +129,10 @@ class Pushed(msgspec.Struct, frozen=True):
 
 def _as_there(client: "Client", options: Options) -> Options:
     """With the step types and the job templates of the server; templates of the command line count more."""
-    there = {each.definition.job_type: each.definition.step_type for each in client.job_templates()}
+    versions = TemplatesElsewhere(client, options.templates)
+    templates = {**versions.of(DEFAULT_VERSION), **options.templates}
     limits = msgspec.structs.replace(options.limits, step_types=TypesElsewhere())
-    return msgspec.structs.replace(options, limits=limits, templates={**there, **options.templates})
+    return msgspec.structs.replace(options, limits=limits, templates=templates, versions=versions)
 
 
 def _pushed(client: "Client", remote: Remote, definition: Definition, *, force: bool, allow: bool) -> Pushed:

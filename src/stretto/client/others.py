@@ -35,9 +35,9 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 class OtherCalls(Talking):
     """See `conversation`."""
 
-    def job_templates(self) -> Talk[list[JobTemplate]]:
-        """The default version of each job template that the server has."""
-        return self._get(list[JobTemplate], "/job-templates")
+    def job_templates(self, version: str | None = None) -> Talk[list[JobTemplate]]:
+        """A version of each job template that has it on the server; without a name the default one."""
+        return self._get(list[JobTemplate], "/job-templates", version=version)
 
     def announce(
         self,

@@ -1,6 +1,6 @@
 """Text -> definitions, with every problem placed in the text."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import partial
@@ -15,6 +15,7 @@ from stretto.definition.forms.normalise import normalise
 from stretto.definition.limits import Limits
 from stretto.definition.reading.located import Spot, Word, spot_of
 from stretto.definition.reading.read import Format, Source, Unreadable
+from stretto.definition.rules.visits import TemplateVersion
 from stretto.definition.validate import DEFAULT_LIMITS, validate
 from stretto.model.errors import InvalidDefinition
 from stretto.model.problem import Code, Problem, keys_in, keys_of, problem_at, render
@@ -39,6 +40,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     form:           JSON or YAML; None: look at the text.
     templates:      job template -> step type, for job types in Maestro's YAML that are templates.
+    versions:       job templates and their versions that there are; None: nobody here knows.
     rules:          check the rules too, not only the shape.
     first_version:  nothing is stored under this id yet, so there must be an owner.
     warnings:       look for what is allowed and almost surely not meant, too.
@@ -48,6 +50,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     form: Format | None = None
     limits: Limits = DEFAULT_LIMITS
     templates: Mapping[str, str] = NO_TEMPLATES
+    versions: Container[TemplateVersion] | None = None
     rules: bool = True
     first_version: bool = False
     warnings: bool = False
@@ -171,6 +174,7 @@ class _Document:
             definition,
             options.limits,
             templates=options.templates.keys(),
+            versions=options.versions,
             first_version=options.first_version,
         )
         return [*problems, *(problem for problem in more if not _is_echo(problem.path, broken))]
@@ -178,7 +182,8 @@ class _Document:
     def _doubts(self) -> list[Problem]:
         """About a definition that could be read. Where something is wrong, what is meant is not known."""
         options = self._options
-        return warn(self.definitions[-1], options.limits, options.templates.keys(), options.given)
+        names, versions = options.templates.keys(), options.versions
+        return warn(self.definitions[-1], options.limits, names, options.given, versions)
 
     def _check_id(self, workflow_id: str, sink: Sink) -> None:
         """Two definitions of one id: which of them would be meant?"""

@@ -1,6 +1,6 @@
 """Every rule over one definition: all problems at once, in the order of the text."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container
 from contextlib import suppress
 from typing import Final
 
@@ -18,7 +18,7 @@ from stretto.definition.rules.shape import check_shape
 from stretto.definition.rules.signals import check_signals
 from stretto.definition.rules.triggers import check_triggers
 from stretto.definition.rules.validators import check_validators
-from stretto.definition.rules.visits import Scene
+from stretto.definition.rules.visits import Scene, TemplateVersion
 from stretto.model.problem import Problem
 from stretto.model.properties import Properties
 from stretto.model.workflow import Definition, Workflow
@@ -45,14 +45,15 @@ def validate(
     limits: Limits = DEFAULT_LIMITS,
     *,
     templates: Collection[str] = (),
+    versions: Container[TemplateVersion] | None = None,
     first_version: bool = False,
 ) -> list[Problem]:
     """What keeps this definition from being published; empty if nothing does.
 
-    `templates`: job templates that are known, and bring what their steps do not say.
+    `templates`, `versions`: job templates that are known, and bring what their steps do not say; see `Scene`.
     `first_version`: nothing is stored under this id yet, so the definition must name an owner.
     """
-    scene = Scene(definition, limits, templates)
+    scene = Scene(definition, limits, templates, versions)
     with suppress(Enough):
         for rule in RULES:
             rule(scene)

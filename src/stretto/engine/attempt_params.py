@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping
 
 from stretto.engine.context import PARAMS, answer_key, scope_of, too_long
 from stretto.engine.flow import Flow
-from stretto.engine.job_templates import NOTHING, Injected, resolve, template_key, wanted
+from stretto.engine.job_templates import (
+    NOTHING,
+    Injected,
+    TemplateKey,
+    absent,
+    resolve,
+    template_key,
+    wanted,
+)
 from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.model.param import ParamDefinition, Parameter, Params
@@ -78,6 +86,13 @@ def injected_by_template(flow: Flow, plan: StepPlan) -> Injected | MissingKeys:
     if missing:
         return MissingKeys(tuple(("template", each) for each in sorted(missing)))
     return resolve(plan.step, key, flow.tree.templates)
+
+
+def absent_templates(flow: Flow, plan: StepPlan) -> list[TemplateKey]:
+    """The job templates that a step names, itself or by another template, and that there are not."""
+    if not isinstance(plan.step, TypedStep) or plan.step.sub_type is None:
+        return []
+    return absent(template_key(plan.step, flow.run.params), flow.tree.templates)
 
 
 def merged_params(

@@ -16,13 +16,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from stretto.model.errors import InvalidRequest
-from stretto.model.job_template import JobTemplateDefinition
+from stretto.model.job_template import DEFAULT_VERSION, VERSION_PARAM, JobTemplateDefinition
 from stretto.model.param import Parameter, Params
 from stretto.model.step import TypedStep
 from stretto.model.tag import Tag, TagNamespace
-
-VERSION_PARAM: Final = "job_template_version"
-DEFAULT_VERSION: Final = "default"
 
 
 class TemplateKey(NamedTuple):
@@ -74,6 +71,20 @@ def wanted(key: TemplateKey, templates: Templates) -> set[TemplateKey]:
         seen.update(new)
         todo += new
     return missing
+
+
+def absent(key: TemplateKey | None, templates: Templates) -> list[TemplateKey]:
+    """Templates that a step takes, or that those inherit from, and that there are not."""
+    found: list[TemplateKey] = []
+    seen, todo = {key}, [] if key is None else [key]
+    while todo:
+        each = todo.pop()
+        if templates.get(each) is None:
+            found.append(each)
+        new = [parent for parent in _parents(templates.get(each)) if parent not in seen]
+        seen.update(new)
+        todo += new
+    return sorted(found)
 
 
 def resolve(step: TypedStep, key: TemplateKey | None, templates: Templates) -> Injected:

@@ -1,6 +1,6 @@
 """Job templates: named sets of parameters that a step takes by its `sub_type`."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -10,6 +10,9 @@ from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.model.wire.codec import Shape
 from stretto.model.workflow import GitInfo
+
+DEFAULT_VERSION: Final = "default"  # where neither the step nor the workflow names one
+VERSION_PARAM: Final = "job_template_version"  # of the workflow: the version for all its steps
 
 
 class TemplateSchema(msgspec.Struct, frozen=True, kw_only=True):

@@ -118,6 +118,28 @@ def test_templates_of_the_server_are_known(stretto: Any, server: Served, folder:
     assert "does not match the current step type [NOOP]" in other.stderr
 
 
+def test_push_warns_of_a_version_of_a_template_that_there_is_not(
+    stretto: Any, server: Served, folder: Path
+) -> None:
+    kind, name = fresh("kit"), fresh()
+    for version in ("default", "v1"):
+        kit = {"job_type": kind, "step_type": "NoOp", "version": version}
+        server.post("/job-templates", {"owner": "ann", "status": "x", "support": "y", "definition": kit})
+    text = f"""workflow:
+  id: {name}
+  steps:
+    - step: {{id: a, type: NoOp, sub_type: {kind}, sub_type_version: v1}}
+    - step: {{id: b, type: NoOp, sub_type: {kind}}}
+"""
+    (folder / "kit.yaml").write_text(text)
+    assert stretto("push", "kit.yaml").stderr == ""
+    (folder / "kit.yaml").write_text(text.replace("v1", "v2"))
+    said = stretto("push", "kit.yaml").stderr
+    assert f"warning: workflow.steps[0].step.sub_type_version: the job template `{kind}`" in said
+    assert "version `v2`, is not known here" in said
+    assert stretto("push", "kit.yaml", "--force", "--template", f"{kind}=NoOp").stderr == ""
+
+
 def test_push_warns_of_names_that_nobody_declares(stretto: Any, folder: Path) -> None:
     name = fresh()
     text = PAIR.replace("id: pair", f"id: {name}").replace("echo $table ", "echo $table $f ")

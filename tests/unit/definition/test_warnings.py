@@ -282,6 +282,36 @@ class TestNamesThatNothingDefines:
         assert warning.message == f"the job template `{sub_type}` is not known here"
         assert warning.hint == hint
 
+    @pytest.mark.parametrize("version", ["v1", "v9"])
+    def test_versions_of_job_templates_that_nobody_knows(self, version: str) -> None:
+        """Where it is known which versions there are, each step is asked about its own."""
+        spark = step("a", sub_type="spark", sub_type_version=version)
+        nightly = step("b", sub_type="nightly", sub_type_version="v1")
+        loop = foreach("l", [step("c", sub_type="spark", sub_type_version="v1")])
+        versions = {("spark", "v1"), ("spark", "default")}
+        options = msgspec.structs.replace(KNOWN, versions=versions)
+        warnings = check(text_of(flow(spark, nightly, loop, step("d", sub_type="spark"))), options).warnings
+        wrong = [] if version == "v1" else [("workflow.steps[0].step.sub_type_version", "spark", "v9")]
+        wrong += [("workflow.steps[1].step.sub_type", "nightly", "v1")]
+        assert [(each.path, each.message) for each in warnings] == [
+            (path, f"the job template `{name}`, version `{number}`, is not known here")
+            for path, name, number in wrong
+        ]
+        unknown = [each.message for each in check(text_of(flow(spark, nightly)), KNOWN).warnings]
+        assert unknown == ["the job template `nightly`, version `v1`, is not known here"]
+
+    def test_the_version_that_a_workflow_chooses_for_all_its_steps(self) -> None:
+        options = msgspec.structs.replace(KNOWN, versions={("spark", "v1")})
+
+        def said(version: Raw) -> list[str]:
+            params = {"job_template_version": {"type": "STRING", **version}}
+            raw = flow(step("a", sub_type="spark"), params=params)
+            return [each.message for each in check(text_of(raw), options).warnings]
+
+        assert said({"value": "v1"}) == []
+        assert said({"value": "v2"}) == ["the job template `spark`, version `v2`, is not known here"]
+        assert said({"expression": "return 'v' + 2;"}) == []
+
     def test_an_expression_that_can_not_be_read_is_an_error(self) -> None:
         assert doubts(flow(step("a", params={"n": long("return (;")})), valid=False) == []
 

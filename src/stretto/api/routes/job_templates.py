@@ -3,7 +3,6 @@
 from typing import Final
 
 from stretto.actions.job_templates import (
-    DEFAULT_VERSION,
     delete_job_template,
     get_job_template,
     list_job_templates,
@@ -11,7 +10,7 @@ from stretto.actions.job_templates import (
 )
 from stretto.api.routing import Calling, Given, Name, OptionalText, Text, deletes, gets, posts
 from stretto.definition.reading.read import Format
-from stretto.model.job_template import JobTemplate, JobTemplateRequest
+from stretto.model.job_template import DEFAULT_VERSION, JobTemplate, JobTemplateRequest
 
 
 @posts("/job-templates", reads=JobTemplateRequest)

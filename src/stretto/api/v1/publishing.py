@@ -58,7 +58,7 @@ async def _check_all(call: Call, definitions: list[Definition], limits: Limits) 
     problems: list[Problem] = []
     for each in definitions:
         templates = await templates_of(call.store, each.workflow)
-        problems += await offload(size_of(each), validate, each, limits, templates=templates)
+        problems += await offload(size_of(each), validate, each, limits, versions=templates)
     if problems:
         raise InvalidDefinition(problems)
 

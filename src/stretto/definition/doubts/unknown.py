@@ -5,8 +5,9 @@ from typing import Final
 
 from stretto.definition.doubts.lookups import doubt_call, doubt_param
 from stretto.definition.doubts.texts import Read, attributes_of, reads_of, reads_of_trigger, reads_of_workflow
-from stretto.definition.rules.visits import WORKFLOW, Scene, Visit, loop_params
+from stretto.definition.rules.visits import WORKFLOW, Scene, Visit, loop_params, template_version
 from stretto.definition.step_types import described
+from stretto.model.job_template import DEFAULT_VERSION
 from stretto.model.problem import Code
 from stretto.model.properties import Properties
 from stretto.model.step import AnyStep, ForeachStep, TemplateStep, TypedStep, WhileStep
@@ -50,19 +51,19 @@ def doubt_unknown(scene: Scene, given: Collection[str]) -> None:
 
 
 def _job_templates(scene: Scene) -> None:
-    """A step whose job template nobody knows gets no parameters from it. Only those with a default version
-    are known here, so nothing is said of a step that names a version.
-    """
+    """A step whose job template nobody knows, or not in the version that it names, gets nothing from it."""
     for visit in scene.visits:
         step = visit.step
-        if not isinstance(step, TypedStep) or not step.sub_type or step.sub_type_version:
+        if not isinstance(step, TypedStep) or not step.sub_type or scene.knows_template(step):
             continue
-        if step.sub_type.casefold() not in scene.templates:
-            hint = did_you_mean(step.sub_type, sorted(scene.templates)) or (
-                "publish it before the step runs, or name it with `--template NAME=TYPE`"
-            )
-            message = f"the job template `{step.sub_type}` is not known here"
-            scene.report((visit.at, "sub_type"), Code.UNKNOWN_VALUE, message, hint)
+        version = template_version(step, scene.workflow)
+        is_known = step.sub_type.casefold() in scene.templates
+        guess = None if is_known else did_you_mean(step.sub_type, sorted(scene.templates))
+        hint = guess or "publish it before the step runs, or name it with `--template NAME=TYPE`"
+        of = "" if version in {None, DEFAULT_VERSION} and not is_known else f", version `{version}`,"
+        message = f"the job template `{step.sub_type}`{of} is not known here"
+        key = "sub_type_version" if step.sub_type_version and is_known else "sub_type"
+        scene.report((visit.at, key), Code.UNKNOWN_VALUE, message, hint)
 
 
 def _required(definition: Definition) -> Collection[str]:

@@ -1,6 +1,6 @@
 """Every doubt about one definition, in the order of the text."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from contextlib import suppress
 from typing import Final
 
@@ -11,7 +11,7 @@ from stretto.definition.doubts.unknown import doubt_unknown
 from stretto.definition.doubts.unused import doubt_unused, doubt_unused_limits
 from stretto.definition.findings import Enough
 from stretto.definition.limits import Limits
-from stretto.definition.rules.visits import Scene
+from stretto.definition.rules.visits import Scene, TemplateVersion
 from stretto.model.problem import Problem, keys_in
 from stretto.model.workflow import Definition
 
@@ -25,10 +25,16 @@ DOUBTS: Final[tuple[Callable[[Scene, Collection[str]], None], ...]] = (
 
 
 def warn(
-    definition: Definition, limits: Limits, templates: Collection[str] = (), given: Collection[str] = ()
+    definition: Definition,
+    limits: Limits,
+    templates: Collection[str] = (),
+    given: Collection[str] = (),
+    versions: Container[TemplateVersion] | None = None,
 ) -> list[Problem]:
-    """What the author of a definition should look at again; `given`: parameters that a start would bring."""
-    scene = Scene(definition, limits, templates)
+    """What the author of a definition should look at again; `given`: parameters that a start would bring.
+    `templates` and `versions`: see `Scene`.
+    """
+    scene = Scene(definition, limits, templates, versions)
     with suppress(Enough):
         for doubt in DOUBTS:
             doubt(scene, given)

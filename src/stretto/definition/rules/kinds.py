@@ -41,7 +41,7 @@ def _type(scene: Scene, visit: Visit, step: TypedStep) -> None:
     elif (
         step.type in REQUIRED
         and not visit.loops
-        and (step.sub_type or "").casefold() not in scene.templates
+        and not scene.knows_template(step)
         and described(scene.limits.step_types, step).schema is None  # which says it better: `own_params`
     ):
         _required(scene, visit, step)

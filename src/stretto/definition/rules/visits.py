@@ -1,17 +1,21 @@
 """Every step of a workflow with its place, walked once for all rules."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from stretto.definition.findings import Findings
 from stretto.definition.limits import Limits
+from stretto.model.job_template import DEFAULT_VERSION, VERSION_PARAM
 from stretto.model.param import ParamDefinition, Params, ParamType
 from stretto.model.problem import Place, Problem, problem_at
 from stretto.model.step import AnyStep, ForeachStep, TypedStep, WhileStep
-from stretto.model.workflow import Definition
+from stretto.model.workflow import Definition, Workflow
 
 WORKFLOW: Place = (None, "workflow")
 PROPERTIES: Place = (None, "properties")
+
+
+TemplateVersion = tuple[str, str]  # the type and the version of a job template
 
 
 class Visit(NamedTuple):
@@ -30,11 +34,22 @@ class Level(NamedTuple):
 
 
 class Scene:
-    """What the rules look at, and where they report."""
+    """What the rules look at, and where they report.
 
-    def __init__(self, definition: Definition, limits: Limits, templates: Collection[str] = ()) -> None:
+    templates   Names of job templates that are known.
+    versions    Job types and versions that there are; None: nobody here knows which a template has.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        limits: Limits,
+        templates: Collection[str] = (),
+        versions: Container[TemplateVersion] | None = None,
+    ) -> None:
         self.definition = definition
         self.templates = {name.casefold() for name in templates}
+        self.versions = versions
         self.workflow = definition.workflow
         self.limits = limits
         self.problems: list[Problem] = Findings(limits.problems)
@@ -47,8 +62,26 @@ class Scene:
             if visit.step.params:
                 self.params += params_in(visit.step.params, (visit.at, "params"))
 
+    def knows_template(self, step: TypedStep) -> bool:
+        """Whether the job template that a step names is there, in the version that it names."""
+        name = step.sub_type or ""
+        if self.versions is None:
+            return name.casefold() in self.templates
+        version = template_version(step, self.workflow)
+        return version is None or (name, version) in self.versions
+
     def report(self, at: Place, code: str, message: str, hint: str | None = None) -> None:
         self.problems.append(problem_at(at, code, message, hint))
+
+
+def template_version(step: TypedStep, workflow: Workflow) -> str | None:
+    """The version of its job template that a step names, or its workflow for all steps; None: a value that is
+    only known when it runs.
+    """
+    chosen = (workflow.params or {}).get(VERSION_PARAM)
+    if step.sub_type_version is not None or chosen is None:
+        return step.sub_type_version or DEFAULT_VERSION
+    return chosen.value if isinstance(chosen.value, str) else None
 
 
 def _levels(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from stretto.engine.attempt_params import evaluated_params, needs_params
+from stretto.engine.attempt_params import absent_templates, evaluated_params, needs_params
 from stretto.engine.effects import LookForBreakpoint
 from stretto.engine.effects_of import ask_permits, permit_limits, timeout_timer, watch_signals
 from stretto.engine.flow import Flow
@@ -19,6 +19,7 @@ from stretto.engine.skips import SKIPPED_MESSAGE, is_skipped
 from stretto.engine.turn import Turn
 from stretto.model.errors import StrettoError
 from stretto.model.status import StepStatus
+from stretto.model.timeline import LogLevel
 from stretto.params import Evaluated, MissingKeys
 from stretto.sel import SelError
 
@@ -106,6 +107,9 @@ def _evaluating(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) 
         attempt.params = found
         if isinstance(found, Evaluated):
             turn.weigh(found.size)
+        for name, version in absent_templates(flow, plan):
+            text = f"There is no job template [{name}][{version}]: nothing is taken from it"
+            turn.note(flow, attempt, text, LogLevel.WARN)
     if not flow.tree.workflow.follows_maestro:  # where the step does its work first, and fails then
         check_late_reads(flow, plan, attempt)
     turn.move(flow, attempt, S.WAITING_FOR_PERMITS)
