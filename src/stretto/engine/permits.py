@@ -190,7 +190,7 @@ class PermitUse(NamedTuple):
 
     def changed(self, by: int) -> "PermitUse":
         """One more attempt waits for the tag, or one fewer has anything to do with it."""
-        return self._replace(net=self.net + by)
+        return PermitUse(self.peak, self.net + by, self.starts, self.limit)
 
     def then(self, use: "PermitUse") -> "PermitUse":
         """What both do, one after the other."""

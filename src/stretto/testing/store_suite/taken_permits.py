@@ -163,6 +163,21 @@ async def the_next_step_takes_what_the_one_before_it_returns(world: World) -> No
 
 
 @SUITE.check
+async def what_is_handed_over_keeps_to_limits_and_rates(world: World) -> None:
+    one, two = await Taker.several(world, 2)
+    await limit(world, "x", 2)
+    for taker in (one, two):
+        await taker.take("a", {"x": None})
+    await limit(world, "x", 1)
+    handed_over = one.decided(one.ask("b", {"x": None}), ended=["a"], freed=["x"])
+    await refusal(NoPermits, one.commit(handed_over))
+    assert await holders(world, "x") == ["a", "a"]
+    await limit(world, "x", 5, "3/hour")
+    assert (await one.commit(handed_over)).left == {"x": 2}  # one start of three
+    assert sorted(await holders(world, "x")) == ["a", "b"]
+
+
+@SUITE.check
 async def who_hands_over_what_it_holds_passes_nobody_and_takes_nothing_more(world: World) -> None:
     """Three of four permits are handed over again and again, while others take the fourth, wait and go."""
     takers = await Taker.several(world, 6)
