@@ -21,7 +21,7 @@ from stretto.model.status import RunStatus
 STEPS = 30
 ROUNDS = 3  # of which the least counts: a node does other things now and then
 MOST = {"postgresql": 0, "sqlite": 3, "mariadb": 3}
-"""More for each step in a row: a look at the tags, and permits that come and go; on PostgreSQL one has it all."""
+"""More for each step in a row: a look at the tags, and permits that come and go; PostgreSQL has it in one."""
 
 ONCE = 20  # for the first step of a run, the last one, and what a node does now and then
 
