@@ -32,16 +32,19 @@ async def publish_if_new(
     at the same time one makes it, and the others find it.
 
     A version with triggers is switched on only if `triggers` says so: whoever runs a workflow once did not
-    ask for more runs later. A workflow that nobody owns yet becomes the caller's. What an operator has set
-    since the newest version came stays, unless the definition names something else (see `_with_operators`).
+    ask for more runs later. Nor is one that somebody has switched off since it was published, or in whose
+    place somebody has chosen an older one. A workflow that nobody owns yet becomes the caller's. What an
+    operator has set since the newest version came stays, unless the definition names something else (see
+    `_with_operators`).
     """
     given, workflow = definition, definition.workflow
     row = await store.workflow(workflow.id)
     found = None if row is None else await store.version(workflow.id, row.latest_version)
     if row is not None and found is not None:
         definition = _with_operators(row, found, definition)
-    if row is not None and _is_there(row, found, definition):
-        if triggers and row.active_version != row.latest_version:
+    if row is not None and found is not None and _is_there(row, found, definition):
+        is_on = row.active_version == row.latest_version
+        if triggers and not is_on and definition.is_active and not row.is_chosen(found):
             await activate(store, caller, workflow.id, str(row.latest_version), hints=hints)
         return row.latest_version
     if row is None and (definition.properties is None or definition.properties.owner is None):
@@ -77,9 +80,9 @@ def _with_operators(row: WorkflowRow, found: WorkflowVersion, definition: Defini
     return msgspec.structs.replace(definition, properties=None if same else given)
 
 
-def _is_there(row: WorkflowRow, found: WorkflowVersion | None, definition: Definition) -> bool:
+def _is_there(row: WorkflowRow, found: WorkflowVersion, definition: Definition) -> bool:
     """Whether the newest version is what the definition says, and its properties stand."""
-    return found is not None and is_unchanged(found.workflow, row.properties, definition)
+    return is_unchanged(found.workflow, row.properties, definition)
 
 
 def is_unchanged(workflow: Workflow, properties: PropertiesSnapshot, definition: Definition) -> bool:

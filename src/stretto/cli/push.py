@@ -20,6 +20,7 @@ from stretto.model.response import WorkflowOverviewResponse
 from stretto.model.user import User
 from stretto.model.wire import to_json
 from stretto.model.workflow import Definition
+from stretto.ports.workflows import was_chosen
 from stretto.runtimes.types import InstalledTypes
 
 if TYPE_CHECKING:
@@ -89,8 +90,9 @@ def command(  # noqa: PLR0913 - one for each option
     FILE is a definition in YAML or JSON, or a workflow in Python: flows.py:etl, or package.module:etl; of
     flows.py all workflows are pushed.
     Everything is checked here first, and nothing is sent if something is wrong. A workflow that is the same
-    as the newest version on the server, with the same properties, is not sent, unless --force says so. Jobs
-    may name the job templates of the server. A new workflow that says nothing of an owner becomes the user's.
+    as the newest version on the server, with the same properties, is not sent, unless --force says so; if
+    somebody has switched it off, it stays off. Jobs may name the job templates of the server. A new workflow
+    that says nothing of an owner becomes the user's.
 
     A push brings no code along: a running process must know the functions that the steps call, such as a
     server that was started with `--app`.
@@ -122,9 +124,11 @@ class Pushed(msgspec.Struct, frozen=True):
     workflow_id: str
     version: int | None
     is_new: bool = True
+    note: str | None = None  # about a version that is not new
 
     def __str__(self) -> str:
-        return f"version {self.version}" + ("" if self.is_new else ", unchanged")
+        notes = [] if self.is_new else ["unchanged", *([self.note] if self.note else [])]
+        return ", ".join((f"version {self.version}", *notes))
 
 
 def _as_there(client: "Client", options: Options) -> Options:
@@ -143,19 +147,32 @@ def _pushed(client: "Client", remote: Remote, definition: Definition, *, force: 
     except NotFound:
         definition = _owned(remote, definition)
     else:
-        if not force and _is_there(client, there, definition):
-            return Pushed(workflow_id, there.latest_version_id, is_new=False)
+        same = None if force else _same(client, there, definition)
+        if same is not None:
+            return same
     made = client.push(definition, allow_unknown_functions=allow or None)
     return Pushed(workflow_id, None if made.metadata is None else made.metadata.workflow_version_id)
 
 
-def _is_there(client: "Client", there: WorkflowOverviewResponse, definition: Definition) -> bool:
-    """Whether the newest version on the server is the same, and would be switched on."""
+def _same(client: "Client", there: WorkflowOverviewResponse, definition: Definition) -> Pushed | None:
+    """The newest version on the server, if it is the same. It is switched on, unless somebody has switched it
+    off, or chosen an older one, since it came.
+    """
     name, version = there.workflow_id, there.latest_version_id
-    if version is None or (definition.is_active and there.active_version_id != version):
-        return False
-    found = client.version(name, version).workflow
-    return is_unchanged(found, client.properties(name), definition)  # the overview fills in defaults
+    found = None if version is None else client.version(name, version)
+    properties = client.properties(name)  # the overview fills in defaults
+    if version is None or found is None or not is_unchanged(found.workflow, properties, definition):
+        return None
+    if not definition.is_active or there.active_version_id == version:
+        return Pushed(name, version, is_new=False)
+    chosen = client.why_workflow(name)
+    if was_chosen(chosen.chosen_at, None if found.metadata is None else found.metadata.create_time):
+        by = "" if chosen.chosen_by is None else f" by {chosen.chosen_by.name}"
+        active = there.active_version_id
+        what = f"switched off{by}" if active is None else f"version {active} is active, chosen{by}"
+        return Pushed(name, version, is_new=False, note=f"{what}; --force switches it on")
+    client.activate(name, version)
+    return Pushed(name, version, is_new=False, note="switched on")
 
 
 def _owned(remote: Remote, definition: Definition) -> Definition:
@@ -170,6 +187,7 @@ def _owned(remote: Remote, definition: Definition) -> Definition:
 def _as_json(pushes: list[Pushed]) -> dict[str, Any]:
     rows: dict[str, list[dict[str, Any]]] = {"pushed": [], "unchanged": []}
     for each in pushes:
-        row = {"workflow_id": each.workflow_id, "workflow_version_id": each.version}
+        row: dict[str, Any] = {"workflow_id": each.workflow_id, "workflow_version_id": each.version}
+        row |= {} if each.note is None else {"note": each.note}
         rows["pushed" if each.is_new else "unchanged"].append(row)
     return rows

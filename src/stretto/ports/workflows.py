@@ -23,7 +23,10 @@ A_co = TypeVar("A_co", covariant=True)
 
 
 class WorkflowRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A workflow across its versions. `internal_id` is new when a deleted id is used again."""
+    """A workflow across its versions. `internal_id` is new when a deleted id is used again.
+
+    activate_time, activated_by   When the active version was chosen, and by whom; or that there is none.
+    """
 
     workflow_id: str
     internal_id: int
@@ -40,6 +43,18 @@ class WorkflowRow(msgspec.Struct, frozen=True, kw_only=True):
     def default_version(self) -> int:
         """The active version, else the latest."""
         return self.active_version or self.latest_version
+
+    def is_chosen(self, newest: WorkflowVersion) -> bool:
+        """Whether somebody has chosen the active version, or none, since the newest one was published."""
+        published = None if newest.metadata is None else newest.metadata.create_time
+        return was_chosen(self.activate_time, published)
+
+
+def was_chosen(chosen: int | None, published: int | None) -> bool:
+    """Whether the active version was chosen when the newest one was there: whoever publishes that again does
+    not undo it.
+    """
+    return chosen is not None and (published is None or chosen >= published)
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):

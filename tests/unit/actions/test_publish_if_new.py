@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 import msgspec
 import pytest
 
+from stretto.actions.activate import activate
 from stretto.actions.caller import Caller
+from stretto.actions.deactivate import deactivate
 from stretto.actions.publish import publish
 from stretto.actions.publish_if_new import publish_if_new
 from stretto.actions.update_properties import update_properties
@@ -62,6 +64,35 @@ def test_triggers_are_switched_on_for_who_asks() -> None:
         assert await publish_if_new(store, ANN, definition, triggers=True) == 1
         assert await active() == 1
         assert await publish_if_new(store, ANN, definition, triggers=True) == 1
+
+    done(work())
+
+
+@pytest.mark.parametrize("chosen", [0, 1])
+def test_what_an_operator_switched_off_stays_off(chosen: int) -> None:
+    """Also where an older version was chosen; a version that is new is switched on."""
+
+    async def work() -> None:
+        store = await open_store("memory:")
+        definition = parse(DAILY)
+        new = msgspec.structs.replace(
+            definition, workflow=msgspec.structs.replace(definition.workflow, description="new")
+        )
+
+        async def active() -> int:
+            row = await store.workflow("w")
+            assert row is not None
+            return row.active_version
+
+        for number, each in ((1, definition), (2, new)):
+            assert await publish_if_new(store, ANN, each, triggers=True) == number
+            assert await active() == number
+        await (activate(store, ANN, "w", "1") if chosen else deactivate(store, ANN, "w"))
+        for _ in range(2):
+            assert await publish_if_new(store, ANN, new, triggers=True) == 2
+            assert await active() == chosen
+        assert await publish_if_new(store, ANN, definition, triggers=True) == 3
+        assert await active() == 3
 
     done(work())
 

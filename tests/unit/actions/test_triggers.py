@@ -333,7 +333,8 @@ def test_why_a_workflow_is_not_started() -> None:
     off = "no trigger of version 1 of workflow [flow] is in force; its time triggers are switched off"
     assert why() == (off, [])
     world.do(deactivate(world.store, ANN, "flow"))
-    assert why() == ("no version of workflow [flow] is active, so no trigger starts it", [])
+    by = "ann switched it off at 2023-11-14T22:13:20+00:00"
+    assert why() == (f"no version of workflow [flow] is active, so no trigger starts it; {by}", [])
     world.publish(flow(NOOP, name="two", more=PLAIN + HOURLY))
     both = world.do(why_workflow(world.store, ANN, "two"))
     assert both.sentence == "version 1 of workflow [two] has 2 triggers"

@@ -82,8 +82,8 @@ def test_what_has_not_changed_is_not_sent(stretto: Any, server: Served, folder: 
     assert made["unchanged"] == [{"workflow_id": each, "workflow_version_id": 2} for each in (one, two)]
 
 
-def test_what_has_changed_is_sent(stretto: Any, server: Served, folder: Path) -> None:
-    """The workflow, a property, or which version is the active one."""
+def test_what_has_changed_is_sent(stretto: Any, folder: Path) -> None:
+    """The workflow, or a property."""
     name, file = fresh(), folder / "flow.yaml"
     text = FAILING.replace("id: failing", f"id: {name}")
     for number, changed in enumerate(
@@ -92,8 +92,45 @@ def test_what_has_changed_is_sent(stretto: Any, server: Served, folder: Path) ->
         file.write_text(changed)
         assert told(stretto("push", "flow.yaml")) == [f"{name}: version {number}"]
         assert told(stretto("push", "flow.yaml")) == [f"{name}: version {number}, unchanged"]
-    server.put(f"/workflows/{name}/actions/deactivate")
-    assert told(stretto("push", "flow.yaml")) == [f"{name}: version 4"]
+
+
+def active(server: Served, name: str) -> tuple[int | None, int]:
+    """The active version, and the newest."""
+    found = server.get(f"/workflows/{name}/overview")
+    return found.get("active_version_id"), found["latest_version_id"]
+
+
+def test_what_is_switched_off_stays_off(stretto: Any, server: Served, folder: Path) -> None:
+    name, file = fresh(), folder / "flow.yaml"
+    file.write_text(FAILING.replace("id: failing", f"id: {name}"))
+    stretto("push", "flow.yaml")
+    server.put(f"/workflows/{name}/actions/deactivate", headers={"user": "bob"})
+    off = f"{name}: version 1, unchanged, switched off by bob; --force switches it on"
+    assert [told(stretto("push", "flow.yaml")) for _ in range(2)] == [[off], [off]]
+    assert active(server, name) == (None, 1)
+    assert "; bob switched it off at " in stretto("why", name).stdout
+    (row,) = as_json(stretto("push", "flow.yaml", "--json"))["unchanged"]
+    assert row["note"] == "switched off by bob; --force switches it on"
+    assert told(stretto("push", "flow.yaml", "--force")) == [f"{name}: version 2"]
+    assert active(server, name) == (2, 2)
+    server.put(f"/workflows/{name}/versions/1/actions/activate", headers={"user": "ann"})
+    older = f"{name}: version 2, unchanged, version 1 is active, chosen by ann; --force switches it on"
+    assert told(stretto("push", "flow.yaml")) == [older]
+    assert active(server, name) == (1, 2)
+
+
+def test_what_was_never_switched_on_is(stretto: Any, server: Served, folder: Path) -> None:
+    """A version that a push, or a run of the file, made without switching it on."""
+    name, file = fresh(), folder / "flow.yaml"
+    text = FAILING.replace("id: failing", f"id: {name}")
+    for number, changed in enumerate((text, text.replace("exit 3", "exit 4")), 1):
+        file.write_text(f"is_active: false\n{changed}")
+        assert told(stretto("push", "flow.yaml")) == [f"{name}: version {number}"]
+        assert told(stretto("push", "flow.yaml")) == [f"{name}: version {number}, unchanged"]
+        assert active(server, name) == (None if number == 1 else 1, number)
+        file.write_text(changed)
+        assert told(stretto("push", "flow.yaml")) == [f"{name}: version {number}, unchanged, switched on"]
+        assert active(server, name) == (number, number)
 
 
 def test_the_api_always_makes_a_version(server: Served) -> None:

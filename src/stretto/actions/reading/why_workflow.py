@@ -1,5 +1,7 @@
 """Why a workflow starts no runs by itself, or when it will: its triggers, and what went wrong with them."""
 
+from datetime import UTC, datetime
+
 import msgspec
 
 from stretto.actions.caller import Caller
@@ -7,6 +9,7 @@ from stretto.actions.parts.access import Right, check_may
 from stretto.actions.parts.finding import find_workflow
 from stretto.actions.parts.trigger_rows import schedule_of
 from stretto.actions.parts.trigger_trouble import troubles_of
+from stretto.model.user import User
 from stretto.ports.store import Store
 from stretto.ports.triggers import SignalTriggerRow, TimeTriggerRow
 from stretto.ports.workflows import WorkflowRow
@@ -28,10 +31,15 @@ class WhyTrigger(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WhyWorkflow(msgspec.Struct, frozen=True, kw_only=True):
-    """A workflow: what starts it by itself."""
+    """A workflow: what starts it by itself.
+
+    chosen_at, chosen_by   When that version was chosen, and by whom; or that there is none.
+    """
 
     workflow_id: str
     active_version: int | None = None
+    chosen_at: int | None = None
+    chosen_by: User | None = None
     sentence: str
     triggers: tuple[WhyTrigger, ...] = ()
 
@@ -46,6 +54,8 @@ async def why_workflow(store: Store, caller: Caller, workflow_id: str) -> WhyWor
     return WhyWorkflow(
         workflow_id=workflow_id,
         active_version=row.active_version or None,
+        chosen_at=row.activate_time,
+        chosen_by=row.activated_by,
         sentence=_sentence(row, found),
         triggers=tuple(found),
     )
@@ -54,7 +64,7 @@ async def why_workflow(store: Store, caller: Caller, workflow_id: str) -> WhyWor
 def _sentence(row: WorkflowRow, triggers: list[WhyTrigger]) -> str:
     name, version = f"workflow [{row.workflow_id}]", row.active_version
     if not version:
-        return f"no version of {name} is active, so no trigger starts it"
+        return f"no version of {name} is active, so no trigger starts it{_switched_off(row)}"
     properties = row.properties
     flags = {"time": properties.time_trigger_disabled, "signal": properties.signal_trigger_disabled}
     off = "".join(f"; its {kind} triggers are switched off" for kind, is_off in flags.items() if is_off)
@@ -64,6 +74,15 @@ def _sentence(row: WorkflowRow, triggers: list[WhyTrigger]) -> str:
     count = "1 trigger" if len(triggers) == 1 else f"{len(triggers)} triggers"
     said = f"version {version} of {name} has {count}"
     return (f"{said}, {troubled} of them in trouble" if troubled else said) + off
+
+
+def _switched_off(row: WorkflowRow) -> str:
+    """Who it was, and when, if anybody was."""
+    if row.activate_time is None:
+        return ""
+    by = "somebody" if row.activated_by is None else row.activated_by.name
+    at = datetime.fromtimestamp(row.activate_time / 1_000, UTC).isoformat(timespec="seconds")
+    return f"; {by} switched it off at {at}"
 
 
 def _of_time(row: TimeTriggerRow) -> WhyTrigger:

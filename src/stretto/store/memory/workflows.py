@@ -226,8 +226,8 @@ def _changed(workflow_id: str, entry: WorkflowEntry, found: Found, change: Chang
     return msgspec.structs.replace(
         changed,
         active_version=number,
-        activate_time=found.now if number else None,
-        activated_by=change.activation.by if number else None,
+        activate_time=found.now,
+        activated_by=change.activation.by,
     )
 
 

@@ -179,8 +179,8 @@ def _changed(workflow_id: str, next_instance_id: int, found: Found, wanted: Chan
     return msgspec.structs.replace(
         changed,
         active_version=number,
-        activate_time=found.now if number else None,
-        activated_by=wanted.activation.by if number else None,
+        activate_time=found.now,
+        activated_by=wanted.activation.by,
     )
 
 

@@ -102,7 +102,8 @@ async def activation_says_who_and_when(world: World) -> None:
     await world.store.change_workflow("wf", lambda _found: _activate(0))
     row = await world.store.workflow("wf")
     assert row is not None
-    assert (row.active_version, row.activate_time, row.activated_by) == (0, None, None)
+    assert (row.active_version, row.activated_by) == (0, User(name="bob"))
+    assert near(row.activate_time, await world.store.now())
 
 
 @SUITE.check
