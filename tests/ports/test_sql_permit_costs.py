@@ -19,7 +19,7 @@ from stretto.model.request import StartRequest
 from stretto.model.status import RunStatus
 
 STEPS = 30
-ROUNDS = 3  # of which the least counts: a node does other things now and then
+ROUNDS = 20  # at most, of which the least counts: a node does other things now and then
 MOST = {"postgresql": 0, "sqlite": 3, "mariadb": 3}
 """More for each step in a row: a look at the tags, and permits that come and go; PostgreSQL has it in one."""
 
@@ -80,6 +80,12 @@ class Asked:
         return await asyncio.to_thread(self._database.statements)
 
 
+def costly(counts: dict[str, int], kind: str) -> dict[str, int]:
+    """Those that cost too much beside the plain chain."""
+    most = counts["plain"] + STEPS * MOST[kind] + ONCE
+    return {name: count for name, count in counts.items() if count > most}
+
+
 def test_limits_that_never_bind_cost_few_statements(database: tuple[str, Counted]) -> None:
     kind, made = database
 
@@ -92,12 +98,14 @@ def test_limits_that_never_bind_cost_few_statements(database: tuple[str, Counted
                     (definition,) = parse_all(text)
                     await publish(app.store, ANN, definition, hints=app.hints)
                 asked = Asked(app, made)
-                rounds = [{name: await asked.statements_of(name) for name in CHAINS} for _ in range(ROUNDS)]
-                return {name: min(each[name] for each in rounds) for name in CHAINS}
+                least = {name: await asked.statements_of(name) for name in CHAINS}
+                for _ in range(ROUNDS):
+                    if not costly(least, kind):
+                        break
+                    for name, count in least.items():
+                        least[name] = min(count, await asked.statements_of(name))
+                return least
 
-            async with asyncio.timeout(120):
-                return await app.watch(body())
+            return await app.watch(body())
 
-    found = asyncio.run(work())
-    plain = found.pop("plain")
-    assert {name: count for name, count in found.items() if count > plain + STEPS * MOST[kind] + ONCE} == {}
+    assert costly(asyncio.run(work()), kind) == {}
