@@ -306,6 +306,29 @@ def test_a_restart_runs_what_was_undone_again_and_keeps_the_rest() -> None:
     assert runs == {(1, 3), (2, 3)}  # 2 was the undo of each
 
 
+@pytest.mark.parametrize("policy", [RunPolicy.RESTART_FROM_BEGINNING, RunPolicy.RESTART_FROM_INCOMPLETE])
+@pytest.mark.parametrize("outer", ["foreach", "while"])
+def test_a_restart_gives_no_iteration_an_id_that_its_undo_inside_of_another_one_has(
+    outer: str, policy: RunPolicy
+) -> None:
+    """The outer iteration fails, and undoes what succeeded in it: that has the highest run id below it."""
+    works = Works(check=2)
+    check = step("check", params={"v": computed("return i;")})
+    inner = foreach("inner", {"i": numbers(1, 2)}, paid("check"), check, concurrency=1)
+    loop = (
+        foreach("outer", {"o": numbers(7)}, inner)
+        if outer == "foreach"
+        else while_("outer", "k < 1", {"k": number(0)}, inner, noop("count", params={"k": computed("k + 1")}))
+    )
+    driver = Driver(workflow(loop), runtime=works).finish()
+    assert works.of("undo_pay") == [22, 11]
+    before = {run.key for run in driver.iterations("inner")}
+    works.bad.clear()
+    again = restarted(driver, policy).finish()
+    assert again.status == "SUCCEEDED"
+    assert before.isdisjoint(run.key for run in again.iterations("inner"))
+
+
 def test_a_run_undoes_what_it_has_taken_over_from_a_run_that_was_stopped() -> None:
     works = Works(end=FOREVER)
     steps = (step("a", "end", compensation=step("undo_a")), step("end"))

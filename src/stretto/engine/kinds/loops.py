@@ -296,9 +296,9 @@ def uncount_rerun(loop: LoopRecord, iteration: int, rerun: Rerun | None) -> None
 
 
 def note_loop_runs(turn: Turn, flow: Flow, attempt: AttemptRecord, child: Flow) -> None:
-    """Let the highest run id below an iteration be known above it."""
-    highest = max((record.loop_run or 0 for record in child.attempts if record is not None), default=0)
-    raise_loop_run(turn, flow, attempt, highest)
+    """Let the highest run id below an iteration be known above it, also that of what has undone it."""
+    runs = (record.loop_run or 0 for record in child.attempts if record is not None)
+    raise_loop_run(turn, flow, attempt, max((*runs, *child.run.undone.values()), default=0))
 
 
 def raise_loop_run(turn: Turn, flow: Flow, attempt: AttemptRecord, run_id: int) -> None:
