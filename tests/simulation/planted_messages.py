@@ -123,16 +123,7 @@ def start_taken_as_answered() -> AbstractContextManager[None]:
 
 def start_not_awaited() -> AbstractContextManager[None]:
     """Who ends a step whose child is being started looks for the child at once."""
-
-    def make(stop: Any) -> Any:
-        def stopped(self: Any, entry: Any, draft: Any, effect: Any) -> None:
-            before, entry.carrying = entry.carrying, set()
-            stop(self, entry, draft, effect)
-            entry.carrying = before
-
-        return stopped
-
-    return replaced(Deciding, "_stop_child", make)
+    return replaced(Acting, "_child", lambda _before: Acting._carry)
 
 
 MESSAGES_PLANTS: Mapping[str, Planted] = {

@@ -46,7 +46,10 @@ async def start_child(
     known = await store.run_of_request(effect.workflow_id, request_id)
     if known is not None:
         return await _repeated(store, known, request_id)
-    row = await _restartable(store, effect, sender)
+    row = await _newest(store, effect)
+    if row is not None and row.record.uuid == request_id:  # made since it was looked for, by a try before
+        return await _repeated(store, row.key, request_id)
+    row = _restartable(row, sender)
     if effect.again is None or row is None:
         request = StartRequest(initiator=initiator, request_id=request_id, run_params=dict(effect.params))
         place = (effect.workflow_id, effect.version)
@@ -81,12 +84,16 @@ async def _repeated(store: Store, run: RunKey, request_id: str) -> StartResponse
     )
 
 
-async def _restartable(store: Store, effect: StartChild, sender: Sender) -> RunRow | None:
-    """The newest run of the instance that the step goes on with. None: it is gone, or goes on by itself."""
+async def _newest(store: Store, effect: StartChild) -> RunRow | None:
+    """The newest run of the instance that the step goes on with. None: it has none, or it is gone."""
     if effect.again is None:
         return None
     child = effect.again.child
-    row = await store.newest_run(child.workflow_id, child.instance_id)
+    return await store.newest_run(child.workflow_id, child.instance_id)
+
+
+def _restartable(row: RunRow | None, sender: Sender) -> RunRow | None:
+    """The run, if it is over. None: it goes on by itself, and the step lets it."""
     if row is None or row.record.status.is_terminal:
         return row
     if not sender.waits:

@@ -48,6 +48,8 @@ class Acting:
             todo.ResumeLoop: self._resume,
             todo.AskPermits: self._ask_permits,
             todo.RunEnded: self._run_ended,
+            todo.StartChild: self._child,
+            todo.StopChild: self._child,
         }
 
     def clear(self) -> None:
@@ -100,33 +102,38 @@ class Acting:
         """An ask whose answer is events for a run. As long as it is under way, the run does not leave."""
         entry.asked += 1
 
-        def finished() -> bool:
+        def finished() -> Entry | None:
             self._under_way -= 1
+            return over()
+
+        def over() -> Entry | None:
             entry.asked -= 1
             self._unmark(entry, ask, attempt)
-            return self._book.holds(group, entry)
+            return self._image(group, entry, ask)
 
         def then(answer: Any) -> None:
-            if finished():
+            image = finished()
+            if image is not None:
                 for event in answer if isinstance(answer, tuple | list) else (answer,):
-                    group.put(entry, Item(event))
-                self._book.touch(entry)
+                    group.put(image, Item(event))
+                self._book.touch(image)
 
         def otherwise(error: Exception) -> None:
-            if not finished() or isinstance(error, Fenced):
-                return  # another node looks after the run, and asks again
+            image = finished()
+            if image is None or isinstance(error, Fenced):
+                return  # whoever looks after the run now asks again
             if isinstance(error, Unavailable):
                 self._desk.tell(lambda each: each.store_failed(error, tries + 1))
                 self._mark(entry, ask, attempt)
                 entry.asked += 1
                 self._desk.after(self._desk.back_off(tries), again)
             else:
-                self._went_wrong(group, entry, ask, attempt, error)
+                self._went_wrong(group, image, ask, attempt, error)
 
         def again() -> None:
-            entry.asked -= 1
-            if self._book.holds(group, entry):
-                self._queue(group, entry, ask, attempt, tries + 1)
+            image = over()
+            if image is not None:
+                self._queue(group, image, ask, attempt, tries + 1)
 
         def go() -> None:
             self._under_way += 1
@@ -134,6 +141,14 @@ class Acting:
 
         self._mark(entry, ask, attempt)
         self._ready.append(go)
+
+    def _image(self, group: Group, entry: Entry, ask: Ask) -> Entry | None:
+        """For whom an answer is. If the run was loaded again meanwhile, what it lacks was asked again. The
+        start of a child was not: it can not be taken back, and two at once might refuse each other.
+        """
+        if self._book.holds(group, entry):
+            return entry
+        return group.entries.get(entry.key) if _starts_child(ask) and self._book.holds(group) else None
 
     def _went_wrong(
         self, group: Group, entry: Entry, ask: Ask, attempt: AttemptKey, error: Exception
@@ -214,6 +229,11 @@ class Acting:
         if run is not None:  # else what it was for has ended meanwhile
             ask = Carry(lease=group.lease, root=entry.key, effect=effect, run=run)
             self._queue(group, entry, ask, effect.attempt)
+
+    def _child(self, group: Group, entry: Entry, effect: todo.StartChild | todo.StopChild) -> None:
+        """Start a child, or look for it. While it is being started, the answer to that says all."""
+        if effect.attempt not in entry.carrying:
+            self._carry(group, entry, effect)
 
     def _evaluate(self, group: Group, entry: Entry, effect: todo.EvaluateElsewhere) -> None:
         flow = None if entry.flow is None else entry.flow.tree.live.get(effect.attempt.run)

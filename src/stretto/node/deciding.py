@@ -25,6 +25,7 @@ from stretto.ports.places import group_of_run
 from stretto.ports.signals import SignalWait
 
 _OF_CHILD: Final = (happened.ChildStarted, happened.ChildRefused, happened.ChildEnded)
+_ONCE: Final = (happened.Resumed, happened.ChildStarted)
 _ANSWERS: Final = (happened.WorkLost, happened.ChildRefused, happened.ChildEnded, happened.Faulted)
 
 
@@ -213,6 +214,8 @@ class Deciding:
             self._answer(draft, item.message, post.Outcome(applied=False, message=text))
         attempt = getattr(item.event, "attempt", None)
         if attempt is not None and _is_to_come(entry, item.event):
+            if isinstance(item.event, _ONCE):
+                self._put_off(group, entry, item.event)
             return
         if isinstance(item.event, happened.Faulted) or attempt is None:
             event: happened.Event = happened.RunFaulted(run=entry.key, message=text)
@@ -223,6 +226,17 @@ class Deciding:
         record = None if attempt is None else entry.attempt(attempt)
         if isinstance(item.event, _OF_CHILD) and record is not None and record.ending is not None:
             self._apply(group, entry, draft, Item(item.event), item.event)  # it is what the end waits for
+
+    def _put_off(self, group: Group, entry: Entry, event: happened.Resumed | happened.ChildStarted) -> None:
+        """What carries an end on: nobody else does, nor says it again. So it comes again a little later."""
+        entry.put_off.add(event.attempt)
+
+        def again() -> None:
+            entry.put_off.discard(event.attempt)
+            if self._book.holds(group, entry):
+                group.put(entry, Item(event))
+
+        self._desk.after(self._desk.settings.retry_most, again)
 
     # -------------------------------------------------------------------------------------------- decisions
     def _take(self, group: Group, entry: Entry, draft: Draft, decision: Decision) -> None:
@@ -289,7 +303,7 @@ class Deciding:
             draft.waits.append(wait)
         draft.effects.append(effect)
 
-    def _stop_child(self, entry: Entry, draft: Draft, effect: todo.StopChild) -> None:
+    def _stop_child(self, _entry: Entry, draft: Draft, effect: todo.StopChild) -> None:
         if effect.child is not None:
             stop = happened.RunActed(
                 run=effect.child, action=happened.RunAction.STOP, user=effect.user or "the parent step"
@@ -300,8 +314,8 @@ class Deciding:
                 body=post.Stop(event=stop),
             )
             draft.letters.append(letter)
-        elif effect.attempt not in entry.carrying and not _starts(draft, effect.attempt):
-            draft.effects.append(effect)  # else the answer to the start says which it is
+        else:
+            draft.effects.append(effect)
 
     def _hold_child(self, entry: Entry, draft: Draft, effect: todo.HoldChild) -> None:
         event = happened.RunHeld(run=effect.child, held=effect.held, parent=entry.key)
@@ -352,8 +366,3 @@ def _end_waits(entry: Entry, draft: Draft, record: AttemptRecord) -> None:
         if each.status.is_done and index in pending:
             pending.discard(index)
             draft.matched.append((record.key, index))
-
-
-def _starts(draft: Draft, attempt: AttemptKey) -> bool:
-    """Whether the child of an attempt is still to be started, after this very commit."""
-    return any(isinstance(each, todo.StartChild) and each.attempt == attempt for each in draft.effects)

@@ -73,6 +73,7 @@ class Entry:
         "loaded_at",
         "loading",
         "owes_summary",
+        "put_off",
         "row",
         "runs_on",
         "summed_at",
@@ -96,7 +97,9 @@ class Entry:
         self.blamed: dict[AttemptKey, int] = {}  # how often what came of an attempt could not be stored
         self.inbox: deque[Item] = deque()
         self.asked = 0  # asks under way that will bring events
-        self.carrying: set[AttemptKey] = set()  # subworkflow steps whose child is being started
+        # Subworkflow steps whose child is being started; also since before the run was loaded again.
+        self.carrying: set[AttemptKey] = set()
+        self.put_off: set[AttemptKey] = set()  # what is being ended, and is carried on a little later
         self.awaited_fetch: int | None = None  # launches are looked at after this fetch
         self.runs_on: dict[AttemptKey, NodeId] = {}
         self.launched: dict[AttemptKey, int] = {}
@@ -240,7 +243,8 @@ class Entry:
     @property
     def is_busy(self) -> bool:
         """Whether something is under way that would be lost with this node, or must be recovered."""
-        return bool(self.inbox or self.asked or self.launched or self.awaited_fetch is not None)
+        waits = self.asked or self.carrying or self.put_off or self.awaited_fetch is not None
+        return bool(self.inbox or self.launched or waits)
 
     @property
     def due(self) -> int | None:

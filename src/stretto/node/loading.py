@@ -66,7 +66,7 @@ class Loading:
         group.remove(entry)
         self._book.forget(entry)
         fresh = self.want(group, entry.key)
-        fresh.careful, fresh.blamed = entry.careful, entry.blamed
+        fresh.careful, fresh.blamed, fresh.carrying = entry.careful, entry.blamed, entry.carrying
         # Messages and answers of effects come again by themselves; other events are made from the rows.
         group.known.difference_update(item.message.id for item in entry.inbox if item.message is not None)
         return fresh

@@ -24,6 +24,7 @@ from stretto.model.response import StartStatus
 from stretto.model.run_config import RestartConfig, RestartNode, RunPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.node.perform.earlier import Earlier
+from stretto.testing.faults import Moment, interfered
 
 INCOMPLETE, BEGINNING = RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING
 TWO = (
@@ -309,6 +310,26 @@ def test_a_child_is_restarted_once_for_an_attempt() -> None:
     second = world.do(start_child(world.store, *effect_for(world), "r1"))
     assert (first.status, second.status) == (StartStatus.CREATED, StartStatus.DUPLICATED)
     assert first.workflow_run_id == second.workflow_run_id == 2
+
+
+@pytest.mark.parametrize("runtime", [failing("b"), going_on])
+def test_a_restart_that_a_try_before_has_made_meanwhile_is_that_of_the_attempt(runtime: Any) -> None:
+    """Its answer was lost, and it arrives after the next try has found nothing: that one must not be refused
+    because the child goes on.
+    """
+    world = with_child(failing("b"))
+    wanted, made = effect_for(world), list[Any]()
+    world.runtime = runtime
+
+    async def interfere(call: str, when: Moment) -> None:
+        if call == "newest_run" and when is Moment.BEFORE and not made:
+            made.append(await start_child(world.store, *wanted, "r1"))
+            await world.work()
+
+    again = world.do(start_child(interfered(world.store, interfere), *wanted, "r1"))
+    assert [each.status for each in (*made, again)] == [StartStatus.CREATED, StartStatus.DUPLICATED]
+    assert (again.workflow_instance_id, again.workflow_run_id) == (1, 2)
+    assert world.row("child").key.run_id == 2
 
 
 def test_on_the_path_the_config_goes_on() -> None:
