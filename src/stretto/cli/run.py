@@ -15,7 +15,7 @@ from stretto.cli.running.machine import Lines, Result
 from stretto.cli.running.screen import Screen
 from stretto.cli.running.session import Order, session
 from stretto.cli.running.wanted import STEP_PARAM, read_wanted, step_params_of
-from stretto.cli.target import pinned
+from stretto.cli.target import Given, pinned
 from stretto.node.clock import SystemClock
 
 
@@ -81,7 +81,9 @@ def command(  # noqa: PLR0913 - one for each option
       stretto run etl.yaml --resume
       stretto run etl.yaml --db memory: --json | jq .status
     """
-    place = pinned(place_of(config_file, assignments, database))
+    place = pinned(
+        place_of(config_file, assignments, database), Given(config_file, assignments, database=database)
+    )
     if resume:
         _check_resume(place, "--param" if params else STEP_PARAM if step_given else None)
     options = made_options(templates, maestro_limits=maestro_limits, limits=place.config.limits)

@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913 - one for each option
     if as_json:
         click.echo(to_json(_as_json(sight)))
     elif isinstance(sight, RunSight):
-        click.echo("\n".join(run_lines(sight)))
+        click.echo("\n".join(run_lines(sight, target.again)))
     else:
         click.echo("\n".join(step_lines(msgspec.structs.replace(sight, whole=timeline))))
 

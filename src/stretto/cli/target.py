@@ -130,12 +130,16 @@ def _remote(loaded: Loaded, given: Given, url: str, context: Context | None = No
     return Remote(url, named or caller().user.name, loaded.config, tuple(options))
 
 
-def pinned(place: Place) -> Place:
-    """A database that was used, whatever the context: commands that are suggested for it must name it."""
+def pinned(place: Place, given: Given) -> Place:
+    """A database that was used whatever else is named. Commands that are suggested for it must name it if the
+    same options would lead them elsewhere: to a context, or to a server.
+    """
+    if given.database is not None:
+        return place
     try:
-        context = chosen_context(surroundings())
-    except InvalidRequest:
-        context = ""  # it can not be read, and so not be used
-    if context is None or "--db" in place.options:
+        target = target_of(given)
+    except Refused:  # a context that can not be read can not be used either
+        target = None
+    if isinstance(target, Place) and target.url == place.url:
         return place
     return place._replace(options=(*place.options, "--db", place.shown_url))

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from click.testing import Result
 from tests.api.serving import Served, served
-from tests.unit.cli.running.files import stretto
+from tests.unit.cli.running.files import FAILING, stretto
 
-from stretto.cli.database import Place, Refused
+from stretto.cli.database import Place, Refused, place_of
 from stretto.cli.remote.server import Remote
 from stretto.cli.target import Given, pinned, server_of, target_of
 from stretto.config import Config
@@ -123,8 +123,7 @@ def test_a_file_that_can_not_be_understood(folder: Path, text: str) -> None:
     assert "contexts.toml" in stretto("runs").stderr
     assert stretto("runs", "--db", f"sqlite:///{folder}/x.db").exit_code == 0  # it is not asked
     place = Place("sqlite:///x.db", Config(), ())
-    assert pinned(place).options == ("--db", "sqlite:///x.db")
-    assert pinned(pinned(place)).options == ("--db", "sqlite:///x.db")
+    assert pinned(place, given()).options == ("--db", "sqlite:///x.db")
 
 
 def test_no_place_to_keep_them(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -212,6 +211,29 @@ def test_a_command_that_is_suggested_comes_to_the_same_target() -> None:
     assert target_of(given(context="one")).again("runs") == "stretto runs --context one"
     assert target_of(given(context="files")).again("runs") == "stretto runs --context files"
     assert target_of(given(server=B)).again("runs") == f"stretto runs --server {B}"
+
+
+@pytest.mark.parametrize("named", ["nothing", "variable", "file", "context", "database"])
+def test_what_a_local_run_suggests_stays_local(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    """A server that is named for other commands is not asked for a run that it does not know."""
+    if named == "variable":
+        monkeypatch.setenv("STRETTO_CLIENT_SERVER", A)
+    elif named == "file":
+        (folder / "stretto.toml").write_text(f'[client]\nserver = "{A}"\n')
+    elif named == "context":
+        context("add", "production", "--server", A)
+    elif named == "database":
+        context("add", "files", "--db", f"sqlite:///{folder}/files.db")
+    (folder / "failing.yaml").write_text(FAILING)
+    lines = stretto("run", "failing.yaml").stdout.splitlines()
+    (more,) = [line.partition("More: ")[2] for line in lines if "More: " in line]
+    pin = "" if named == "nothing" else " --db sqlite:///.stretto/stretto.db"
+    assert more == f"stretto show failing/1:bad{pin}"
+    assert stretto(*more.split()[1:]).stdout.startswith("✗ failing/1:bad FATALLY_FAILED")
+    place = pinned(place_of(None, (), None), given())
+    assert place.again("run", "failing.yaml", "--resume") == f"stretto run failing.yaml --resume{pin}"
 
 
 def test_two_targets_are_refused() -> None:

@@ -72,7 +72,9 @@ def test_a_run_in_a_database_is_listed_and_released() -> None:
     assert [(each["run"], each["quarantined"]) for each in found["runs"]] == [("pair/2/1", REASON)]
     assert found["more"] is False
     assert f"  quarantined: {REASON}\n" in stretto("show", "pair/2").stdout
-    assert "quarantine release pair/2/1" in stretto("show", "pair/2").stdout
+    assert "`stretto quarantine release pair/2/1` lets" in stretto("show", "pair/2").stdout
+    other = stretto("show", "pair/2", "--db", "sqlite:///.stretto/stretto.db").stdout
+    assert "`stretto quarantine release pair/2/1 --db sqlite:///.stretto/stretto.db` lets" in other
     assert "quarantine" not in stretto("show", "pair/1").stdout
     assert as_json(stretto("show", "pair/2", "--json"))["run"]["quarantined"] == REASON
     assert "quarantined" not in as_json(stretto("show", "pair/1", "--json"))["run"]

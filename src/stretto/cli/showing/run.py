@@ -1,6 +1,6 @@
 """A run for people."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -33,21 +33,21 @@ class RunSight(msgspec.Struct, frozen=True, kw_only=True):
     loops: Sequence[LoopSight]
 
 
-def run_lines(sight: RunSight) -> list[str]:
-    """Head, parameters, steps, timeline."""
+def run_lines(sight: RunSight, again: Callable[..., str]) -> list[str]:
+    """Head, parameters, steps, timeline. `again` makes a command that comes to the same place."""
     workflow = sight.run.runtime_workflow
     declared = {} if workflow is None else workflow.params or {}
     given = {**declared, **given_params(sight.run)}
     params = {name: param for name, param in (sight.run.params or {}).items() if name in given}
     return [
-        *_head(sight),
+        *_head(sight, again),
         *titled("Parameters", param_lines(params)),
         *titled("Steps", _steps(sight)),
         *titled("Timeline", timeline_lines(sight.run.timeline)),
     ]
 
 
-def _head(sight: RunSight) -> list[str]:
+def _head(sight: RunSight, again: Callable[..., str]) -> list[str]:
     run, name = sight.run, sight.name or run_text(sight.key)
     sign, colour = style.mark(run.run_status)
     began, ended = run.start_time, run.end_time
@@ -57,7 +57,8 @@ def _head(sight: RunSight) -> list[str]:
     head = [style.paint(f"{sign} {name} {run.run_status}{took}", colour, bold=True), f"  {made}{at}"]
     if run.quarantined is not None:
         head.append(style.paint(f"  quarantined: {run.quarantined}", "red"))
-        head.append(f"  `stretto quarantine release {'/'.join(map(str, sight.key))}` lets it go on")
+        release = again("quarantine", "release", "/".join(map(str, sight.key)))
+        head.append(f"  `{release}` lets it go on")
     return head
 
 
