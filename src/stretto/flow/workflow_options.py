@@ -1,6 +1,7 @@
 """What `@workflow(...)` says beside its steps: when it runs, how many at once, who is told."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
@@ -24,6 +25,7 @@ from stretto.model.trigger import (
 )
 from stretto.model.user import User
 from stretto.model.wire import decode
+from stretto.triggers import CronError, parse_cron, starts_nothing
 
 Handler = Callable[[Any], Any]
 STATUSES: Final = (*(status.value for status in RunStatus), "RESUMED")
@@ -161,9 +163,18 @@ def _sequence(given: Any) -> tuple[Any, ...]:
 
 
 def _trigger(given: Schedule) -> TimeTrigger:
-    if isinstance(given, str):
-        return Cron(given).trigger()
-    return given.trigger() if isinstance(given, Cron) else given
+    """What can not be read is told with the other problems of the workflow; what never fires is told here,
+    because a program is not asked for warnings.
+    """
+    cron = Cron(given) if isinstance(given, str) else given
+    made = cron.trigger() if isinstance(cron, Cron) else cron
+    if isinstance(made, CronTrigger):
+        with suppress(CronError):
+            if starts_nothing(parse_cron(made.cron)):
+                raise TraceError(
+                    f"the cron `{made.cron}` never fires", "no month that it names has such a day"
+                )
+    return made
 
 
 def _signal(given: str | SignalTrigger) -> SignalTrigger:

@@ -57,6 +57,7 @@ class Code:
     YAML_WORD: Final = "yaml-word"
     CONSTANT_CONDITION: Final = "constant-condition"
     NEVER_REACHED: Final = "never-reached"
+    NEVER_FIRES: Final = "never-fires"
     DEPRECATED: Final = "deprecated"
 
 

@@ -4,7 +4,7 @@ from stretto.triggers.catch_up import DEFAULT_LIMIT, MOST_LIMIT, Dropped, Due, d
 from stretto.triggers.cron import Cron, parse_cron, parse_predefined
 from stretto.triggers.describe import describe
 from stretto.triggers.errors import CronError, TriggerError, UnsupportedTriggerError, ZoneError
-from stretto.triggers.firing import fires, next_fire, next_gap, next_two_apart
+from stretto.triggers.firing import fires, next_fire, next_gap, next_two_apart, starts_nothing
 from stretto.triggers.jitter import fuzzy_delay
 from stretto.triggers.matching import join_key_of, joined_by, satisfies
 from stretto.triggers.schedule import Planned, Schedule, Watch, cron_of, earliest_fire, plan
@@ -39,4 +39,5 @@ __all__ = [
     "parse_zone",
     "plan",
     "satisfies",
+    "starts_nothing",
 ]

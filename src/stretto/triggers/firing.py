@@ -43,6 +43,11 @@ def fires(cron: Cron, after: datetime, zone: tzinfo) -> Iterator[datetime]:
         fire = next_fire(cron, fire, zone)
 
 
+def starts_nothing(cron: Cron) -> bool:
+    """Whether it names no day that there is, such as a 30 February."""
+    return first_match(cron, datetime(FIRST_YEAR, 1, 1)) is None  # noqa: DTZ001 - of the wall clock
+
+
 def next_gap(cron: Cron, after: datetime, zone: tzinfo) -> timedelta | None:
     """The time between the next two fires; None when fewer than two are left."""
     return next((later - sooner for sooner, later in pairwise(islice(fires(cron, after, zone), 2))), None)

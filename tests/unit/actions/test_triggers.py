@@ -320,6 +320,13 @@ def test_whether_parameters_of_a_trigger_are_those_of_the_run(
     assert (read.record.params or {})["late"].evaluated_result == 8
 
 
+def test_why_of_a_trigger_that_never_fires() -> None:
+    world = made(HOURLY.replace("0 * * * *", "0 0 30 2 *"))
+    (trigger,) = world.do(why_workflow(world.store, ANN, "flow")).triggers
+    assert trigger.sentence.endswith("; it never fires any more")
+    assert trigger.next_fire is None
+
+
 def test_why_a_workflow_is_not_started() -> None:
     world = made(HOURLY)
 

@@ -316,6 +316,32 @@ class TestNamesThatNothingDefines:
         assert doubts(flow(step("a", params={"n": long("return (;")})), valid=False) == []
 
 
+class TestSchedules:
+    @pytest.mark.parametrize(
+        ("cron", "said"),
+        [
+            ("0 0 30 2 *", "never fires"),
+            ("0 0 31 4,6,9,11 *", "never fires"),
+            ("0 0 0 30 2 ? *", "never fires"),
+            ("0 0 0 1 1 ? 2020", "never fires after 2026-01-01"),
+        ],
+    )
+    def test_a_cron_that_never_fires(self, cron: str, said: str) -> None:
+        raw = flow(step("a"), time_triggers=[{"type": "CRON", "cron": "0 0 29 2 *"}, cron_of(cron)])
+        (warning,) = check(text_of(raw), WARNINGS).warnings
+        assert (warning.code, warning.path) == (Code.NEVER_FIRES, "workflow.time_triggers[1].cron")
+        assert warning.message == f"the cron `{cron}` {said}"
+
+    def test_what_can_not_be_read_is_an_error_alone(self) -> None:
+        wrong = [cron_of("0 0 32 2 *"), {**cron_of("0 0 30 2 *"), "timezone": "Nowhere"}]
+        assert doubts(flow(step("a"), time_triggers=wrong), valid=False) == []
+        assert doubts(flow(step("a"), time_triggers=[{"type": "PREDEFINED", "expression": "@daily"}])) == []
+
+
+def cron_of(expression: str) -> Raw:
+    return {"type": "CRON", "cron": expression}
+
+
 class TestLimitsThatLimitNothing:
     def test_a_tag_of_the_workflow_with_a_limit(self) -> None:
         raw = flow(step("a"), tags=["plain", {"name": "scarce", "permit": 2}])

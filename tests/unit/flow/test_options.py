@@ -300,6 +300,15 @@ def test_a_schedule_that_nobody_can_guess() -> None:
         flow(schedule="@x")
 
 
+@pytest.mark.parametrize(
+    "schedule",
+    ["0 0 30 2 *", Cron("0 0 31 4,6 *", timezone="Europe/Berlin"), CronTrigger(cron="0 0 0 30 2 ?")],
+)
+def test_a_schedule_that_never_fires(schedule: Any) -> None:
+    with pytest.raises(TraceError, match="never fires; no month that it names has such a day"):
+        flow(schedule=["0 0 29 2 *", schedule])
+
+
 def test_handlers_are_called_for_a_status_or_for_all() -> None:
     assert flow().handlers == {}
     assert flow(on_status={"failed": told, "RESUMED": [told, told]}).handlers == {

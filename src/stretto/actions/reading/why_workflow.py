@@ -87,9 +87,10 @@ def _switched_off(row: WorkflowRow) -> str:
 
 def _of_time(row: TimeTriggerRow) -> WhyTrigger:
     schedule = schedule_of(row.trigger)
+    over = "; it never fires any more" if row.next_fire_at is None else ""
     return WhyTrigger(
         trigger_uuid=row.trigger_id,
-        sentence=f"it starts a run {describe(schedule.cron)} ({row.trigger.timezone or 'UTC'})",
+        sentence=f"it starts a run {describe(schedule.cron)} ({row.trigger.timezone or 'UTC'}){over}",
         next_fire=row.next_fire_at,
     )
 

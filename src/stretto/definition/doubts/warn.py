@@ -6,6 +6,7 @@ from typing import Final
 
 from stretto.definition.doubts.constants import doubt_constants
 from stretto.definition.doubts.outdated import doubt_outdated
+from stretto.definition.doubts.schedules import doubt_schedules
 from stretto.definition.doubts.texts import words_of
 from stretto.definition.doubts.unknown import doubt_unknown
 from stretto.definition.doubts.unused import doubt_unused, doubt_unused_limits
@@ -20,6 +21,7 @@ DOUBTS: Final[tuple[Callable[[Scene, Collection[str]], None], ...]] = (
     doubt_unused,
     doubt_unused_limits,
     doubt_constants,
+    doubt_schedules,
     doubt_outdated,
 )
 
