@@ -2,8 +2,11 @@
 
 import asyncio
 import logging
+from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
+from tests.flow_engine import flows as flows_module
 from tests.flow_engine.flows import GATES, etl, failing, finish, say, seen, talk
 
 from stretto.flow.engine import Engine, RunChange
@@ -100,3 +103,73 @@ def test_newer_handlers_of_a_workflow_take_the_place_of_older_ones() -> None:
     handlers.of_workflow("w", {})
     handlers.of_workflow("w", {})
     assert handlers._by_workflow == {}
+
+
+# ------------------------------------------------------------------- runs that other processes look after
+def told_flow(workflow_id: str, found: list[str], *statuses: str) -> Any:
+    """A workflow whose handlers write down what they are called for."""
+    handlers = {each: lambda change: found.append(f"{change.id} {change.new}") for each in statuses}
+
+    @workflow(id=workflow_id, on_status=handlers)
+    def flow() -> str:
+        return say(workflow_id)
+
+    return flow
+
+
+async def until(found: list[str], wanted: str) -> None:
+    while wanted not in found:  # noqa: ASYNC110 - handlers are called in threads
+        await asyncio.sleep(0.01)
+
+
+def test_handlers_that_the_owner_of_a_run_lacks_are_called_where_they_are_known(url: str) -> None:
+    found: list[str] = []
+
+    async def work() -> None:
+        async with Engine(url, modules=[flows_module]), Engine(url, submit_only=True) as program:
+            run = await program.submit(told_flow("kept", found, "in_progress", "succeeded"))
+            assert await run.result(30) == "kept"
+            await until(found, "kept/1 SUCCEEDED")
+
+    finish(work())
+    assert found == ["kept/1 IN_PROGRESS", "kept/1 SUCCEEDED"]
+
+
+def test_of_several_that_know_them_one_calls(url: str) -> None:
+    found: list[str] = []
+
+    async def work() -> None:
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(Engine(url, modules=[flows_module]))
+            programs = [await stack.enter_async_context(Engine(url, submit_only=True)) for _ in range(3)]
+            for each in programs:
+                await each.publish(told_flow("once", found, "succeeded"))
+            for number in (1, 2, 3):
+                await (await programs[0].submit("once")).result(30)
+                await until(found, f"once/{number} SUCCEEDED")
+            for number, each in enumerate(
+                programs
+            ):  # what is still to come has come once a later one is told
+                await each.run(told_flow(f"last{number}", found, "succeeded"))
+                await until(found, f"last{number}/1 SUCCEEDED")
+
+    finish(work())
+    assert [each for each in found if each.startswith("once")] == [f"once/{n} SUCCEEDED" for n in (1, 2, 3)]
+
+
+def test_those_that_the_owner_knows_are_not_called_elsewhere(url: str) -> None:
+    here: list[str] = []
+    there: list[str] = []
+
+    async def work() -> None:
+        async with Engine(url, modules=[flows_module]) as owner, Engine(url, submit_only=True) as program:
+            await owner.publish(told_flow("both", there, "succeeded"))
+            await program.publish(told_flow("both", here, "succeeded", "in_progress"))
+            await (await program.submit("both")).result(30)
+            await program.run(told_flow("last", here, "succeeded"))
+            await until(here, "last/1 SUCCEEDED")
+            await until(there, "both/1 SUCCEEDED")
+
+    finish(work())
+    assert here == ["both/1 IN_PROGRESS", "last/1 SUCCEEDED"]  # the owner knows the other one
+    assert there == ["both/1 SUCCEEDED"]

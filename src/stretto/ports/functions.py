@@ -3,11 +3,13 @@ which live process knows which of them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
 from stretto.ports.rows import NodeId
+
+ADVERTISED_HANDLER: Final = "on_status:"  # begins what nodes advertise that is no function: a handler
 
 
 class FunctionRecord(msgspec.Struct, frozen=True, kw_only=True):

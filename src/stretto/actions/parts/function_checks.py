@@ -19,6 +19,7 @@ from stretto.model.errors import InvalidDefinition
 from stretto.model.problem import Code, Problem
 from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Definition
+from stretto.ports.functions import ADVERTISED_HANDLER
 from stretto.ports.store import Store
 
 WAY_OUT: Final = (
@@ -29,7 +30,10 @@ WAY_OUT: Final = (
 
 async def known_functions(store: Store) -> frozenset[str]:
     """Every function that some running process advertises."""
-    return frozenset().union(*(await store.advertised(await living(store))).values())
+    advertised = (await store.advertised(await living(store))).values()
+    return frozenset(
+        each for names in advertised for each in names if not each.startswith(ADVERTISED_HANDLER)
+    )
 
 
 async def check_functions(

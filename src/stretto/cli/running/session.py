@@ -127,9 +127,12 @@ async def session(order: Order, view: View) -> tuple[Ending, int]:
     careful = Careful(view, lambda: interrupts.come(BROKEN_PIPE))
     with interrupts.heard():
         functions = Functions(order.wanted.flows, order.wanted.functions)
-        async with running(
-            order.place.config, order.place.url, (bell, functions), functions.runtimes, functions.record
-        ) as app:
+        async with (
+            running(
+                order.place.config, order.place.url, (bell, functions), functions.runtimes, functions.record
+            ) as app,
+            functions.looking(app.store),
+        ):
             check_runnable(order.wanted.definitions, app.runtimes.by_type)
             await check_functions(app.store, order.wanted.definitions, functions.names, WAY_OUT)
             begun = await app.watch(_begun(app, order))

@@ -228,9 +228,10 @@ async def _parts(order: Order, bell: Bell, retry: Retry) -> AsyncIterator[tuple[
     config, url = order.place.config, order.place.url
     if ENGINE in order.roles:
         functions = Functions(order.flows, order.functions)
-        async with running(
-            config, url, (bell, functions), functions.runtimes, functions.record, retry
-        ) as app:
+        async with (
+            running(config, url, (bell, functions), functions.runtimes, functions.record, retry) as app,
+            functions.looking(app.store),
+        ):
             yield app.parts, app
         await functions.finish()
     else:

@@ -396,3 +396,4 @@ class Engine:
         if fresh:
             await record_functions(host.store, fresh)
         await host.app.advertise()
+        await host.elsewhere.begin()

@@ -5,13 +5,14 @@
 
 Handlers are called in the process that looks after the run, after the change is stored, for each run in the
 order of its changes. One that raises is logged; the run never notices. A process that is killed between the
-change and the call does not make it up.
+change and the call does not make it up. Those of a workflow are called by another process that knows them if
+that one does not (see `elsewhere`).
 """
 
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from stretto.model.errors import InvalidRequest
 from stretto.model.event import InstanceStatusChanged
 from stretto.model.status import RunStatus
 from stretto.model.suggest import did_you_mean
+from stretto.ports.functions import ADVERTISED_HANDLER
 from stretto.ports.runtime import current_task, is_for_task
 from stretto.runtimes.python.filters import settled
 from stretto.runtimes.python.threads import attempted
@@ -68,6 +70,18 @@ class RunChange(msgspec.Struct, frozen=True, kw_only=True):
         return (RESUMED, self.new.value) if resumed else (self.new.value,)
 
 
+Claim = Callable[[InstanceStatusChanged, Collection[str]], Awaitable[Collection[str]]]
+"""Under which of some names the handlers are to be called here."""
+
+
+def handler_name(workflow_id: str, status: str) -> str:
+    """What a process advertises that knows a handler of a workflow."""
+    return f"{ADVERTISED_HANDLER}{workflow_id}:{status}"
+
+
+Call = Callable[[RunChange, asyncio.Task[None] | None], Coroutine[Any, Any, None]]
+
+
 def status_name(given: str) -> str:
     """A status as a handler names it, in any case."""
     upper = str(given).upper()
@@ -104,32 +118,47 @@ class Handlers:
         else:
             self._by_workflow.pop(workflow_id, None)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Those of workflows, as they are advertised."""
+        own = self._by_workflow.items()
+        return frozenset(handler_name(workflow_id, each) for workflow_id, known in own for each in known)
+
     def changed(self, event: InstanceStatusChanged) -> None:
         """A change was stored."""
         own = self._by_workflow.get(event.workflow_id)
         if not (own or self._by_status):
             return
-        key = RunKey(event.workflow_id, event.workflow_instance_id, event.workflow_run_id)
-        change = RunChange(
-            key=key,
-            id=run_text(key),
-            old=RunStatus(event.old_status.value),
-            new=RunStatus(event.new_status.value),
-            at=event.event_time,
-            root=run_text(key),
-        )
+        change = _change(event)
         called = [
             each
             for name in change.names
             for each in (*(own or {}).get(name, ()), *self._by_status.get(name, ()))
         ]
         if called:
-            change = msgspec.structs.replace(change, run=self.run_of(key))
-            task = asyncio.create_task(
-                self._call(self._last.get(key), called, change, is_nested=bool(event.depth))
-            )
-            self._last[key] = task
-            task.add_done_callback(lambda done: self._over(key, done))
+            self._begin(event, change, lambda told, before: self._call(before, called, told))
+
+    def changed_elsewhere(self, event: InstanceStatusChanged, claim: Claim) -> None:
+        """Another process has stored a change. Those of its workflow are called if that is claimed."""
+        own = self._by_workflow.get(event.workflow_id, {})
+        change = _change(event)
+        names = [name for name in change.names if own.get(name)]
+
+        async def call(told: RunChange, before: asyncio.Task[None] | None) -> None:
+            claimed = await claim(event, names)
+            await self._call(before, [each for name in claimed for each in own[name]], told)
+
+        if names:
+            self._begin(event, change, call)
+
+    def _begin(self, event: InstanceStatusChanged, change: RunChange, call: Call) -> None:
+        key = change.key
+        change = msgspec.structs.replace(change, run=self.run_of(key))
+        task = asyncio.create_task(
+            _placed_call(change, self._last.get(key), call, is_nested=bool(event.depth))
+        )
+        self._last[key] = task
+        task.add_done_callback(lambda done: self._over(key, done))
 
     def _over(self, key: RunKey, task: asyncio.Task[None]) -> None:
         if self._last.get(key) is task:
@@ -140,11 +169,7 @@ class Handlers:
         before: asyncio.Task[None] | None,
         handlers: Iterable[Handler],
         change: RunChange,
-        *,
-        is_nested: bool,
     ) -> None:
-        if is_nested:
-            change = await _placed(change)
         if before is not None:
             await asyncio.wait({before})
         task = current_task()
@@ -164,6 +189,24 @@ class Handlers:
         """Until all that were called have returned."""
         while self._last:
             await asyncio.wait(self._last.values())
+
+
+def _change(event: InstanceStatusChanged) -> RunChange:
+    key = RunKey(event.workflow_id, event.workflow_instance_id, event.workflow_run_id)
+    return RunChange(
+        key=key,
+        id=run_text(key),
+        old=RunStatus(event.old_status.value),
+        new=RunStatus(event.new_status.value),
+        at=event.event_time,
+        root=run_text(key),
+    )
+
+
+async def _placed_call(
+    change: RunChange, before: asyncio.Task[None] | None, call: Call, *, is_nested: bool
+) -> None:
+    await call(await _placed(change) if is_nested else change, before)
 
 
 async def _placed(change: RunChange) -> RunChange:

@@ -7,6 +7,7 @@ from stretto.app import App, Connection
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
 from stretto.engine.run_text import run_text
+from stretto.flow.engine.elsewhere import Elsewhere
 from stretto.flow.engine.handlers import Handlers
 from stretto.flow.engine.library import Chosen, Library, chosen_of
 from stretto.flow.engine.watching import Watch
@@ -29,6 +30,7 @@ class Host:
         self.watch = watch
         self.library = library
         self.handlers = handlers
+        self.elsewhere = Elsewhere(app.store, watch, handlers)
         self.submitting = Submitting(app.store, app.hints)
 
     async def row(self, key: RunKey) -> RunRow:

@@ -87,6 +87,7 @@ class Library:
         self.registry.register(*flow.functions)
         for each in (flow, *flow.subflows):
             self._handlers.of_workflow(each.id, each.handlers)
+        self.registry.handlers = self._handlers.names
 
     def take_unrecorded(self) -> list[Function]:
         """Functions of which the store was not told yet. The caller tells it."""

@@ -23,6 +23,7 @@ from stretto.ports.store import Store
 LOG = logging.getLogger(__name__)
 LOOK_FIRST: Final = 0.05  # seconds between two looks at what others do; it doubles while nothing happens
 LOOK_LAST: Final = 1.0
+LOOK_SELDOM: Final = 5.0  # while nobody waits for an answer
 
 Change = InstanceStatusChanged | StepStatusChanged
 
@@ -62,7 +63,9 @@ class Watch(Observer):
         self._ours: set[int] = set()  # groups whose every commit is told
         self._cursor: dict[int, int] = {}  # of the groups of others
         self._unsure: set[int] = set()  # groups of which something may have been missed
+        self._patient: list[Follower] = []  # those of them that can wait a little
         self._wake = asyncio.Event()
+        self._looked = asyncio.Event()  # what others have done was read since it was cleared
         self._error: Exception | None = None
         self._store: Store
         self._task: asyncio.Task[None] | None = None
@@ -112,6 +115,20 @@ class Watch(Observer):
         finally:
             self._followers.remove(follower)
 
+    async def follow(self, follower: Follower) -> None:
+        """The same until the watch ends; and this returns once nothing more can be missed. It need not be
+        fast.
+        """
+        self._patient.append(follower)
+        self._followers.append(follower)
+        self._looked.clear()
+        self._wake.set()
+        await self._looked.wait()
+
+    def is_ours(self, group: int) -> bool:
+        """Whether this process looks after the runs of a group."""
+        return group in self._ours
+
     # ------------------------------------------------------------------------------------ what this node does
     def committed(self, rows: Sequence[LogRow]) -> None:
         for row in rows:
@@ -155,16 +172,23 @@ class Watch(Observer):
                     await self._wake.wait()
                 pause = LOOK_FIRST
             except TimeoutError:
-                pause = min(2 * pause, LOOK_LAST)
+                pause = min(2 * pause, self._longest)
             self._wake.clear()
             try:
                 if await self._look():
                     pause = LOOK_FIRST
                 failed = False
+                self._looked.set()
             except StrettoError as error:  # the node has the same trouble, and patience
                 LOG.warning("what other processes do can not be read now: %s", error)
                 self._unsure.update(self._groups.values())
                 failed = True
+
+    @property
+    def _longest(self) -> float:
+        """Nobody need wait between two looks any longer."""
+        in_haste = self._listeners or len(self._followers) > len(self._patient)
+        return LOOK_LAST if in_haste else LOOK_SELDOM
 
     async def _look(self) -> bool:
         """Whether anything was found."""

@@ -15,6 +15,7 @@ class Registry:
     def __init__(self, *given: Any) -> None:
         self._by_name: dict[str, Function] = {}
         self.names: frozenset[str]
+        self.handlers: frozenset[str] = frozenset()  # of workflows: what else is advertised
         self.register(*given)
 
     def register(self, *given: Any) -> None:

@@ -120,7 +120,7 @@ class PythonRuntime:
     @property
     def functions(self) -> frozenset[str]:
         """See `ports.runtime.FunctionRuntime`."""
-        return self.registry.names
+        return self.registry.names | self.registry.handlers
 
     def lacks(self, step: AnyStep, params: Mapping[str, Parameter]) -> tuple[str, ...]:  # noqa: ARG002
         """See `ports.runtime.FunctionRuntime`: the function of a step, and the handlers that it names."""
