@@ -147,9 +147,7 @@ def test_of_several_that_know_them_one_calls(url: str) -> None:
             for number in (1, 2, 3):
                 await (await programs[0].submit("once")).result(30)
                 await until(found, f"once/{number} SUCCEEDED")
-            for number, each in enumerate(
-                programs
-            ):  # what is still to come has come once a later one is told
+            for number, each in enumerate(programs):  # once a later one is told, all before it have been
                 await each.run(told_flow(f"last{number}", found, "succeeded"))
                 await until(found, f"last{number}/1 SUCCEEDED")
 
