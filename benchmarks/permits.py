@@ -17,7 +17,7 @@ from benchmarks.harness.workloads import RATED, Workload
 from benchmarks.ours.shapes import Limit
 from benchmarks.row import Row
 
-ROUNDS: Final = {"noop": 10, "async": 10}  # each of five is first twice
+ROUNDS: Final = {"noop": 20, "async": 20}  # each of five is first four times
 GROUPS: Final = 8  # runs at once that share a tag, each in a group of its own
 NAMES: Final = {
     Limit.WORKFLOW: "`step_concurrency`",

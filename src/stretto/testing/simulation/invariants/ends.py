@@ -1,5 +1,6 @@
 """I21: once a loop is being ended, nothing begins in it, however many decisions its end takes; and until the
-end has reached every iteration, something carries it on.
+end has reached every iteration, something carries it on. One transaction may begin a loop and end it: what it
+made in between was there when the end came.
 """
 
 from stretto.engine.events import Resumed
@@ -18,7 +19,7 @@ def ends(touched: Touched, complain: Complain) -> None:
     stepped = [key for key, before, after in touched.of("attempts") if before is None and after is not None]
     if not (made or stepped):
         return
-    earlier = {key: before.record for key, before, _after in touched.of("attempts") if before is not None}
+    earlier = {key: before and before.record for key, before, _after in touched.of("attempts")}
     for run in made:
         _check(touched, earlier, run, f"the iteration {run}", complain)
     for attempt in stepped:
@@ -26,7 +27,11 @@ def ends(touched: Touched, complain: Complain) -> None:
 
 
 def _check(
-    touched: Touched, earlier: dict[AttemptKey, AttemptRecord], run: RunKey, what: str, complain: Complain
+    touched: Touched,
+    earlier: dict[AttemptKey, AttemptRecord | None],
+    run: RunKey,
+    what: str,
+    complain: Complain,
 ) -> None:
     """Look at every loop around a run, up to the run that holds them all or that undoes what they did."""
     db = touched.db
@@ -39,8 +44,8 @@ def _check(
         key = AttemptKey(
             RunKey(above.workflow_id, above.instance_id, above.run_id), above.step_id, above.step_attempt_id
         )
-        loop = earlier.get(key) or db.attempts[key].record
-        if loop.ending is not None:
+        loop = earlier[key] if key in earlier else db.attempts[key].record
+        if loop is not None and loop.ending is not None:
             complain(f"I21: {what} began, and {key} is being ended, as {loop.ending}")
             return
         row = db.runs[key.run]
