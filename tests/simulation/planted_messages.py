@@ -11,6 +11,7 @@ from stretto.engine.permits import Waiter
 from stretto.node import deciding
 from stretto.node.acting import Acting
 from stretto.node.deciding import Deciding
+from stretto.node.draft import Draft
 from stretto.ports.events import LogRow
 from stretto.store.memory import commits, permits, retention
 from stretto.store.memory import runs as workflow_transactions
@@ -126,9 +127,24 @@ def start_not_awaited() -> AbstractContextManager[None]:
     return replaced(Acting, "_child", lambda _before: Acting._carry)
 
 
+def due_noted_early() -> AbstractContextManager[None]:
+    """A due time counts as stored when its commit is composed, also if that is refused and composed again."""
+
+    def make(decide: Any) -> Any:
+        def decided(self: Any, now: int) -> Any:
+            told = decide(self, now)
+            self.stored()
+            return told
+
+        return decided
+
+    return replaced(Draft, "decided", make)
+
+
 MESSAGES_PLANTS: Mapping[str, Planted] = {
     "start_taken_as_answered": Planted(start_taken_as_answered, 343, ("I9:",)),
     "start_not_awaited": Planted(start_not_awaited, 54, ("I9:",)),
+    "due_noted_early": Planted(due_noted_early, 290, ("I2:",)),
     "action_not_answered": Planted(action_not_answered, 0, ("I13:",)),
     "some_permits_granted": Planted(some_permits_granted, 27, ("I10:",)),
     "permits_kept": Planted(permits_kept, 3, ("I10:",)),

@@ -41,6 +41,9 @@ def _compare(entry: Entry, db: Database, complain: Complain) -> None:
             complain(f"I2: {entry.key} has {key} in its rows, and not in memory")
         elif stored[key] != known[key]:
             complain(f"I2: {entry.key} has {key} in memory as {known[key]}, and in its rows as {stored[key]}")
+    row = db.runs[entry.key]
+    if row.phase is Phase.LIVE and entry.due_stored != row.due_at:
+        complain(f"I2: {entry.key} is due at {row.due_at} by its row, and at {entry.due_stored} in memory")
     if caches_of(loaded(flow)) != caches_of(flow):
         complain(f"I2: loading {entry.key} gives other caches than those in memory")
 
