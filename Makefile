@@ -83,7 +83,7 @@ prove: setup ## the long proofs: wide property tests and fuzzing
 	@$(BIN)/python -m pytest -m prove --timeout=0
 
 simulate: setup ## simulate nodes, users and trouble: SEEDS=n worlds from seed START=k on
-	@$(BIN)/python -m stretto.testing.simulation --seeds $(SEEDS) --start $(START) --jobs 2
+	@$(BIN)/python -m simulation --seeds $(SEEDS) --start $(START) --jobs 2
 
 chaos: setup ## kill, freeze and cut off real nodes on real databases: STORE=sqlite|postgresql|mariadb KILLS=n SCENARIO=...
 	@$(BIN)/python -m chaos --store $(STORE) --scenario $(SCENARIO) --kills $(KILLS) $(if $(STORM_SECONDS),--seconds $(STORM_SECONDS))

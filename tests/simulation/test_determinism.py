@@ -11,8 +11,8 @@ START = 7_000
 SEEDS = 200
 TELL = (
     "import sys, hashlib;"
-    "from stretto.testing.simulation.campaign import story_of;"
-    "from stretto.testing.simulation.scenario import make_scenario;"
+    "from simulation.campaign import story_of;"
+    "from simulation.scenario import make_scenario;"
     "[print(seed, hashlib.sha256('\\n'.join(story_of(make_scenario(seed))).encode()).hexdigest())"
     " for seed in range(int(sys.argv[1]), int(sys.argv[2]))]"
 )

@@ -5,6 +5,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from simulation.campaign import live, run_seeds
+from simulation.counters import Counters
+from simulation.echoes import Echoes
+from simulation.ghosts import ALWAYS, MAKERS, VICTIMS, GhostlyError, Ghosts
+from simulation.report import IMPOSSIBLE, OF_ATTEMPTS, PAIRS, tables
+from simulation.scenario import make_scenario
+from simulation.troubles import Fault, Trouble
+from simulation.world import World
 from tests.engine.driver import Driver
 from tests.simulation.planted import PLANTS
 
@@ -15,14 +23,6 @@ from stretto.model.errors import WrongState
 from stretto.model.status import RunStatus, StepStatus
 from stretto.node.entry import Entry
 from stretto.testing.shapes import step, workflow
-from stretto.testing.simulation.campaign import live, run_seeds
-from stretto.testing.simulation.counters import Counters
-from stretto.testing.simulation.echoes import Echoes
-from stretto.testing.simulation.ghosts import ALWAYS, MAKERS, VICTIMS, GhostlyError, Ghosts
-from stretto.testing.simulation.report import IMPOSSIBLE, OF_ATTEMPTS, PAIRS, tables
-from stretto.testing.simulation.scenario import make_scenario
-from stretto.testing.simulation.troubles import Fault, Trouble
-from stretto.testing.simulation.world import World
 
 SEEDS = 3_000
 LEAST = 2  # the rarest pair comes about eight times in so many

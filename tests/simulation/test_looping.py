@@ -4,8 +4,9 @@ import asyncio
 from random import Random
 from typing import Any
 
+from simulation.looping import ScheduledLoop
+
 from stretto.testing.scheduler import Scheduler
-from stretto.testing.simulation.looping import ScheduledLoop
 
 
 class Place:

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from simulation.authors import BROKEN, OUTSIDE, UNKNOWN
+from simulation.oracle import ANYTHING, Allowed, Oracle
+from simulation.plays import Play, Row, Says, Script
+
 from stretto.model.properties import Properties, RunStrategy, RunStrategyRule
 from stretto.model.retry import RetryPolicy
 from stretto.model.status import RunStatus, StepStatus
@@ -18,9 +22,6 @@ from stretto.testing.shapes import (
     while_,
     workflow,
 )
-from stretto.testing.simulation.authors import BROKEN, OUTSIDE, UNKNOWN
-from stretto.testing.simulation.oracle import ANYTHING, Allowed, Oracle
-from stretto.testing.simulation.plays import Play, Row, Says, Script
 
 S, R = StepStatus, RunStatus
 TRIES = RetryPolicy(error_retry_limit=1, platform_retry_limit=1, timeout_retry_limit=1)

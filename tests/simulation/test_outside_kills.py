@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from simulation.campaign import live
+from simulation.counters import Counters
+from simulation.cursing import Oddity
+from simulation.scenario import Scenario, make_scenario
+from simulation.troubles import Fault, Trouble, Weather
 
 from stretto.store.memory.leases import MemoryGroups
-from stretto.testing.simulation.campaign import live
-from stretto.testing.simulation.counters import Counters
-from stretto.testing.simulation.cursing import Oddity
-from stretto.testing.simulation.scenario import Scenario, make_scenario
-from stretto.testing.simulation.troubles import Fault, Trouble, Weather
 
 HORIZON = 30_000  # milliseconds
 

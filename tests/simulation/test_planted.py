@@ -3,6 +3,7 @@
 from random import SystemRandom
 
 import pytest
+from simulation.campaign import first_failure
 from tests.simulation.planted import PLANTS as OTHER_PLANTS
 from tests.simulation.planted_clocks import CLOCKS_PLANTS
 from tests.simulation.planted_core import CORE_PLANTS
@@ -11,8 +12,6 @@ from tests.simulation.planted_leases import LEASES_PLANTS
 from tests.simulation.planted_messages import MESSAGES_PLANTS
 from tests.simulation.planted_pauses import PAUSE_PLANTS
 from tests.simulation.planted_queues import QUEUES_PLANTS
-
-from stretto.testing.simulation.campaign import first_failure
 
 CATALOGUE = {
     **LEASES_PLANTS,

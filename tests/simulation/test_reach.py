@@ -23,7 +23,7 @@ SHELL = {
 def test_seeds_run_the_node(tmp_path: Path) -> None:
     data, told = tmp_path / "data", tmp_path / "told.json"
     run = ["-m", "coverage", "run", f"--data-file={data}", "--rcfile=", f"--source={NODE}"]
-    simulate = ["-m", "stretto.testing.simulation", "--seeds", str(SEEDS), "--quiet"]
+    simulate = ["-m", "simulation", "--seeds", str(SEEDS), "--quiet"]
     subprocess.run([sys.executable, *run, *simulate], check=True)  # noqa: S603 - our own code
     tell = ["-m", "coverage", "json", f"--data-file={data}", "--rcfile=", "-q", "-o", str(told)]
     subprocess.run([sys.executable, *tell], check=True)  # noqa: S603 - see above

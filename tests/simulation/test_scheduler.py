@@ -5,6 +5,8 @@ from random import Random
 from typing import Any
 
 import pytest
+from simulation.handle import Call, Sky, handle_of
+from simulation.troubles import CALM, Fault, Trouble, Weather
 
 from stretto.model.errors import Unavailable
 from stretto.ports.failures import OutcomeUnknown
@@ -13,8 +15,6 @@ from stretto.store.memory import Database, MemoryStore
 from stretto.testing.clock import VirtualClock
 from stretto.testing.hosting import Hosted
 from stretto.testing.scheduler import Delay, Scheduler, Task
-from stretto.testing.simulation.handle import Call, Sky, handle_of
-from stretto.testing.simulation.troubles import CALM, Fault, Trouble, Weather
 
 
 def scheduler(seed: int = 0) -> Scheduler:

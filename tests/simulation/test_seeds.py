@@ -7,20 +7,20 @@ import sys
 
 import msgspec
 import pytest
+from simulation.campaign import campaign, live, run_seeds, story_of
+from simulation.counters import Counters
+from simulation.cursing import Curse
+from simulation.inputs import HARMLESS, Verb
+from simulation.scenario import make_scenario
+from simulation.troubles import Trouble
 
+from simulation import cursing, leaps, retaining
 from stretto.engine.flow import Flow
-from stretto.testing.simulation import cursing, leaps, retaining
-from stretto.testing.simulation.campaign import campaign, live, run_seeds, story_of
-from stretto.testing.simulation.counters import Counters
-from stretto.testing.simulation.cursing import Curse
-from stretto.testing.simulation.inputs import HARMLESS, Verb
-from stretto.testing.simulation.scenario import make_scenario
-from stretto.testing.simulation.troubles import Trouble
 
 CHUNK = 25
 TELL = (
-    "from stretto.testing.simulation.campaign import story_of;"
-    "from stretto.testing.simulation.scenario import make_scenario;"
+    "from simulation.campaign import story_of;"
+    "from simulation.scenario import make_scenario;"
     "print('\\n'.join(story_of(make_scenario({seed}))))"
 )
 
@@ -44,8 +44,8 @@ def test_nothing_is_violated_in_many_seeds(first: int) -> None:
 
 # Seeds in which something was violated once: an orphan of a step that faulted while its child was started; an
 # oracle that did not know of leaps over the end of a wait for functions; an invariant that asked for an undo
-# by a restart that its strategy had dropped; an invariant that took the beginning and the end of a loop in one
-# transaction for a beginning after the end.
+# by a restart that its strategy had dropped; an invariant that took the beginning and the end of a loop in
+# one transaction for a beginning after the end.
 @pytest.mark.parametrize("seed", [71_000_579, 103_127, 102_853, 50_412])
 def test_what_once_failed_holds(seed: int) -> None:
     assert live(make_scenario(seed)) == []

@@ -4,12 +4,11 @@ import re
 
 import pytest
 from click.testing import CliRunner
+from simulation.__main__ import main
+from simulation.campaign import first_failure, live
+from simulation.scenario import Scenario, make_scenario
+from simulation.shrinking import shrink, smaller_levels, smaller_ones
 from tests.simulation.planted import PLANTS
-
-from stretto.testing.simulation.__main__ import main
-from stretto.testing.simulation.campaign import first_failure, live
-from stretto.testing.simulation.scenario import Scenario, make_scenario
-from stretto.testing.simulation.shrinking import shrink, smaller_levels, smaller_ones
 
 
 def steps_in(scenario: Scenario) -> int:

@@ -4,6 +4,5 @@ harness              workflows in virtual time, with crashes on demand: start he
 shapes, working      short words for definitions, and for what the work of steps does
 clock, faults        a clock that is moved by hand, and a store that goes wrong when it is told to
 store_suite          what every store must pass
-simulation           worlds from seeds: `python -m stretto.testing.simulation`
 scheduler, hosting   virtual time, and a node that is driven by it; flows: runs in memory, compared
 """
