@@ -1,7 +1,8 @@
 """What must hold after every transaction, whoever made it. The numbers are those of the protocol.
 
 leases   I1           who may write: only under the current generation, and generations only grow
-rows     I4, I6, I7   phases and statuses never go back; an attempt ends once; a run is launched once
+rows     I4 to I7     phases and statuses never go back; an attempt ends once; a run is launched once; and a
+                      launch stays on its node
 order                 no step begins before those in front of it are complete, and none without an edge
 queues   I7           run strategies hold; one run for each request; one unfinished run of each instance
 permits  I10          never above the limit when granted, all or none, gone with the attempt

@@ -1,4 +1,4 @@
-"""I4, I6: phases and statuses of runs and attempts. Nothing goes back, and what has ended stays as it is."""
+"""I4 to I6: phases, statuses and launches of runs and attempts. Nothing goes back; what has ended stays as it is."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -98,6 +98,7 @@ def attempts(touched: Touched, complain: Complain) -> None:
     for key, before, after in touched.of("attempts"):
         if after is not None:  # else see `forgetting`
             _attempt_status(key, before, after, complain)
+            _launch(key, before, after, complain)
             _attempt_end(touched, key, before, after, complain)
             if before is None:
                 _number(touched, key, complain)
@@ -113,6 +114,17 @@ def _attempt_status(
     ended = before is not None and start.is_terminal and not start.is_retryable
     if before is not None and ended and before.record.end_time != after.record.end_time:
         complain(f"I4: {key} ended twice")
+
+
+def _launch(key: AttemptKey, before: AttemptRow | None, after: AttemptRow, complain: Complain) -> None:
+    """I5: a launch stays on its node. Work that begins on another one is a new launch with a higher number."""
+    if before is None or before.record.launch is None or after.record.launch is None:
+        return
+    old, new = before.record.launch, after.record.launch
+    if new < old:
+        complain(f"I5: launch {new} of {key} follows launch {old}")
+    elif new == old and before.runs_on not in {None, after.runs_on}:
+        complain(f"I5: launch {new} of {key} went from {before.runs_on} to {after.runs_on}")
 
 
 def _attempt_end(

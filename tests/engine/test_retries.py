@@ -211,6 +211,18 @@ def test_lost_work_is_launched_anew_and_only_the_new_launch_counts() -> None:
     assert driver.status == "STOPPED"
 
 
+def test_each_launch_of_lost_work_has_a_higher_number() -> None:
+    """A node that worked for the owner was lost; the owner is still the same, and so is its generation."""
+    driver = Driver(workflow(step("a")), runtime=lambda _effect: None).start().run(0)
+    driver.tree.generation = 3
+    key = driver.attempt("a").key
+    for launch in (1, 3, 4):
+        driver.send(WorkLost(attempt=key, launch=launch))
+    driver.tree.generation = 5  # the number that the last owner has reached by itself
+    driver.send(WorkLost(attempt=key, launch=5))
+    assert [each.launch for each in driver.effects if isinstance(each, StartWork)] == [1, 3, 4, 5, 6]
+
+
 def test_outputs_that_are_told_do_not_say_that_the_work_was_started() -> None:
     driver = Driver(workflow(step("a", params={"n": number(1)})), runtime=lambda _effect: None)
     driver.start().run(0)

@@ -9,6 +9,7 @@ from tests.simulation.plant import Planted, replaced
 
 from stretto.engine import effects as todo
 from stretto.engine.events import ResultState
+from stretto.engine.machine import report
 from stretto.node import launches, timers
 from stretto.node.asks import Verb
 from stretto.node.committing import Committing
@@ -138,7 +139,13 @@ def fenced_effects_carried_out() -> AbstractContextManager[None]:
     return replaced(Committing, "_committed", make)
 
 
+def lost_launch_repeated() -> AbstractContextManager[None]:
+    """Work that another node has lost is launched again under the same number."""
+    return replaced(report, "_next_launch", lambda _before: lambda flow, _lost: flow.tree.generation)
+
+
 LEASES_PLANTS: Mapping[str, Planted] = {
+    "lost_launch_repeated": Planted(lost_launch_repeated, 54, ("I5:",)),
     "late_moments_left": Planted(late_moments_left, 12, ("I12:",)),
     "fenced_effects_carried_out": Planted(fenced_effects_carried_out, 33, ("I3:",)),
     "dead_node_beats": Planted(dead_node_beats, 4, ("I1:",)),

@@ -111,8 +111,16 @@ def work_lost(turn: Turn, flow: Flow, event: WorkLost) -> None:
     if attempt.ending is not None:
         end_as_asked(turn, flow, plan, attempt, attempt.ending)
         return
-    attempt.launch, attempt.wake_at, attempt.wake_reason = flow.tree.generation, None, None
+    attempt.launch = _next_launch(flow, attempt.launch)
+    attempt.wake_at = attempt.wake_reason = None
     turn.act(start_work(plan, attempt, attempt.launch))
+
+
+def _next_launch(flow: Flow, lost: int) -> int:
+    """A number above the lost one, also if another node lost it and the owner is still the same: nothing that
+    was asked of the lost launch, such as to end, may reach the new one.
+    """
+    return max(flow.tree.generation, lost + 1)
 
 
 def conclude(
