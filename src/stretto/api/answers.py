@@ -1,6 +1,6 @@
 """Records as answers: written by the wire codec of the type that a route says it returns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Final, get_args, get_origin
 
 from litestar import Request, Response
@@ -45,8 +45,9 @@ class LargeAnswer:
         self._rest = rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await offload(MANY, json_of, self._answer.content, self._tp)
-        self._answer.content = None  # a client that reads slowly keeps the text alone
+        held = [self._answer.content]  # for the thread alone, which frees the record element by element
+        self._answer.content = None
+        body = await offload(MANY, last_json_of, held, self._tp)
         made = Response.to_asgi_response(
             Response(body, media_type=self._answer.media_type, status_code=self._answer.status_code),
             None,
@@ -58,18 +59,34 @@ class LargeAnswer:
 
 def json_of(record: Any, tp: Any) -> bytes:
     """JSON text of a record of any size, for a thread."""
-    return b"".join(_slices(record, tp))
+    if get_origin(tp) is list:
+        return b"".join(list_slices(record, tp))
+    return b"".join(json_slices(codec_of(tp).encode(record)))
 
 
-def _slices(record: Any, tp: Any) -> Iterator[bytes]:
-    """A list is written element by element, so that the values of all elements need not be there at once."""
+def last_json_of(held: list[Any], tp: Any) -> bytes:
+    """The same of a record that nobody needs afterwards. To free thousands of elements at once holds the
+    interpreter about as long as to write them, so each is freed when it is written.
+    """
+    record = held.pop()
     if get_origin(tp) is not list:
-        yield from json_slices(codec_of(tp).encode(record))
-        return
+        return json_of(record, tp)
+    elements = list(reversed(record))
+    del record
+    return b"".join(list_slices(taken(elements), tp))
+
+
+def taken(elements: list[Any]) -> Iterator[Any]:
+    while elements:
+        yield elements.pop()
+
+
+def list_slices(elements: Iterable[Any], tp: Any) -> Iterator[bytes]:
+    """A list is written element by element, so that the values of all elements need not be there at once."""
     (inner,) = get_args(tp)
     encode = codec_of(inner).encode
     yield b"["
-    for number, each in enumerate(record):
+    for number, each in enumerate(elements):
         yield b"," if number else b""
         yield from json_slices(encode(each))
     yield b"]"

@@ -205,6 +205,14 @@ class RunSnapshot:
     def add_heads(self, heads: "Heads") -> None:
         self._heads = heads
 
+    def drain(self) -> list[AttemptRow]:
+        """All attempts that were read, for a reader that is done: the snapshot has none afterwards."""
+        rows = [row for newest in self._steps.values() for row in newest]
+        rows += [row for row in self._attempts.values() if row is not None]
+        rows += [row for flow in self.flows.values() for row in flow.attempts]
+        self._steps, self._attempts, self.flows = {}, {}, {}
+        return rows
+
     def _check_sought(self, key: RunKey) -> None:
         if not self.is_sought(key):
             raise LookupError(f"the run {key} was not read with its snapshot")

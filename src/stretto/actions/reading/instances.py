@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import LATEST, find_run, find_run_snapshot
+from stretto.actions.parts.offload import free
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.fields import Fields
 from stretto.actions.reading.flows import load_run
@@ -64,7 +65,9 @@ async def get_run(  # noqa: PLR0913 - it takes three to name a run, and three sa
     """One run: a number, or `latest`."""
     await check_access(store, caller, Right.VIEW, workflow_id)
     snapshot, row = await find_run_snapshot(store, workflow_id, instance_id, run, _detail(fields))
-    return await InstanceViews(snapshot).of(row, enriched=enriched, aggregated=aggregated, fields=fields)
+    view = await InstanceViews(snapshot).of(row, enriched=enriched, aggregated=aggregated, fields=fields)
+    await free(snapshot.drain())
+    return view
 
 
 async def get_run_status(

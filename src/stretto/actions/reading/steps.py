@@ -13,7 +13,7 @@ from stretto.actions.parts.finding import (
 )
 from stretto.actions.parts.near_workflows import why_no_run
 from stretto.actions.parts.numbers import number_in
-from stretto.actions.parts.offload import offload
+from stretto.actions.parts.offload import free, offload
 from stretto.actions.reading.aggregation import KnownInstances, runs_below
 from stretto.actions.reading.artifacts_view import STARTING_RUNS, Below
 from stretto.actions.reading.definitions import definition_of
@@ -25,6 +25,7 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.actions import STEP_ACTIONS, StepAction
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import StepStatus
+from stretto.model.step import AnyStep
 from stretto.model.step_instance import StepInstance
 from stretto.ports.rows import AttemptRow, RunRow
 from stretto.ports.run_snapshot import NamedRuns, NewestRun, RunDetail, RunSnapshot
@@ -52,9 +53,12 @@ async def get_step(
     snapshot = await store.read_runs(NamedRuns((newest.key.run,)), RunDetail(below=(step_id,)))
     for row in snapshot.page.elements:
         loaded = await _loaded(snapshot, row)
-        for each in loaded.state.attempts:
-            if each.key.step_id == step_id:
-                return await _view(store, snapshot, loaded, each, enriched=enriched, fields=fields)
+        found = next((each for each in loaded.state.attempts if each.key.step_id == step_id), None)
+        if found is not None:
+            view = await _view(store, snapshot, loaded, found, enriched=enriched, fields=fields)
+            del loaded
+            await free(snapshot.drain())
+            return view
     raise NotFound(f"Cannot find step instance [{workflow_id}][{instance_id}][{step_id}]")  # just deleted
 
 
@@ -82,7 +86,10 @@ async def get_attempt(  # noqa: PLR0913 - it takes five to name an attempt
         newest = (each for each in loaded.state.attempts if each.key.step_id == step_id)
         found = await snapshot.attempt(named[0]) if named else next(newest, None)
         if found is not None:
-            return await _view(store, snapshot, loaded, found, enriched=enriched, fields=fields)
+            view = await _view(store, snapshot, loaded, found, enriched=enriched, fields=fields)
+            del loaded
+            await free(snapshot.drain())
+            return view
     missing = named[0] if named else f"{run_row.key}[{step_id}]"
     raise NotFound(
         f"Cannot find step attempt {missing}" if named else f"Cannot find a step attempt {missing}",
@@ -127,7 +134,9 @@ async def list_steps(
     if run is None:
         return await _over_runs(store, workflow_id, instance_id, fields)
     snapshot, row = await find_run_snapshot(store, workflow_id, instance_id, run, RunDetail(below=None))
-    return await views_in_run(store, snapshot, await _loaded(snapshot, row), fields)
+    views = await views_in_run(store, snapshot, await _loaded(snapshot, row), fields)
+    await free(snapshot.drain())
+    return views
 
 
 async def views_in_run(
@@ -188,12 +197,21 @@ async def _views_of(
     fields: Fields,
 ) -> list[StepInstance]:
     """These attempts of runs that were loaded once for all of them."""
-    views = await offload(
-        len(rows), lambda: [step_view(row, runs[row.key.run], enriched=enriched) for row in rows]
-    )
+
+    def make() -> tuple[list[StepInstance], list[tuple[AttemptRow, StepInstance, AnyStep]]]:
+        views = [step_view(row, runs[row.key.run], enriched=enriched) for row in rows]
+        starting = [
+            (row, view, view.definition)
+            for row, view in zip(rows, views, strict=True)
+            if isinstance(view.definition, STARTING_RUNS)
+        ]
+        return views, starting
+
+    views, starting = await offload(len(rows), make)
     if wants(fields, "artifacts"):
         below = Below(store, snapshot)
-        for row, view in zip(rows, views, strict=True):
-            if isinstance(view.definition, STARTING_RUNS):
-                view.artifacts = await below.artifacts_of(row, view.definition, runs[row.key.run])
+        for row, view, definition in starting:
+            view.artifacts = await below.artifacts_of(row, definition, runs[row.key.run])
+    if fields is None:
+        return views
     return await offload(len(rows), lambda: [only(view, fields) for view in views])

@@ -16,9 +16,9 @@ from stretto.ports.events import Cursor
 from stretto.ports.store import Store
 
 MOST_WAITING: Final = 256 * 1024  # bytes that wait for one follower, unless one message has more
-TELL_EVERY: Final = 250  # milliseconds between two messages of a topic that a screen hears
-TELL_MANY_EVERY: Final = 500  # the same if many hear it
-MANY: Final = 100
+TELL_EVERY: Final = 250  # milliseconds, at least, between two messages of a topic to its screens
+TELL_MANY_EVERY: Final = 1_000  # the same, at most: it grows with the number of screens
+TELL_FOR_EACH: Final = 4  # milliseconds for each screen: a topic costs at most 250 writes to sockets a second
 LOOK_EVERY: Final = 2_000  # milliseconds between two looks at the nodes
 NOT_KEPT: Final = "the events after the cursor are not kept"
 TOO_SLOW: Final = "this follower reads more slowly than things change"
@@ -160,7 +160,7 @@ class ViewChannel(Channel):
     def due_in(self, now: int) -> int | None:
         waits: list[int] = []
         if not self.is_quiet:
-            every = TELL_MANY_EVERY if len(self.followers) > MANY else TELL_EVERY
+            every = min(max(TELL_FOR_EACH * len(self.followers), TELL_EVERY), TELL_MANY_EVERY)
             waits.append(self._told_at + every + 1 - now)  # the clock leaves out parts of a millisecond
         if self.wants_nodes:
             waits.append(self._looked_at + LOOK_EVERY - now)
