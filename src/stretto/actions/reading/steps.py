@@ -200,7 +200,7 @@ async def _views_of(
 
     def make() -> tuple[list[StepInstance], list[tuple[AttemptRow, StepInstance, AnyStep]]]:
         views = [step_view(row, runs[row.key.run], enriched=enriched) for row in rows]
-        starting = [
+        starting: list[tuple[AttemptRow, StepInstance, AnyStep]] = [
             (row, view, view.definition)
             for row, view in zip(rows, views, strict=True)
             if isinstance(view.definition, STARTING_RUNS)
