@@ -1,7 +1,9 @@
 """What holds for all tests: without the corpora the conformance tests are left out, and one line says so."""
 
+import gc
 import os
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,17 @@ def pytest_configure() -> None:
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if MISSING and collection_path == CONFORMANCE else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays until the end, so that the collector of cycles never looks through it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

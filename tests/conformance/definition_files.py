@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from tests.conformance.behaviour import LOADER
 from tests.conformance.corpus import corpus
 
 from stretto.definition import MAESTRO_LIMITS
@@ -68,7 +69,8 @@ def text_of(name: str) -> str:
 
 
 def value_of(name: str) -> Any:
-    return yaml.safe_load(text_of(name)) if name.endswith(".yaml") else json.loads(text_of(name))
+    text = text_of(name)
+    return yaml.load(text, LOADER) if name.endswith(".yaml") else json.loads(text)  # noqa: S506 - a safe loader
 
 
 def _is_definition(name: str) -> bool:

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
-from tests.conformance.corpus import corpus
+from tests.conformance.behaviour import cases_of
 from tests.unit.strategies.world import Phase, World
 
 from stretto.definition import validate
@@ -32,11 +31,7 @@ from stretto.strategies import (
 
 pytestmark = pytest.mark.conformance
 
-CASES: dict[str, dict[str, Any]] = {
-    case["id"]: case
-    for case in yaml.safe_load(corpus("behaviour-cases.yaml").read_text(encoding="utf-8"))
-    if case["area"] == "run-strategy"
-}
+CASES = cases_of("run-strategy")
 PARSE = [f"runstrategy-parse-{number}" for number in range(1, 14)]
 NO_RULE = ["runstrategy-parse-no-rule"]
 BAD_CONCURRENCY = [case_id for case_id in CASES if case_id.startswith("runstrategy-parse-bad-concurrency-")]

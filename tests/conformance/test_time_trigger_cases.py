@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-import yaml
+from tests.conformance.behaviour import cases_of
 from tests.conformance.corpus import corpus
 
 from stretto.triggers import (
@@ -25,11 +25,7 @@ from stretto.triggers import (
 
 pytestmark = pytest.mark.conformance
 
-CASES: dict[str, dict[str, Any]] = {
-    case["id"]: case
-    for case in yaml.safe_load(corpus("behaviour-cases.yaml").read_text(encoding="utf-8"))
-    if case["area"] == "time-trigger"
-}
+CASES = cases_of("time-trigger")
 FIXTURES = ("maestro-data", "maestro-common", "src", "testFixtures", "resources", "fixtures")
 
 OURS_DIFFER = "asks how many messages a scheduler sends: ours has a row with a due time, and no messages"
