@@ -47,7 +47,7 @@ patterns = $(subst $(space),$(comma),$(foreach part,$(1),src/stretto/$(part)))
 # Every line and branch of what is pure; nine tenths of the asynchronous rest. The store of a server that is not
 # installed here is left out; CI has all.
 PURE   := $(call patterns,model/* sel/* params/* definition/* triggers/* engine/* strategies/* ports/* config/*)
-SHELLS := $(call patterns,actions/* api/* client/* cli/* store/* node/* runtimes/* flow/* app.py)
+SHELLS := $(call patterns,actions/* api/* client/* cli/* server/* store/* node/* runtimes/* flow/* app.py)
 
 # Measuring coverage takes a third of the time again; CI does it.
 test: setup ## run all tests but the long proofs; COVERAGE=1 with the coverage gate

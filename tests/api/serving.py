@@ -16,10 +16,10 @@ from stretto.api.routes import ALL
 from stretto.api.server import Server, bind, url_of
 from stretto.api.settings import ServerSettings
 from stretto.app import App, connected, running
-from stretto.cli.serving.session import Bell, State, desk_of
 from stretto.config import Config
 from stretto.engine.records import RunKey
 from stretto.model.status import RunStatus
+from stretto.server.state import FeedObserver, ServerState, desk_of
 
 T = TypeVar("T")
 
@@ -162,11 +162,11 @@ def served(
     async def main() -> None:
         stop = asyncio.Event()
         sockets = bind("127.0.0.1", 0)
-        bell = Bell()
+        observer = FeedObserver()
         async with AsyncExitStack() as stack:
-            app = await stack.enter_async_context(running(config, url, (bell,))) if node else None
+            app = await stack.enter_async_context(running(config, url, (observer,))) if node else None
             parts = await stack.enter_async_context(connected(config, url)) if app is None else app.parts
-            state = State(parts, bell)
+            state = ServerState(parts, observer)
             desk = desk_of(parts, config, state)
             server = Server(make_app(desk, settings, ALL), settings)
             await server.start(sockets)

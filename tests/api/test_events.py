@@ -14,12 +14,12 @@ from stretto.actions.reading.topics import topics_in
 from stretto.api.cursors import cursor_in, cursor_text
 from stretto.api.routes import events
 from stretto.api.settings import ServerSettings
-from stretto.cli.serving.session import Bell
 from stretto.config import Config
 from stretto.model.errors import InvalidRequest, Unavailable
 from stretto.model.user import User
 from stretto.ports.events import Trimmed
 from stretto.ports.places import GROUPS
+from stretto.server.state import FeedObserver
 
 
 def moves(message: Message) -> list[tuple[str, str]]:
@@ -313,6 +313,6 @@ def test_who_may_not_see_a_workflow_hears_nothing_of_it(server: Served) -> None:
 
 
 def test_a_bell_without_a_feed_is_silent() -> None:
-    bell = Bell()
-    bell.committed(())
-    assert bell.feed is None
+    observer = FeedObserver()
+    observer.committed(())
+    assert observer.feed is None

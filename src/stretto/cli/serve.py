@@ -1,9 +1,6 @@
 """`stretto serve`: the HTTP API, and a node that runs what is asked for there."""
 
-import asyncio
 import sys
-from collections.abc import Coroutine
-from typing import Any, TypeVar
 
 import click
 
@@ -12,9 +9,8 @@ from stretto.cli.database import Refused, caller, finished, place_of, prepare
 from stretto.cli.definitions import is_python
 from stretto.cli.options import app_option, made_options
 from stretto.cli.results import valid_definitions
-from stretto.cli.serving.roles import ROLES, roles_in
-
-T = TypeVar("T")
+from stretto.model.errors import InvalidRequest
+from stretto.server.roles import ENGINE, ROLES, checked_roles
 
 
 @click.command(name="serve")
@@ -68,38 +64,33 @@ def command(  # noqa: PLR0913 - one for each option
     """
     from stretto.cli.applications import load_apps  # noqa: PLC0415 - the help need not wait for these
     from stretto.cli.python_files import flows_of  # noqa: PLC0415
-    from stretto.cli.serving.session import Order, serve  # noqa: PLC0415
+    from stretto.cli.serve_notices import Printed  # noqa: PLC0415
+    from stretto.server.lifecycle import ServerOptions, run, serve  # noqa: PLC0415
 
-    chosen = roles_in(roles)
+    try:
+        chosen = checked_roles(roles.split(","))
+    except InvalidRequest as error:
+        raise click.BadParameter(error.message, param_hint="--role") from None
     flags = [
         f"server.{name}={value}" for name, value in (("host", host), ("port", port)) if value is not None
     ]
     place = place_of(config_file, (*assignments, *flags), database, local=False)
     options = made_options((), maestro_limits=False, limits=place.config.limits)
     definitions = [each for name in files for each in valid_definitions(name, options, None)]
-    if place.in_memory and "engine" not in chosen:
+    if place.in_memory and ENGINE not in chosen:
         raise Refused("a database in memory is for one process: nobody would run what is asked for here")
-    if apps and "engine" not in chosen:
+    if apps and ENGINE not in chosen:
         raise click.UsageError("--app is for processes that run steps: add the role engine, or leave it out")
     app = load_apps(apps)
     app.add_flows(flow for name in files if is_python(name) for flow in flows_of(name).flows)
     prepare(place)
-    order = Order(
-        place=place,
+    server = ServerOptions(
+        url=place.url,
+        config=place.config,
         roles=chosen,
         caller=caller(),
         definitions=tuple(definitions),
         flows=tuple(app.flows.values()),
         functions=tuple(app.functions),
     )
-    sys.exit(finished(serve(order), _run))
-
-
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    """In the fastest event loop that there is here."""
-    if sys.platform == "win32":
-        return asyncio.run(work)
-    import uvloop  # noqa: PLC0415 - not everywhere
-
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work)
+    sys.exit(finished(serve(server, Printed(place, chosen)), run))

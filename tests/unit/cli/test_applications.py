@@ -8,7 +8,7 @@ import click
 import pytest
 
 from stretto.cli.applications import load_apps
-from stretto.cli.running.functions import Functions
+from stretto.server.functions import Functions
 
 FLOWS = """
 from stretto import step, workflow

@@ -20,7 +20,7 @@ from tests.unit.cli.running.files import stretto as called
 
 from stretto.cli.database import Place
 from stretto.cli.remote import watching
-from stretto.cli.serving.telling import tell_start
+from stretto.cli.serve_notices import tell_start
 from stretto.config import Config
 
 NAMES = iter(range(1_000_000))

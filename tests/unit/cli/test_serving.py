@@ -12,12 +12,12 @@ import pytest
 from stretto.api import server as listening
 from stretto.api.server import bind, url_of
 from stretto.app import connected
-from stretto.cli import serve
 from stretto.cli.database import Place
-from stretto.cli.serving.session import State, _cut_short
-from stretto.cli.serving.telling import say, tell_start
+from stretto.cli.serve_notices import say, tell_start
 from stretto.config import Config
 from stretto.model.errors import InvalidRequest, PreconditionFailed, Unavailable
+from stretto.server import lifecycle
+from stretto.server.state import ServerState
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_what_to_try_without_a_workflow(capsys: pytest.CaptureFixture[str]) -> N
 def test_trouble_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> list[str | None]:
         async with connected(Config(), f"sqlite:///{tmp_path}/work.db") as parts:
-            state = State(parts)
+            state = ServerState(parts)
             found = [await state.trouble()]
 
             async def gone() -> int:
@@ -113,7 +113,7 @@ def test_trouble_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             for broken in (gone, slow):
                 with monkeypatch.context() as patch:
                     patch.setattr(parts.store, "probe", broken)
-                    patch.setattr("stretto.cli.serving.session.ANSWER_WITHIN", 0.01)
+                    patch.setattr("stretto.server.state.ANSWER_WITHIN", 0.01)
                     state._fresh_until = 0.0
                     found.append(await state.trouble())
             state.stopping = True
@@ -130,7 +130,7 @@ def test_without_a_node_there_is_no_work_to_end() -> None:
     async def again() -> None:
         asked = asyncio.Event()
         asked.set()
-        await _cut_short(None, asked)
+        await lifecycle._cut_short(None, asked)
 
     asyncio.run(again())
 
@@ -139,6 +139,6 @@ def test_where_there_is_no_fast_loop_the_plain_one_serves(monkeypatch: pytest.Mo
     async def loop() -> str:
         return type(asyncio.get_running_loop()).__module__
 
-    assert serve._run(loop()) == "uvloop"
+    assert lifecycle.run(loop()) == "uvloop"
     monkeypatch.setattr("sys.platform", "win32")
-    assert serve._run(loop()).startswith("asyncio")
+    assert lifecycle.run(loop()).startswith("asyncio")

@@ -7,10 +7,9 @@ Either way the run can be continued. That the reader of the output went away cou
 import asyncio
 import errno
 import os
-import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +23,6 @@ from stretto.cli.address import run_text
 from stretto.cli.database import Place
 from stretto.cli.running.beginning import Beginning, Begun
 from stretto.cli.running.following import Bell, Follower
-from stretto.cli.running.functions import Functions
 from stretto.cli.running.progress import Progress, Step
 from stretto.cli.running.views import Ending, View
 from stretto.cli.running.wanted import Wanted, check_runnable
@@ -34,8 +32,9 @@ from stretto.engine.records import AttemptKey
 from stretto.model.errors import StrettoError, Unavailable
 from stretto.model.status import RunStatus
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.server.functions import Functions
+from stretto.server.interrupts import Interrupts
 
-SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 WAY_OUT: Final = "name its code with `--app`, or put it beside the file under the same name"
 SOME: Final = 3  # names in a message
 PAUSE_WITHIN: Final = 5.0  # seconds; without the pause the run is continued all the same
@@ -50,36 +49,6 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     caller: Caller
     resume: bool
     again: str | None  # the command that goes on with it; None: nothing is kept
-
-
-class Interrupts:
-    """Signals, counted."""
-
-    def __init__(self) -> None:
-        self.code = 0  # of the exit, from the first on
-        self.first = asyncio.Event()
-        self.second = asyncio.Event()
-
-    def come(self, code: int) -> None:
-        if self.first.is_set():
-            self.second.set()
-        self.code = self.code or code
-        self.first.set()
-
-    @contextmanager
-    def heard(self) -> Iterator[None]:
-        """Signals come here, as far as the system lets us."""
-        loop = asyncio.get_running_loop()
-        numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows; not in the main thread
-            for number in numbers:
-                loop.add_signal_handler(number, self.come, 128 + number)
-        try:
-            yield
-        finally:
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                for number in numbers:
-                    loop.remove_signal_handler(number)
 
 
 class Careful:

@@ -21,13 +21,14 @@ from stretto.cli.database import Place, caller, place_of
 from stretto.cli.running import following
 from stretto.cli.running import session as session_module
 from stretto.cli.running.progress import Progress, Step
-from stretto.cli.running.session import Careful, Interrupts, Order, session
+from stretto.cli.running.session import Careful, Order, session
 from stretto.cli.running.views import Ending
 from stretto.cli.running.wanted import read_wanted
 from stretto.definition.parse import Options
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.hints import SILENT
 from stretto.ports.store import Store
+from stretto.server.interrupts import Interrupts
 
 
 class Notebook:

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from stretto.cli.serving.file_limit import fitted, raise_limit
 from stretto.config import Config
 from stretto.model.errors import PreconditionFailed
+from stretto.server.file_limit import fitted, raise_limit
 
 
 def test_with_enough_files_nothing_changes() -> None:

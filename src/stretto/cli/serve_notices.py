@@ -11,9 +11,24 @@ import click
 
 import stretto
 from stretto.cli.database import Place
-from stretto.cli.serving.roles import API, ROLES
+from stretto.server.lifecycle import Notices
+from stretto.server.roles import API, ROLES
 
 NAME: Final = "stretto"
+
+
+class Printed(Notices):
+    """Notices of a server on a database, printed."""
+
+    def __init__(self, place: Place, roles: Collection[str]) -> None:
+        self._place = place
+        self._roles = roles
+
+    def started(self, url: str, loaded: Mapping[str, int]) -> None:
+        tell_start(url, self._place, self._roles, loaded)
+
+    def say(self, text: str) -> None:
+        say(text)
 
 
 def tell_start(url: str, place: Place, roles: Collection[str], loaded: Mapping[str, int]) -> None:
