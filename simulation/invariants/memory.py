@@ -1,5 +1,6 @@
 """I2: what an owner believes of a run is what is stored, whenever nothing of it is on its way."""
 
+from simulation.flows import Key, caches_of, loaded, records_of
 from simulation.watch import Complain
 from stretto.engine.records import AttemptRecord, LoopRecord, RunRecord
 from stretto.node.entry import Entry
@@ -8,7 +9,6 @@ from stretto.node.machine import Node
 from stretto.ports.rows import Phase
 from stretto.store.memory.database import Database
 from stretto.store.memory.loading import newest_of_each_step
-from stretto.testing.flows import Key, caches_of, loaded, records_of
 
 
 def memory(node: Node, db: Database, complain: Complain) -> int:

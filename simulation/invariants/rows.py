@@ -1,16 +1,16 @@
-"""I4 to I6: phases, statuses and launches of runs and attempts. Nothing goes back; what has ended stays as it is."""
+"""I4 to I6: phases, statuses and launches of runs and attempts. Nothing goes back; what ended stays."""
 
 from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
+from simulation.flows import RUN_REACH, STEP_REACH
 from simulation.watch import Change, Complain, Touched
 from stretto.engine.records import AttemptKey
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.rows import AttemptRow, FailureMark, Phase, RunRow
 from stretto.store.memory.run_rows import runs_of_instance
-from stretto.testing.flows import RUN_REACH, STEP_REACH
 
 PHASES: Final[Mapping[Phase | None, frozenset[Phase]]] = {
     None: frozenset(Phase),
@@ -117,7 +117,7 @@ def _attempt_status(
 
 
 def _launch(key: AttemptKey, before: AttemptRow | None, after: AttemptRow, complain: Complain) -> None:
-    """I5: a launch stays on its node. Work that begins on another one is a new launch with a higher number."""
+    """I5: a launch stays on its node. Work that begins on another is a new launch with a higher number."""
     if before is None or before.record.launch is None or after.record.launch is None:
         return
     old, new = before.record.launch, after.record.launch

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Any
 
+from simulation.flows import loaded
 from tests.engine.driver import Driver, Work
 
 from stretto.engine import effects as todo
@@ -11,7 +12,6 @@ from stretto.engine import events as happened
 from stretto.engine.elsewhere import answer, question_of
 from stretto.engine.records import AttemptRecord, RunRecord
 from stretto.engine.recovery import recovery_of
-from stretto.testing.flows import loaded
 
 
 class Death(Enum):

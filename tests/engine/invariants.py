@@ -3,12 +3,13 @@
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
+from simulation.flows import RUN_REACH, STEP_REACH, Key, caches_of, flows_of, loaded, records_of
+
 from stretto.engine.decide import Decision
 from stretto.engine.flow import Flow, is_active
 from stretto.engine.records import AttemptRecord, Record, RunRecord
 from stretto.engine.turn import TIME_FIELDS
 from stretto.model.status import RunStatus, StepStatus
-from stretto.testing.flows import RUN_REACH, STEP_REACH, Key, caches_of, flows_of, loaded, records_of
 
 if TYPE_CHECKING:
     from tests.engine.driver import Driver

@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from simulation.flows import flows_of
 from tests.engine.driver import Driver, Work
 from tests.engine.shapes import (
     UNIQUE,
@@ -28,7 +29,6 @@ from stretto.model.actions import StepAction
 from stretto.model.errors import StrettoError
 from stretto.model.retry import RetryPolicy
 from stretto.model.step import AnyStep, FailureMode
-from stretto.testing.flows import flows_of
 
 WORKS = [
     *[Work("DONE", 500)] * 4,

@@ -4,6 +4,7 @@ from copy import copy
 from typing import Any
 
 import pytest
+from simulation.flows import caches_of, flows_of, records_of
 from tests.engine.driver import FOREVER, Driver, Work, scripted
 from tests.engine.invariants import Watchman
 from tests.engine.shapes import (
@@ -32,7 +33,6 @@ from stretto.model.param import ParamType
 from stretto.model.signal import SignalOutputDefinition
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
-from stretto.testing.flows import caches_of, flows_of, records_of
 
 S = StepStatus
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from simulation.flows import caches_of, loaded
 from tests.engine.driver import FOREVER, Driver, Work, scripted
 from tests.engine.shapes import foreach, noop, numbers, step, workflow
 
@@ -26,7 +27,6 @@ from stretto.engine.settings import EngineSettings
 from stretto.engine.turn import Turn
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
-from stretto.testing.flows import caches_of, loaded
 
 WIDE = {"i": numbers(*range(30))}
 

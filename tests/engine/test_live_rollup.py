@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from simulation.flows import flows_of, loaded
 from tests.engine.crashing import Death, Mortal
 from tests.engine.driver import FOREVER, Driver, Work, scripted
 from tests.engine.lives import LIVES, alive
@@ -25,7 +26,6 @@ from stretto.model.artifact import Artifact, SubworkflowArtifact
 from stretto.model.rollup import RollupCount, RollupOverview
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode, TemplateStep
-from stretto.testing.flows import flows_of, loaded
 
 S = StepStatus
 KID = RunKey("kid", 1, 1)

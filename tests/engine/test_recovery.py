@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from simulation.flows import caches_of, loaded, records_of
 from tests.engine.crashing import Death, Mortal, ends
 from tests.engine.driver import FOREVER, Driver, Work, scripted
 from tests.engine.lives import LIVES, alive
@@ -21,7 +22,6 @@ from stretto.engine.records import WakeReason
 from stretto.engine.recovery import Recovery, recovery_of
 from stretto.model.errors import StrettoError
 from stretto.model.status import StepStatus
-from stretto.testing.flows import caches_of, loaded, records_of
 
 S = StepStatus
 MOST = 60  # decisions in the life of one run

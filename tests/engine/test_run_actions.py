@@ -3,6 +3,7 @@
 from copy import copy
 
 import pytest
+from simulation.flows import records_of
 from tests.engine.driver import FOREVER, Driver, Work, scripted
 from tests.engine.shapes import (
     ITEMS,
@@ -25,7 +26,6 @@ from stretto.model.errors import WrongState
 from stretto.model.retry import RetryPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import FailureMode
-from stretto.testing.flows import records_of
 
 A, S = RunAction, StepStatus
 ENDS = [(A.STOP, "STOPPED"), (A.KILL, "FAILED"), (A.TIME_OUT, "TIMED_OUT")]

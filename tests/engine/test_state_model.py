@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from simulation.flows import STEP_REACH
 from tests.engine.driver import Driver
 from tests.engine.situations import RESTING, in_status
 
@@ -16,7 +17,6 @@ from stretto.model.moves import STEP_MOVES
 from stretto.model.param import Parameter, ParamType
 from stretto.model.rollup import RollupOverview
 from stretto.model.status import RunStatus, StepStatus
-from stretto.testing.flows import STEP_REACH
 
 CHILD = RunKey("kid", 1, 1)
 

@@ -3,6 +3,7 @@
 from copy import copy
 
 import pytest
+from simulation.flows import caches_of, records_of
 from tests.engine.situations import (
     BAD_PARAM,
     LATE_PARAM,
@@ -21,7 +22,6 @@ from stretto.model.errors import NotFound, WrongState
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.status import StepStatus
 from stretto.model.step import FailureMode
-from stretto.testing.flows import caches_of, records_of
 
 S, A = StepStatus, StepAction
 ENDS = {A.STOP: S.STOPPED, A.KILL: S.FATALLY_FAILED, A.SKIP: S.SKIPPED}

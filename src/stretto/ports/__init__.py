@@ -12,6 +12,10 @@
         events     the change log and its sinks              history    runs and attempts, for readers
         breakpoints, templates                               retention  what may be forgotten
 
+Public for authors of runtimes and programs, with the names in their `__all__`: `runtime`, `fence`, `clock`,
+`observer`, `logs`, `hints`, `failures`, and `Store` of `store`. The modules that `store` joins, with their
+rows, are public for authors of stores and may change in each minor version. Others are internal.
+
 Who implements a store reads these files and makes `stretto.testing.store_suite` pass. A method is one
 transaction unless it says that it only reads. What is said in `failures` holds for all of them.
 """

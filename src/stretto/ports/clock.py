@@ -4,6 +4,8 @@ import time
 from functools import partial
 from typing import Final, Protocol
 
+__all__ = ["Clock"]
+
 _BOOT_TIME: Final = getattr(time, "CLOCK_BOOTTIME", None)
 
 machine_steady = time.monotonic if _BOOT_TIME is None else partial(time.clock_gettime, _BOOT_TIME)

@@ -17,6 +17,8 @@ from collections.abc import Collection
 from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict, Unavailable, Unprocessable
 
+__all__ = ["Fenced", "NoPermits", "OutcomeUnknown", "Poison", "Stale"]
+
 
 class Fenced(Conflict):
     """Somebody else has, or had, the group: a lease that was named is not the current one."""

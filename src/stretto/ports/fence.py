@@ -12,6 +12,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Final
 
+__all__ = ["OPEN", "Fence", "Revoked", "Trust"]
+
 
 class Revoked(Exception):
     """The launch does not count any more: the node was declared dead, or a newer launch replaces this one."""

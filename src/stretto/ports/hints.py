@@ -5,6 +5,8 @@ from typing import Final, Protocol
 
 from stretto.engine.records import RunKey
 
+__all__ = ["SILENT", "Heard", "Hints", "Silent"]
+
 Heard = Callable[[frozenset[int], Collection[RunKey]], None]
 
 

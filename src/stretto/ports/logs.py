@@ -6,6 +6,20 @@ from typing import Final, Literal, NamedTuple, Protocol
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.ports.runtime import Launch
 
+__all__ = [
+    "LOG",
+    "NOWHERE",
+    "STDERR",
+    "STDOUT",
+    "LogLine",
+    "LogReader",
+    "LogReading",
+    "LogSink",
+    "Nowhere",
+    "RunLogReading",
+    "Stream",
+]
+
 Stream = Literal["stdout", "stderr", "log"]
 STDOUT: Final = "stdout"
 STDERR: Final = "stderr"

@@ -6,6 +6,8 @@ from stretto.engine.records import RunKey
 from stretto.ports.events import LogRow
 from stretto.ports.messages import Message
 
+__all__ = ["Observer"]
+
 
 class Observer:
     """Override what you need. One that raises is logged; the run never notices.

@@ -14,6 +14,23 @@ from stretto.model.tag import Tag
 from stretto.model.timeline import TimelineEvent
 from stretto.ports.fence import OPEN, Fence
 
+__all__ = [
+    "Answer",
+    "Continue",
+    "Done",
+    "Failure",
+    "FatalError",
+    "Injected",
+    "Launch",
+    "PlatformError",
+    "StepContext",
+    "StepResult",
+    "StepRuntime",
+    "Stopped",
+    "TimedOut",
+    "UserError",
+]
+
 
 class Launch(NamedTuple):
     """One start of an attempt's work: its idempotency key and fencing token. Launches of one attempt sort."""

@@ -24,6 +24,8 @@ from stretto.ports.views import Views
 from stretto.ports.work import Pools
 from stretto.ports.workflows import Workflows
 
+__all__ = ["Store"]
+
 
 class Store(
     Approvals,

@@ -5,6 +5,8 @@ import heapq
 from itertools import count
 from typing import Final
 
+__all__ = ["VirtualClock", "settle"]
+
 EPOCH: Final = 1_700_000_000_000  # some moment, in milliseconds since 1970
 
 

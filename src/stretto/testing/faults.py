@@ -16,6 +16,8 @@ from typing import Any, cast
 
 from stretto.ports.store import Store
 
+__all__ = ["Interfere", "Moment", "interfered"]
+
 
 class Moment(Enum):
     """Where a call can be disturbed. Inside there is no such place: a transaction is whole or not at all."""

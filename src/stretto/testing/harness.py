@@ -51,6 +51,8 @@ from stretto.testing.scheduler import BEGIN, Delay, Scheduler
 from stretto.testing.viewing import Run
 from stretto.testing.working import HELD, Doing, Works, param
 
+__all__ = ["Harness", "Run", "crash_everywhere"]
+
 T = TypeVar("T")
 
 TESTER: Final = User(name="tester")

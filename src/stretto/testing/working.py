@@ -13,6 +13,8 @@ from stretto.ports.runtime import Continue, Done, Injected, StepContext, StepRes
 from stretto.testing.functions import Functions
 from stretto.testing.scheduler import Delay
 
+__all__ = ["HELD", "Work"]
+
 RESULTS: Final = get_args(StepResult)
 
 
