@@ -77,10 +77,8 @@ def command(  # noqa: PLR0913 - one for each option
     place = place_of(config_file, (*assignments, *flags), database, local=False)
     options = made_options((), maestro_limits=False, limits=place.config.limits)
     definitions = [each for name in files for each in valid_definitions(name, options, None)]
-    if place.in_memory and ENGINE not in chosen:
-        raise Refused("a database in memory is for one process: nobody would run what is asked for here")
-    if apps and ENGINE not in chosen:
-        raise click.UsageError("--app is for processes that run steps: add the role engine, or leave it out")
+    if ENGINE not in chosen:
+        _check_without_engine(apps, in_memory=place.in_memory)
     app = load_apps(apps)
     app.add_flows(flow for name in files if is_python(name) for flow in flows_of(name).flows)
     prepare(place)
@@ -94,3 +92,11 @@ def command(  # noqa: PLR0913 - one for each option
         functions=tuple(app.functions),
     )
     sys.exit(finished(serve(server, Printed(place, chosen)), run))
+
+
+def _check_without_engine(apps: tuple[str, ...], *, in_memory: bool) -> None:
+    """Refuse what makes no sense in a process that runs no steps."""
+    if in_memory:
+        raise Refused("a database in memory is for one process: nobody would run what is asked for here")
+    if apps:
+        raise click.UsageError("--app is for processes that run steps: add the role engine, or leave it out")
