@@ -71,9 +71,8 @@ def command(  # noqa: PLR0913 - one for each option
         chosen = checked_roles(roles.split(","))
     except InvalidRequest as error:
         raise click.BadParameter(error.message, param_hint="--role") from None
-    flags = [
-        f"server.{name}={value}" for name, value in (("host", host), ("port", port)) if value is not None
-    ]
+    given = (("host", host), ("port", port))
+    flags = [f"server.{name}={value}" for name, value in given if value is not None]
     place = place_of(config_file, (*assignments, *flags), database, local=False)
     options = made_options((), maestro_limits=False, limits=place.config.limits)
     definitions = [each for name in files for each in valid_definitions(name, options, None)]
