@@ -79,8 +79,8 @@ bench: setup ## measure, and show it in docs/; SECTION=speed (or several names) 
 bench-peers: setup ## measure other systems in turn with ours, in environments of their own under .bench/: PEER=dbos for one
 	@$(BIN)/python -m benchmarks.peers $(PEER)
 
-prove: setup ## the long proofs: wide property tests and fuzzing
-	@$(BIN)/python -m pytest -m prove --timeout=0
+prove: setup ## the long proofs: wide property tests, fuzzing, bounds in seconds
+	@$(BIN)/python -m pytest -m "prove or timed" --timeout=0
 
 simulate: setup ## simulate nodes, users and trouble: SEEDS=n worlds from seed START=k on
 	@$(BIN)/python -m simulation --seeds $(SEEDS) --start $(START) --jobs 2

@@ -3,11 +3,13 @@
 import gc
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests import waiting
 
 CONFORMANCE = Path(__file__).parent / "conformance"
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -33,6 +35,18 @@ def pytest_configure() -> None:
             "../shared/data is not beside the repository; in CI the conformance tests can not be left out"
         )
         raise pytest.UsageError(message)
+
+
+@pytest.fixture
+def at_most(request: pytest.FixtureRequest) -> Callable[[float], AbstractContextManager[None]]:
+    """A bound in seconds on a block. A busy machine exceeds any, so only `make prove` judges it."""
+    return waiting.at_most if "timed" in request.config.option.markexpr else lambda _seconds: nullcontext()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "at_most" in getattr(item, "fixturenames", ()):
+            item.add_marker("timed")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
