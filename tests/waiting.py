@@ -9,12 +9,12 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, overload
 
 T = TypeVar("T")
 
 PATIENCE: Final = 60.0  # seconds
-PAUSE: Final = 0.005  # seconds between two looks
+PAUSE: Final = 0.01  # seconds between two looks
 
 
 def longest(patience: float | None) -> float:
@@ -23,25 +23,38 @@ def longest(patience: float | None) -> float:
     return PATIENCE if patience is None else patience
 
 
-def wait_until(holds: Callable[[], T], what: str = "the condition", patience: float | None = None) -> T:
+def wait_until(
+    holds: Callable[[], T | None],
+    what: str | Callable[[], str] = "the condition",
+    patience: float | None = None,
+) -> T:
     """The first true result of a function that is called again and again; blocks the thread."""
     patience = longest(patience)
     end = time.monotonic() + patience
     while not (found := holds()):
-        assert time.monotonic() < end, f"{what} has not come to hold within {patience:g} s"
+        said = what if isinstance(what, str) else what()
+        assert time.monotonic() < end, f"{said} has not come to hold within {patience:g} s"
         time.sleep(PAUSE)
     return found
 
 
+@overload
 async def until(
-    holds: Callable[[], T | Awaitable[T]], what: str = "the condition", patience: float | None = None
-) -> T:
+    holds: Callable[[], Awaitable[T | None]], what: str = ..., patience: float | None = ...
+) -> T: ...
+
+
+@overload
+async def until(holds: Callable[[], T | None], what: str = ..., patience: float | None = ...) -> T: ...
+
+
+async def until(holds: Callable[[], Any], what: str = "the condition", patience: float | None = None) -> Any:
     """The same in an event loop; the function may be a coroutine function."""
     patience = longest(patience)
     end = time.monotonic() + patience
     while True:
         found = holds()
-        value: T = await found if inspect.isawaitable(found) else found
+        value = await found if inspect.isawaitable(found) else found
         if value:
             return value
         assert time.monotonic() < end, f"{what} has not come to hold within {patience:g} s"

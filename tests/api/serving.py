@@ -2,13 +2,14 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from typing import Any, Final, TypeVar
 
 import httpx
 import uvloop
+from tests import waiting
+from tests.waiting import wait_until
 
 from stretto.api.desk import Desk
 from stretto.api.making import make_app
@@ -23,7 +24,7 @@ from stretto.server.state import FeedObserver, ServerState, desk_of
 
 T = TypeVar("T")
 
-PATIENCE: Final = 60.0  # seconds: the machine may be busy
+PATIENCE: Final = waiting.PATIENCE
 JSON: Final = {"content-type": "application/json"}
 YAML: Final = {"content-type": "application/yaml"}
 
@@ -83,13 +84,14 @@ class Served:
 
     def until(self, path: str, holds: Callable[[Any], bool]) -> Any:
         """Read until it is so."""
-        end = time.monotonic() + PATIENCE
-        while True:
-            response = self.client.get(f"/api/v3{path}")
-            if response.status_code == 200 and holds(response.json()):
-                return response.json()
-            assert time.monotonic() < end, f"{path}: {response.text[:2_000]}"
-            time.sleep(0.02)
+        seen: list[httpx.Response] = []
+
+        def so() -> bool:
+            seen[:] = [self.client.get(f"/api/v3{path}")]
+            return seen[0].status_code == 200 and holds(seen[0].json())
+
+        wait_until(so, lambda: f"{path}, where {seen[0].text[:2_000]} is,")
+        return seen[0].json()
 
     def ended(self, workflow_id: str, instance: int = 1, status: str = "SUCCEEDED") -> Any:
         """The instance, once it has ended so."""
@@ -98,8 +100,8 @@ class Served:
 
     def wait_for(self, run: RunKey) -> None:
         """Until a run has succeeded, however long a busy machine takes: a glance reads no document."""
-        while self.run(self.app.store.glances([run]))[run].status is not RunStatus.SUCCEEDED:
-            time.sleep(0.1)
+        glances = self.app.store.glances
+        wait_until(lambda: self.run(glances([run]))[run].status is RunStatus.SUCCEEDED, patience=280.0)
 
     def step_is(self, workflow_id: str, step_id: str, status: str, instance: int = 1) -> Any:
         """The step, once it is so."""

@@ -3,13 +3,13 @@
 import gzip
 import socket
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from tests.api.serving import PATIENCE, Served, served, sleep
+from tests.waiting import wait_until as until
 
 from stretto.api import protocol
 from stretto.api.protocol import LimitedProtocol
@@ -82,13 +82,6 @@ def kept(server: Served) -> int:
         )
 
     return server.run(count())
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def nobody_connected(server: Served) -> None:
@@ -336,9 +329,12 @@ def test_a_follower_that_does_not_read_has_little_waiting() -> None:
             "busy", *({"step": {"id": f"s{n}", "type": "NoOp", "transition": {}}} for n in range(300))
         )
         most = 0
-        end = time.monotonic() + PATIENCE
-        while follower in protocols(server):
+
+        def cut_off() -> bool:
+            nonlocal most
             server.start("busy")
             most = max(most, follower.transport.get_write_buffer_size())
-            assert time.monotonic() < end
+            return follower not in protocols(server)
+
+        until(cut_off)
     assert most <= 3 * 64 * KB

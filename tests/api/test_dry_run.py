@@ -1,7 +1,6 @@
 """Dry runs say what an action would do, and write nothing: all rows are the same before and after."""
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.api.serving import LOOP, Served, noop, served, shell, sleep
+from tests.waiting import wait_until
 
 from stretto.actions.parts.dry_store import DryStore
 from stretto.model.errors import Internal
@@ -40,18 +40,16 @@ class Kept(Served):
         """The answer to a dry run, which has changed nothing. A node that is still busy with something else
         may have: then it is asked again, and what it writes itself would be written each time.
         """
-        tries = 0
-        while True:
+
+        def unchanged() -> list[Any] | None:
             before = self.rows()
             response = self.client.request(method, f"/api/v3{path}", json=body, params={**DRY, **more})
             assert response.status_code == status, response.text
-            if self.rows() == before:
-                found = response.json()
-                assert status >= 400 or found["dry_run"] is True
-                return found
-            tries += 1
-            assert tries < MOST_TRIES, "something was written"
-            time.sleep(0.3)
+            return [response.json()] if self.rows() == before else None
+
+        (found,) = wait_until(unchanged, "a dry run that writes nothing")
+        assert status >= 400 or found["dry_run"] is True
+        return found
 
 
 @pytest.fixture(scope="module")

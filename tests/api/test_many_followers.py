@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.api.following import Message, follow, messages
 from tests.api.serving import Served
+from tests.waiting import until
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.reading import changes_view
@@ -257,12 +258,12 @@ def test_what_comes_while_a_screen_is_told_is_told_next(
 
 async def ended(server: Served, workflow_id: str, instance: int) -> None:
     """By the store alone, and long enough ago for the reader of the log."""
-    async with asyncio.timeout(60):
-        while True:
-            row = await server.desk.store.run(RunKey(workflow_id, instance, 1))
-            if row is not None and row.record.status.is_terminal:
-                return
-            await asyncio.sleep(0.1)
+
+    async def has_ended() -> bool:
+        row = await server.desk.store.run(RunKey(workflow_id, instance, 1))
+        return row is not None and row.record.status.is_terminal
+
+    await until(has_ended)
 
 
 def test_a_database_that_is_away_while_a_row_is_told(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,13 @@
 """Rows of the union table that the HTTP API shows, by their numbers."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.api.following import follow, messages
-from tests.api.serving import PATIENCE, Served, noop, served, shell, sleep
+from tests.api.serving import Served, noop, served, shell, sleep
+from tests.waiting import wait_until
 
 from stretto.config import Config
 from stretto.node.retention_settings import RetentionSettings
@@ -58,9 +58,7 @@ def test_row_17_delete_is_refused_while_something_runs_and_frees_the_id(forgetfu
     server.ended("row-17", 1, "FAILED")
     server.delete("/workflows/row-17")
     server.get("/workflows/row-17/versions/latest", 404)
-    deadline = time.monotonic() + PATIENCE
-    while server.client.post("/api/v3/workflows", json=BODY).status_code == 409:  # until all of it is gone
-        assert time.monotonic() < deadline
+    wait_until(lambda: server.client.post("/api/v3/workflows", json=BODY).status_code != 409, "a free id")
     assert server.get("/workflows/row-17/versions/latest")["metadata"]["workflow_version_id"] == 1
 
 

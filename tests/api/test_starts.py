@@ -1,11 +1,11 @@
 """Starts that come at the same time."""
 
-import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from tests.api.serving import Served
+from tests.waiting import until
 
 from stretto.actions.parts import submitting
 
@@ -22,12 +22,20 @@ def test_they_share_transactions(server: Served, monkeypatch: pytest.MonkeyPatch
     sizes: list[int] = []
     start_many = submitting.start_many  # type: ignore[attr-defined]
 
+    one_by_one = submitting.Submitting.start
+    come: list[str] = []
+
+    async def coming(self: submitting.Submitting, *args: Any) -> Any:
+        come.append("one more")
+        return await one_by_one(self, *args)
+
     async def counted(*args: Any, **options: Any) -> list[Any]:
-        await asyncio.sleep(0.1)  # so that others come meanwhile
+        await until(lambda: len(come) >= 2)  # so that others come meanwhile
         sizes.append(len(args[4]))
         return await start_many(*args, **options)
 
     monkeypatch.setattr(submitting, "start_many", counted)
+    monkeypatch.setattr(submitting.Submitting, "start", coming)
     server.push("crowd", run_strategy="PARALLEL")
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda _: start(server, "crowd"), range(32)))

@@ -5,6 +5,7 @@ import socket
 from typing import Any
 
 import pytest
+from tests.waiting import until
 
 from stretto.api import answer_limits
 from stretto.api.answer_limits import Answers
@@ -72,28 +73,42 @@ async def read(link: socket.socket) -> bytes:
     return found
 
 
+def noted(kept: list[int]) -> Any:
+    """Notes what is kept once it is decided of an answer whether it is."""
+    keep = answer_limits.Answer.keep
+
+    def keeping(self: answer_limits.Answer, size: int) -> bool:
+        is_kept = keep(self, size)
+        kept.append(self._answers.kept)
+        return is_kept
+
+    return keeping
+
+
 async def story(*, packed: bool, stalled: float, monkeypatch: pytest.MonkeyPatch) -> tuple[list[bytes], int]:
     """Six clients ask one after the other, and read only when all have asked."""
     monkeypatch.setattr(answer_limits, "STALLED", stalled)
+    kept = list[int]()
+    monkeypatch.setattr(answer_limits.Answer, "keep", noted(kept))
     made: list[int] = []
     settings = ServerSettings(answers=MOST, stop_within=1_000)
     door = Door(app(made, packed=packed), settings, SystemClock(), SilentFeed())
     server = Server(door, settings)
     sockets = bind("127.0.0.1", 0)
     await server.start(sockets)
-    links, most = list[socket.socket](), 0
+    links = list[socket.socket]()
+    connections: Any = server._server.server_state.connections
     for count in range(1, 7):
         links.append(await asked(sockets[0].getsockname()))
-        while len(made) < count:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.05)
-        most = max(most, door._answers.kept)
+        await until(lambda: len(kept) >= count)  # noqa: B023 - it is called here
+        await until(lambda: all(each.flow.write_paused for each in connections))
+        kept[-1] = max(kept[-1], door._answers.kept)
     answers = await asyncio.gather(*map(read, links))
     for each in links:
         each.close()
     await server.stop()
     assert door._answers.kept == 0
-    return list(answers), most
+    return list(answers), max(kept)
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])

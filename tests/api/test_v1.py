@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,8 @@ import httpx
 import pytest
 from tests.acceptance import processes
 from tests.api import task_functions
-from tests.api.serving import LOOP, PATIENCE, Served, noop, served, shell, sleep
+from tests.api.serving import LOOP, Served, noop, served, shell, sleep
+from tests.waiting import wait_until
 
 from stretto.api.settings import ServerSettings
 from stretto.api.v1 import listing, words
@@ -62,11 +62,11 @@ def upload(server: Served, name: str) -> Any:
 
 
 def until(server: Served, path: str, status: str) -> Any:
-    end = time.monotonic() + PATIENCE
-    while (whole := server.client.get(f"/api/v1{path}").json()["data"])["status"] != status:
-        assert time.monotonic() < end, whole
-        time.sleep(0.02)
-    return whole
+    def whole() -> Any:
+        found = server.client.get(f"/api/v1{path}").json()["data"]
+        return found if found["status"] == status else None
+
+    return wait_until(whole, f"{path} {status}")
 
 
 # -------------------------------------------------------------------------------------------------- workflows

@@ -1,6 +1,5 @@
 """Every kind of thing that can be in the way of a step or a run, as it is told over HTTP."""
 
-import asyncio
 import re
 import threading
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 import pytest
 from tests.api.serving import Served, noop, shell, sleep
+from tests.waiting import until
 
 from stretto.actions.reading.blockers import BlockerKind
 from stretto.engine.records import RunKey
@@ -149,8 +149,7 @@ def test_node(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     real, go = MemoryStore.announce, threading.Event()
 
     async def slowly(self: MemoryStore, *given: Any, **more: Any) -> Any:
-        while not go.is_set():  # noqa: ASYNC110 - it is set in another thread
-            await asyncio.sleep(0.01)
+        await until(go.is_set)
         return await real(self, *given, **more)
 
     monkeypatch.setattr(MemoryStore, "announce", slowly)
