@@ -5,6 +5,8 @@ import sys
 import threading
 from typing import Any
 
+from tests.waiting import until
+
 from stretto.flow.engine import Engine
 from stretto.flow.engine.run import Run
 from stretto.flow.steps import step
@@ -16,8 +18,7 @@ OPEN = threading.Event()
 
 @step
 async def prepare(text: str) -> str:
-    while not OPEN.is_set():  # noqa: ASYNC110 - it is set in another thread
-        await asyncio.sleep(0.01)
+    await until(OPEN.is_set)
     return text
 
 
@@ -35,10 +36,12 @@ def greeting(text: str) -> str:
 
 async def kept(run: Run[Any], step_id: str) -> None:
     """Until an early answer is stored with its run."""
-    while not any(  # noqa: ASYNC110 - nobody tells of it
-        str(line).endswith(f"step [{step_id}] before it asks") for line in (await run.look()).timeline
-    ):
-        await asyncio.sleep(0.01)
+
+    async def is_kept() -> bool:
+        lines = (await run.look()).timeline
+        return any(str(line).endswith(f"step [{step_id}] before it asks") for line in lines)
+
+    await until(is_kept)
 
 
 async def main(url: str) -> None:

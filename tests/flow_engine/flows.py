@@ -6,6 +6,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from tests.waiting import until
+
 from stretto.flow.engine import Engine, RunChange
 from stretto.flow.steps import step
 from stretto.flow.workflow import workflow
@@ -27,8 +29,12 @@ def finish(work: Coroutine[Any, Any, T], seconds: float = 60) -> T:
 
 async def seen(wanted: Any, count: int = 1) -> None:
     """Until a function has been called."""
-    while CALLS.count(wanted) < count:  # noqa: ASYNC110 - functions in threads can not set events
-        await asyncio.sleep(0.005)
+    await until(lambda: CALLS.count(wanted) >= count, f"call {count} of {wanted!r}")
+
+
+async def something_else(engine: Engine) -> None:
+    """A run of another workflow, to its end: what the engine had to do before, it has done by then."""
+    assert await engine.run(aside) == "aside"
 
 
 def opens_when_paused(engine: Engine, workflow_id: str | None = None) -> None:
@@ -67,6 +73,16 @@ def etl(day: str) -> Counts:
 async def say(word: str) -> str:
     CALLS.append(word)
     return word
+
+
+@step
+async def look_aside() -> str:
+    return "aside"
+
+
+@workflow(id="aside", run_strategy="parallel")
+def aside() -> str:
+    return look_aside()
 
 
 @step(name="a name of its own")

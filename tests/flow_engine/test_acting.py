@@ -1,10 +1,10 @@
 """What a program asks of a run."""
 
-import asyncio
 from typing import Any
 
 import pytest
-from tests.flow_engine.flows import CALLS, GATES, broken, finish, say, seen, talk
+from tests.flow_engine.flows import CALLS, GATES, broken, finish, say, seen, something_else, talk
+from tests.waiting import until
 
 from stretto.definition import parse_all
 from stretto.flow.engine import Engine, RunFailed
@@ -57,7 +57,12 @@ def test_pause_and_resume() -> None:
             assert await run.status() is RunStatus.PAUSED
             GATES["gate"].set()
             await seen("end gate")
-            await asyncio.sleep(0.1)
+
+            async def stored() -> bool:
+                return (await run.progress()).done == 2
+
+            await until(stored)
+            await something_else(engine)
             assert CALLS[-1] == "end gate"
             await run.resume()
             assert await run.result(30) == "three"
@@ -84,7 +89,7 @@ def test_a_run_in_its_queue_is_paused_and_resumed() -> None:
             await second.pause()
             GATES["gate"].set()
             assert await first.result(30) == "three"
-            await asyncio.sleep(0.1)
+            await something_else(engine)
             assert not (await second.status()).is_terminal
             await second.resume()
             assert await second.result(30) == "three"
@@ -221,8 +226,10 @@ def test_a_step_is_skipped() -> None:
 
 
 async def waits(run: Run[Any]) -> None:
-    while not any(str(each.status) == "RUNNING" for each in (await run.steps()).values()):  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    async def one_runs() -> bool:
+        return any(str(each.status) == "RUNNING" for each in (await run.steps()).values())
+
+    await until(one_runs)
 
 
 def test_somebody_answers() -> None:

@@ -22,6 +22,7 @@ from tests.flow_engine.flows import (
 )
 from tests.flow_engine.test_take_over import database
 from tests.ports.postgresql_server import PostgresServer
+from tests.waiting import until
 
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.flow.engine import (
@@ -38,6 +39,7 @@ from stretto.flow.engine import library as library_module
 from stretto.flow.engine.finding import ProgramRegistry
 from stretto.flow.engine.library import Library, Returned, chosen_of
 from stretto.flow.engine.listing import all_instances, unfinished
+from stretto.flow.engine.progress import Progress
 from stretto.flow.engine.reading import _decoded, _text, value_of
 from stretto.flow.engine.starting import paused_by_stop
 from stretto.flow.steps import step
@@ -230,8 +232,12 @@ def test_how_far_a_step_is() -> None:
         async with Engine("memory") as engine:
             run = await engine.submit(told)
             await seen("telling")
-            while not (progress := await run.progress()).steps or not progress.done:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+
+            async def told_so() -> Progress | None:
+                found = await run.progress()
+                return found if found.steps and found.done else None
+
+            progress = await until(told_so)
             assert progress.steps["telling"].text == "halfway"
             assert progress.fraction == pytest.approx(0.75)
             GATES["telling"].set()

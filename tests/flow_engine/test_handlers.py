@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
+from tests import waiting
 from tests.flow_engine import flows as flows_module
 from tests.flow_engine.flows import GATES, etl, failing, finish, say, seen, talk
 
@@ -118,8 +119,7 @@ def told_flow(workflow_id: str, found: list[str], *statuses: str) -> Any:
 
 
 async def until(found: list[str], wanted: str) -> None:
-    while wanted not in found:  # noqa: ASYNC110 - handlers are called in threads
-        await asyncio.sleep(0.01)
+    await waiting.until(lambda: wanted in found)
 
 
 def test_handlers_that_the_owner_of_a_run_lacks_are_called_where_they_are_known(url: str) -> None:

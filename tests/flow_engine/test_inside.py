@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.flow_engine.flows import CALLS, GATES, finish, seen
+from tests.waiting import until
 
 from stretto.engine.records import RunKey
 from stretto.flow.engine import Engine, EngineStopped, RunChange, moments, progress
@@ -74,11 +75,12 @@ def added() -> None:
 
 async def told(run: Run[Any], wanted: dict[str, float]) -> progress.Progress:
     """The progress of a run, once these steps have told theirs."""
-    while True:
+
+    async def so_far() -> progress.Progress | None:
         found = await run.progress()
-        if {path: each.fraction for path, each in found.steps.items()} == wanted:
-            return found
-        await asyncio.sleep(0.01)
+        return found if {path: each.fraction for path, each in found.steps.items()} == wanted else None
+
+    return await until(so_far)
 
 
 async def follow(run: Run[Any]) -> asyncio.Task[list[tuple[str | None, str]]]:
@@ -291,8 +293,7 @@ def test_rows_of_several_groups_are_told_by_their_time() -> None:
         watch = Watch(lambda _event: None)
         with watch.following(Follower()):
             watch.begin(Log())  # type: ignore[arg-type]
-            while len(told) < 5:  # noqa: ASYNC110 - it counts
-                await asyncio.sleep(0.001)
+            await until(lambda: len(told) >= 5)
             await watch.end()
 
     finish(work())

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from tests.flow_engine.flows import finish
 from tests.flow_engine.release import SETTINGS, base, before
 from tests.flow_engine.release_new import after, extra, family, grandparent, listed, many
+from tests.waiting import until
 
 from stretto.cli.main import cli
 from stretto.flow.engine import Engine, Run
@@ -114,21 +115,25 @@ async def rolling(url: str, count: int) -> None:
 
 async def last_child(engine: Engine, number: int) -> Run[Any]:
     """The last instance of a workflow that is submitted, and started as a subworkflow as often."""
-    async with asyncio.timeout(WITHIN):
-        while True:
-            try:
-                return await engine.get("release_after", number)
-            except NotFound:
-                await asyncio.sleep(0.02)
+
+    async def there() -> Run[Any] | None:
+        try:
+            return await engine.get("release_after", number)
+        except NotFound:
+            return None
+
+    return await until(there, f"release_after/{number}", WITHIN)
 
 
 async def first_wait(run: Run[Any]) -> str:
     """Why a run waits, once it waits for a function."""
-    async with asyncio.timeout(WITHIN):
-        while "no running process" not in (said := str(await run.why())):
-            assert not (await run.status()).is_terminal, (run.key, said)
-            await asyncio.sleep(0.02)
-    return said
+
+    async def waits() -> str:
+        said = str(await run.why())
+        assert "no running process" in said or not (await run.status()).is_terminal, (run.key, said)
+        return said if "no running process" in said else ""
+
+    return await until(waits, patience=WITHIN)
 
 
 def test_runs_survive_a_deployment_forwards_and_back(url: str) -> None:

@@ -7,11 +7,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from tests.flow_engine.flows import CALLS, GATES, finish, say, seen, talk
+from tests.flow_engine.flows import CALLS, GATES, finish, say, seen, something_else, talk
 from tests.flow_engine.test_stopping import row_of
+from tests.waiting import PATIENCE, until, wait_until
 
 from stretto.flow.engine import Engine
 from stretto.flow.steps import step
@@ -24,30 +27,31 @@ from stretto.store.opening import open_store
 @step
 async def sleep_long() -> None:
     CALLS.append("asleep")
-    await asyncio.sleep(60)
+    await asyncio.Event().wait()
 
 
-def test_row_88_what_is_stopped_ends_soon_and_says_why() -> None:
+def test_row_88_what_is_stopped_ends_soon_and_says_why(
+    at_most: Callable[[float], AbstractContextManager[None]],
+) -> None:
     @workflow(id="sleeper")
     def sleeper() -> None:
         before = sleep_long()
         say("never").after(before)  # type: ignore[attr-defined]
 
-    async def work() -> float:
+    async def work() -> None:
         async with Engine("memory") as engine:
             run = await engine.submit(sleeper)
             await seen("asleep")
-            begun = time.monotonic()
-            await run.terminate("the day is over")
-            result = await run.wait(12)
+            with at_most(12):
+                await run.terminate("the day is over")
+                result = await run.wait()
             assert result.status is RunStatus.STOPPED
             assert "the day is over" in (result.error or "")
             assert any("the day is over" in str(line) for line in result.timeline)
             assert result.steps["sleep_long"].status is StepStatus.STOPPED
             assert "say" not in result.steps
-            return time.monotonic() - begun
 
-    assert finish(work()) < 12
+    finish(work())
     assert CALLS == ["asleep"]
 
 
@@ -59,9 +63,12 @@ def test_row_91_nothing_begins_in_a_paused_run() -> None:
             await run.pause()
             GATES["gate"].set()
             await seen("end gate")
-            while (await run.progress()).done < 2:  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0.01)
-            await asyncio.sleep(0.3)
+
+            async def stored() -> bool:
+                return (await run.progress()).done == 2
+
+            await until(stored)
+            await something_else(engine)
             progress = await run.progress()
             assert (progress.status, progress.done) == (RunStatus.PAUSED, 2)
             assert "three" not in CALLS
@@ -242,9 +249,8 @@ def crash(program: Path, url: str, log: Path, after: float) -> None:
     """Kill a program a while after it has done something."""
     known = log.read_text()
     with subprocess.Popen([sys.executable, str(program), url, str(log)]) as process:  # noqa: S603 - our own
-        while log.read_text() == known:
-            assert process.poll() is None
-            time.sleep(0.005)
+        wait_until(lambda: log.read_text() != known or process.poll() is not None)
+        assert log.read_text() != known
         time.sleep(after)
         process.send_signal(signal.SIGKILL)
 
@@ -284,7 +290,9 @@ async def _attempts(url: str) -> dict[str, tuple[StepStatus, int]]:
         await store.close()
 
 
-def test_row_146_a_signal_pauses_the_run_and_the_next_program_ends_it(url: str, tmp_path: Path) -> None:
+def test_row_146_a_signal_pauses_the_run_and_the_next_program_ends_it(
+    url: str, tmp_path: Path, at_most: Callable[[float], AbstractContextManager[None]]
+) -> None:
     program, log = tmp_path / "program.py", tmp_path / "log"
     source = PROGRAM.replace(
         "    async with Engine(sys.argv[1]) as engine:\n",
@@ -296,12 +304,10 @@ def test_row_146_a_signal_pauses_the_run_and_the_next_program_ends_it(url: str, 
     log.touch()
     command = [sys.executable, str(program), url, str(log)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: S603 - our own
-    while "end 3" not in log.read_text():
-        time.sleep(0.01)
-    begun = time.monotonic()
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(30) != 0
-    assert time.monotonic() - begun < 30
+    wait_until(lambda: "end 3" in log.read_text())
+    with at_most(30):
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) != 0
     row = finish(row_of(url, "chain"))
     assert row.record.status is RunStatus.PAUSED
     assert run_to_its_end(program, url, log) == 0

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.flow_engine.flows import CALLS, GATES, Counts, etl, failing, finish, nothing, seen, talk
+from tests.waiting import until as wait_for
 
 from stretto.definition import parse_all
 from stretto.flow.engine import Engine, EngineStopped, NotYet, RunFailed
@@ -262,7 +263,9 @@ def test_whoever_waits_when_an_engine_stops_is_told() -> None:
             waiting = asyncio.create_task(run.result())
             events = asyncio.create_task(_all(run))
             until = asyncio.create_task(run._until(lambda _row: False))
-            await asyncio.sleep(0.05)
+            assert engine._host is not None
+            listeners = engine._host.watch._listeners
+            await wait_for(lambda: len(listeners.get(run.key, ())) == 3)
         for each in (waiting, events, until):
             with pytest.raises(EngineStopped, match="has stopped"):
                 await each

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from tests.flow_engine.flows import finish
+from tests.waiting import until
 
 from stretto import Engine, step, workflow
 
@@ -20,8 +21,7 @@ def nobody_is_present() -> None:
 async def meet(place: str, people: int) -> str:
     """Ends once so many steps are here."""
     PRESENT[place] += 1
-    while PRESENT[place] < people:  # noqa: ASYNC110 - engines in threads have loops of their own
-        await asyncio.sleep(0.005)
+    await until(lambda: PRESENT[place] >= people)
     return place
 
 

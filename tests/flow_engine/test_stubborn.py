@@ -2,20 +2,19 @@
 
 import asyncio
 import os
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.acceptance.processes import lives
 from tests.flow_engine.stubborn import HARD, LIMITED, warm
+from tests.waiting import until
 
 from stretto import Engine, Run
 from stretto.definition import parse_all
 
 MARK = "STUBBORN_TEST"
 GRACE = 0.5  # seconds
-SLACK = 20.0  # seconds; for a machine that is busy with something else
 SHELL = """
 workflow:
   id: piped
@@ -59,19 +58,12 @@ def marked(mark: str) -> list[int]:
 
 
 async def pids_in(file: Path) -> list[int]:
-    until = time.monotonic() + 60
-    while not os.path.exists(file):  # noqa: ASYNC240, PTH110 - it is quick
-        assert time.monotonic() < until
-        await asyncio.sleep(0.01)
+    await until(file.exists)
     return [int(each) for each in (await asyncio.to_thread(file.read_text)).split()]
 
 
-async def gone(pids: list[int]) -> float:
-    begun = time.monotonic()
-    while any(map(lives, pids)):
-        assert time.monotonic() - begun < SLACK, f"{[each for each in pids if lives(each)]} live"
-        await asyncio.sleep(0.01)
-    return time.monotonic() - begun
+async def gone(pids: list[int]) -> None:
+    await until(lambda: not any(map(lives, pids)), f"the end of {pids}")
 
 
 def engine() -> Engine:
@@ -108,7 +100,7 @@ def test_functions_end(name: str, how: str, tmp_path: Path, mark: str) -> None:
             run = await opened.submit(flow, file=str(tmp_path / "pids"))
             status, step, error, pids = await ended(run, tmp_path / "pids", how)
             assert (status, step) == EXPECTED[how], error
-            assert await gone(pids) < SLACK
+            await gone(pids)
         assert marked(mark) == []
 
     asyncio.run(work())
@@ -125,7 +117,7 @@ def test_a_pipeline_with_grandchildren_ends(how: str, tmp_path: Path, mark: str)
             run = await opened.submit(definition)
             status, step, error, pids = await ended(run, tmp_path / "pids", how)
             assert (status, step) == IN_MAESTRO[how], error
-            assert await gone(pids) < SLACK
+            await gone(pids)
         assert marked(mark) == []
 
     asyncio.run(work())

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.flow_engine.flows import Counts, etl, finish
+from tests.waiting import until
 
 from stretto.actions.parts import submitting
 from stretto.flow.engine import Engine, library
@@ -38,6 +39,23 @@ def test_many_at_once_are_few_transactions(url: str, monkeypatch: pytest.MonkeyP
     assert len(sizes) < 20
 
 
+class Counted:
+    """Notes what comes to those who wait together."""
+
+    def __init__(self, submitting: Any) -> None:
+        self._submitting = submitting
+        self.requests = 0
+        self.is_finishing = False
+
+    async def start(self, *args: Any) -> Any:
+        self.requests += 1
+        return await self._submitting.start(*args)
+
+    async def finish(self) -> None:
+        self.is_finishing = True
+        await self._submitting.finish()
+
+
 def test_whoever_asked_may_have_gone_and_trouble_is_told_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, go = asyncio.Event(), asyncio.Event()
 
@@ -50,12 +68,15 @@ def test_whoever_asked_may_have_gone_and_trouble_is_told_to_all(monkeypatch: pyt
         async with Engine("memory") as engine:
             await engine.publish(etl)
             monkeypatch.setattr(submitting, "start_many", failing)
+            assert engine._host is not None
+            together = Counted(engine._host.submitting)
+            monkeypatch.setattr(engine._host, "submitting", together)
             tasks = [asyncio.create_task(engine.submit(etl, day="monday")) for _ in range(3)]
             await asked.wait()
-            await asyncio.sleep(0.05)
+            await until(lambda: together.requests == 3)
             tasks[0].cancel()
             stopping = asyncio.create_task(engine.stop())
-            await asyncio.sleep(0.05)
+            await until(lambda: together.is_finishing)
             assert not stopping.done()
             go.set()
             for each in tasks[1:]:

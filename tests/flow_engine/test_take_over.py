@@ -18,6 +18,7 @@ import pytest
 from tests.flow_engine.crowd import STEPS
 from tests.flow_engine.flows import finish
 from tests.ports.postgresql_server import PostgresServer
+from tests.waiting import until
 
 from stretto.actions.caller import Caller
 from stretto.actions.start import start
@@ -34,7 +35,7 @@ from stretto.store.postgresql.hints import PostgresHints
 ANN = Caller(user=User(name="root"))
 ROOT = Path(__file__).parents[2]
 WITHIN = 15.0  # seconds from the kill until another process has finished everything
-PATIENCE = 90.0  # the same, on a machine that is busy with other things
+PATIENCE = 200.0  # the same, on a machine that is busy with other things
 
 
 class Worker:
@@ -88,11 +89,12 @@ async def submit(store: Store, url: str, ledger: Path, count: int) -> list[RunKe
         await hints.close()
 
 
-async def ended(store: Store, keys: list[RunKey], within: float) -> float:
+async def ended(store: Store, keys: list[RunKey]) -> float:
     """How long it took until all of them had ended well."""
     begun = time.monotonic()
     left = set(keys)
-    while left:
+
+    async def none_left() -> bool:
         for key in list(left):
             row = await store.run(key)
             assert row is not None
@@ -100,9 +102,9 @@ async def ended(store: Store, keys: list[RunKey], within: float) -> float:
             if row.record.status.is_terminal:
                 assert row.record.status is RunStatus.SUCCEEDED
                 left.discard(key)
-        took = time.monotonic() - begun
-        assert took < within, f"{sorted(left)} have not ended after {took:.1f} s"
-        await asyncio.sleep(0.1)
+        return not left
+
+    await until(none_left, "the end of all runs", PATIENCE)
     return time.monotonic() - begun
 
 
@@ -142,7 +144,7 @@ async def kills(url: str, folder: Path, rounds: int, runs: int) -> list[tuple[fl
                 await asyncio.sleep(dice.uniform(0.0, 0.3))
                 victim = dice.randrange(2)
                 workers[victim].kill()
-                took = await ended(store, keys, PATIENCE)
+                took = await ended(store, keys)
                 found.append((took, await check(store, keys, ledger)))
                 print(f"kill {number + 1}: {took:.1f} s, {found[-1][1]} begun again", flush=True)  # noqa: T201
                 workers[victim] = Worker(url)
@@ -167,8 +169,7 @@ def test_another_process_finishes_what_a_killed_one_left(
     async def work() -> list[tuple[float, int]]:
         return await kills(await database(own_postgresql, "take_over"), tmp_path, 1, 20)
 
-    ((took, _),) = finish(work(), 110)
-    assert took < PATIENCE
+    assert len(finish(work(), 250)) == 1
 
 
 @pytest.mark.prove

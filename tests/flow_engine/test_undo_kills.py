@@ -5,7 +5,6 @@ standing, and nothing that was undone is undone again.
 import asyncio
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from uuid import uuid4
@@ -14,6 +13,7 @@ import pytest
 from tests.flow_engine.saga import SEATS
 from tests.flow_engine.test_take_over import database
 from tests.ports.postgresql_server import PostgresServer
+from tests.waiting import wait_until
 
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
@@ -39,11 +39,8 @@ def lines_in(ledger: Path) -> list[str]:
 
 
 def wait_for(ledger: Path, lines: int, process: "subprocess.Popen[str]") -> None:
-    end = time.monotonic() + PATIENCE
-    while len(lines_in(ledger)) < lines:
-        assert process.poll() is None, "it has ended already"
-        assert time.monotonic() < end, lines_in(ledger)
-        time.sleep(0.005)
+    wait_until(lambda: len(lines_in(ledger)) >= lines or process.poll() is not None, patience=PATIENCE)
+    assert len(lines_in(ledger)) >= lines, "it has ended already"
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.flow_engine.flows import CALLS, GATES, finish, say, seen, talk
+from tests.waiting import until
 
 from stretto.engine.records import RunKey
 from stretto.flow.engine import Engine, watching
@@ -27,6 +28,20 @@ async def two(url: str) -> tuple[Engine, Engine]:
     one.register(quick, talk)
     other.register(quick, talk)
     return one, other
+
+
+async def listening(engine: Engine, count: int) -> None:
+    """Until so many wait for runs, and it is known up to where the log was read before."""
+    assert engine._host is not None
+    watch = engine._host.watch
+
+    def all_do() -> bool:
+        groups = set(watch._groups.values())
+        return sum(map(len, watch._listeners.values())) == count and groups <= watch._ours | set(
+            watch._cursor
+        )
+
+    await until(all_do)
 
 
 def test_two_engines_share_their_runs(url: str) -> None:
@@ -53,7 +68,7 @@ def test_a_run_of_another_engine_is_waited_for(url: str) -> None:
                 mine = await other.get("talk", 1)
                 events = asyncio.create_task(_all(mine))
                 waiting = [asyncio.create_task(mine.result(30)) for _ in range(2)]
-                await asyncio.sleep(0.3)
+                await listening(other, 3)
                 await mine.pause()
                 await mine.resume()
                 GATES["gate"].set()
@@ -79,7 +94,7 @@ def test_a_run_whose_owner_goes_is_heard_of_by_who_stays(url: str) -> None:
             waiting = [
                 asyncio.create_task((await other.get("talk", run.instance_id)).result(30)) for run in runs
             ]
-            await asyncio.sleep(0.2)
+            await listening(other, 6)
             GATES["gate"].set()
         assert [await each for each in waiting] == ["three"] * 6
         await other.stop()
@@ -121,24 +136,22 @@ def test_trouble_with_the_log_is_lived_through(
         shelf.trouble = [Trimmed(frozenset({group, group + 1})), Unavailable("gone for a moment")]
         watch = Watch(lambda _event: None)
         watch.begin(shelf)  # type: ignore[arg-type]
-        until = Until()
-        with watch.listening(key, until):
-            while shelf.reads < 4:  # noqa: ASYNC110 - it counts
-                await asyncio.sleep(0.001)
+        end = Until()
+        with watch.listening(key, end):
+            await until(lambda: shelf.reads >= 4)
             deleted = WorkflowDeleted(workflow_id="w", event_time=1)
             watch.committed([LogRow(group=group, seq=1, at=1, events=(deleted,))])
             watch.leases_claimed([group])
-            await asyncio.sleep(0.01)
+            await until(lambda: group not in watch._cursor)
             shelf.log = [LogRow(group=group, seq=1, at=1, events=(deleted,))]
             watch.leases_lost([group])
-            while shelf.reads < 8:  # noqa: ASYNC110 - it counts
-                await asyncio.sleep(0.001)
+            await until(lambda: shelf.reads >= 8)
             await watch.end(NotFound("the end"))
             await watch.end()
             with pytest.raises(NotFound, match="the end"):
-                await until.reached()
-            until.lost(NotFound("again"))
-        with pytest.raises(NotFound, match="the end"), watch.listening(key, until):
+                await end.reached()
+            end.lost(NotFound("again"))
+        with pytest.raises(NotFound, match="the end"), watch.listening(key, end):
             pass
 
     finish(work())
