@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import msgspec
 from tests.node.tank import ANN
-from tests.node.test_driver import QUICK, until
+from tests.node.test_driver import QUICK
+from tests.waiting import PATIENCE, until
 
 from stretto.actions.publish import publish
 from stretto.actions.start import start
@@ -139,7 +140,7 @@ async def world(
         yield made
     finally:
         driver.stop()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await task
         await runtime.close()
         await store.close()

@@ -1,10 +1,10 @@
 """The asyncio driver: the same node, in real time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from uuid import uuid4
 
 from tests.node.tank import ANN, flow, work
+from tests.waiting import PATIENCE, until
 
 from stretto.actions.publish import publish
 from stretto.actions.start import start
@@ -94,12 +94,6 @@ class World:
         return row.record.status.value
 
 
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(30):
-        while not await holds():  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.005)
-
-
 def test_a_run_goes_to_its_end_and_the_node_leaves() -> None:
     async def run() -> None:
         world, runtime = World(), Background()
@@ -114,7 +108,7 @@ def test_a_run_goes_to_its_end_and_the_node_leaves() -> None:
         await until(ended)
         driver.stop()
         driver.stop()  # it is so already
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, PATIENCE)
         assert await world.store.nodes() == []
         assert {row.owner for row in await world.store.groups()} == {None}
 
@@ -131,7 +125,7 @@ def test_another_node_goes_on_when_one_is_gone() -> None:
         second.go_on.set()
         lost = asyncio.create_task(world.driver(first).run())
         key = await world.start()
-        await asyncio.wait_for(first.begun.wait(), 30)
+        await asyncio.wait_for(first.begun.wait(), PATIENCE)
         lost.cancel()
         await asyncio.gather(lost, return_exceptions=True)
         driver = world.driver(second, Raising())
@@ -142,7 +136,7 @@ def test_another_node_goes_on_when_one_is_gone() -> None:
 
         await until(ended)
         driver.stop()
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, PATIENCE)
 
     asyncio.run(run())
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from tests.node.python_world import call, world
 from tests.node.tank import ANN, flow
+from tests.waiting import until, wait_until
 
 from stretto.actions.restart import restart
 from stretto.actions.stop import stop
@@ -271,7 +273,7 @@ def test_handlers_never_alter_a_result_and_a_timeout_has_its_own(url: str) -> No
         CALLS.append(status)
 
     async def nap() -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     over = threading.Event()
 
@@ -387,12 +389,12 @@ def test_a_result_is_taken_from_the_cache(url: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------ stop
-def test_a_stop_ends_what_runs(url: str) -> None:
+def test_a_stop_ends_what_runs(url: str, at_most: Callable[[float], AbstractContextManager[None]]) -> None:
     async def nap() -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     def wait(ctx: StepContext) -> None:
-        ctx.sleep(60)
+        ctx.sleep(1_000)
 
     def after() -> None:
         raise AssertionError
@@ -402,10 +404,9 @@ def test_a_stop_ends_what_runs(url: str) -> None:
             run = await at.start(flow(call("a", "nap", "c"), call("b", "wait", "c"), call("c", "after")))
             await at.until_running(run, "a")
             await at.until_running(run, "b")
-            begun = time.monotonic()
-            await stop(at.store, ANN, run.workflow_id, run.instance_id, reason="lunch", hints=at.hints)
-            assert await at.end(run) == "STOPPED"
-            assert time.monotonic() - begun < 12
+            with at_most(12):
+                await stop(at.store, ANN, run.workflow_id, run.instance_id, reason="lunch", hints=at.hints)
+                assert await at.end(run) == "STOPPED"
             assert await at.steps(run) == {"a": "STOPPED", "b": "STOPPED"}
             assert at.runtime.at_work == []
 
@@ -471,16 +472,17 @@ def test_what_is_fatal_is_not_tried_again() -> None:
 
 # ------------------------------------------------------------------------------------------ pools
 def test_a_pool_of_one_makes_two_steps_serial(url: str) -> None:
-    at_once = threading.Semaphore(1)
+    at_once, pools, all_are_there = threading.Semaphore(1), Pools({"one": 1}), list[bool]()
 
     def alone() -> None:
         assert at_once.acquire(blocking=False)
-        time.sleep(0.3)  # the last one comes meanwhile
+        wait_until(lambda: all_are_there or pools.status("one").waiting == 3)  # the others come meanwhile
+        all_are_there.append(True)
         at_once.release()
 
     async def body() -> None:
         made = function_of(alone, "alone", pool="one")
-        async with world(url, made, pools=Pools({"one": 1})) as at:
+        async with world(url, made, pools=pools) as at:
             text = flow(*(call(f"s{number}", "alone") for number in range(4)))
             run, status = await at.run(text)
             assert status == "SUCCEEDED"
@@ -531,9 +533,10 @@ def test_progress_can_be_seen_while_a_step_runs(url: str) -> None:
                 artifact = (await at.step(run, "a")).artifacts.get("progress")
                 return artifact.data["text"] if isinstance(artifact, DefaultArtifact) else ""
 
-            async with asyncio.timeout(30):
-                while await seen() != "loading":  # noqa: ASYNC110 - nobody tells
-                    await asyncio.sleep(0.01)
+            async def is_loading() -> bool:
+                return await seen() == "loading"
+
+            await until(is_loading)
             over.set()
             assert await at.end(run) == "SUCCEEDED"
             assert await seen() == "done"
