@@ -10,6 +10,7 @@ SEEDS  ?= 1000
 START  ?= 0
 STORE  ?= all
 KILLS  ?= 20
+TESTS  ?=
 SCENARIO ?= all
 
 # Tests start many processes; without bytecode each of them would compile everything again.
@@ -50,9 +51,9 @@ PURE   := $(call patterns,model/* sel/* params/* definition/* triggers/* engine/
 SHELLS := $(call patterns,actions/* api/* client/* cli/* server/* store/* node/* runtimes/* flow/* app.py)
 
 # Measuring coverage takes a third of the time again; CI does it.
-test: setup ## run all tests but the long proofs; COVERAGE=1 with the coverage gate
+test: setup ## run all tests but the long proofs; COVERAGE=1 with the coverage gate, TESTS=tests/api for a part
 ifeq ($(or $(COVERAGE),$(CI)),)
-	@$(BIN)/python -m pytest -n $(JOBS) -m "not prove"
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not prove" $(TESTS)
 else
 	@$(BIN)/python -m coverage erase
 	@$(BIN)/python -m scripts.ci_tests -n $(JOBS) -m "not prove"
@@ -109,5 +110,5 @@ lock: setup ## resolve the dependencies again (needs uv)
 	uv pip compile pyproject.toml --group dev --group docs --extra arrow --extra mariadb --extra postgresql --extra repl --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --quiet -c requirements.txt -o requirements-dev.txt
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) site dist build .coverage .coverage.* .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-newest site dist build .coverage .coverage.* .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

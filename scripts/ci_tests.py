@@ -2,7 +2,7 @@
 
 A test that fails is run once more, alone and in series. If it passes then, it is flaky: the run goes on, and
 the last lines name it, so that it gets mended. More than a few failures fail the run at once; so does a test
-that `tests/flaky.txt` lists, because it was excused before.
+that `tests/flaky.txt` lists, because it was excused before, and a test of what must not depend on luck.
 """
 
 import os
@@ -13,7 +13,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
-MOST_RERUN: Final = 5
+MOST_RERUN: Final = 3
+NEVER_RERUN: Final = frozenset({"ports", "simulation", "chaos", "node"})  # folders of tests, at any depth
 KNOWN: Final = Path("tests/flaky.txt")
 REPORT: Final = "FAILED_TESTS"  # names the file into which tests/conftest.py writes what failed
 FLAKY: Final = "FLAKY_TESTS"  # names the file that .ci/run prints at its end
@@ -27,6 +28,9 @@ def refusal(failed: Sequence[str], known: Collection[str], most: int = MOST_RERU
         return "pytest failed, and no test did"
     if len(failed) > most:
         return f"{len(failed)} tests failed; at most {most} are run again"
+    strict = [name for name in failed if NEVER_RERUN.intersection(name.partition("::")[0].split("/"))]
+    if strict:
+        return f"{strict[0]} must never fail"
     again = [name for name in failed if name in known]
     return f"{again[0]} was flaky before ({KNOWN})" if again else None
 

@@ -64,12 +64,26 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def time_by_folder(terminalreporter: pytest.TerminalReporter) -> dict[str, tuple[float, int]]:
+    """Seconds of all workers together, and tests, of each folder in `tests`."""
+    found: dict[str, tuple[float, int]] = {}
+    for reports in terminalreporter.stats.values():
+        for each in reports:
+            if isinstance(each, pytest.TestReport):
+                folder = "/".join(Path(each.nodeid.partition("::")[0]).parent.parts[:2])
+                seconds, count = found.get(folder, (0.0, 0))
+                found[folder] = seconds + each.duration, count + (each.when == "call")
+    return found
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     report = os.environ.get("FAILED_TESTS")  # scripts/ci_tests.py runs them again
     if report:
         failed = (*terminalreporter.getreports("failed"), *terminalreporter.getreports("error"))
         names = dict.fromkeys(each.nodeid for each in failed)
         Path(report).write_text("".join(f"{name}\n" for name in names))
+        for folder, (seconds, count) in sorted(time_by_folder(terminalreporter).items()):
+            terminalreporter.write_line(f"{folder}: {seconds:.0f} s, {count} tests")
     if MISSING:
         terminalreporter.write_line(
             "SKIPPED tests/conformance: ../shared/data is not beside the repository", yellow=True
