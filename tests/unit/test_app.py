@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import waiting
 
 from stretto.actions.caller import Caller
 from stretto.actions.publish import publish
@@ -44,15 +45,11 @@ async def begun(app: App, command: str) -> RunKey:
 
 
 async def until(app: App, key: RunKey, holds: Callable[[RunRow], bool]) -> RunRow:
-    async def look() -> RunRow:
-        while True:
-            row = await app.store.run(key)
-            if row is not None and holds(row):
-                return row
-            await asyncio.sleep(0.01)
+    async def look() -> RunRow | None:
+        row = await app.store.run(key)
+        return row if row is not None and holds(row) else None
 
-    async with asyncio.timeout(30):
-        return await app.watch(look())
+    return await app.watch(waiting.until(look))
 
 
 def ended(row: RunRow) -> bool:
@@ -60,9 +57,7 @@ def ended(row: RunRow) -> bool:
 
 
 async def until_there(file: Path) -> None:
-    async with asyncio.timeout(30):
-        while not await asyncio.to_thread(file.exists):  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.01)
+    await waiting.until(file.exists, file.name)
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -119,18 +114,22 @@ def test_a_hurry_ends_work_at_once_and_gives_the_groups_back(tmp_path: Path) -> 
     patient = Config(node=NodeSettings(stop_within=600_000))
 
     async def work() -> None:
-        async with running(patient, url) as app:
+        async with asyncio.TaskGroup() as group, running(patient, url) as app:
             await begun(app, f"touch {tmp_path}/begun; sleep 60")
             await until_there(tmp_path / "begun")
             assert len(app.runtimes.at_work) == 1
-            asyncio.get_running_loop().call_later(0.1, app.hurry)
+            group.create_task(hurried_while_it_stops(app))
         assert app.runtimes.at_work == []
         store = await open_store(url)
         assert await store.nodes() == []
         await store.close()
 
+    async def hurried_while_it_stops(app: App) -> None:
+        await waiting.until(lambda: app._node._stopping is not None)
+        app.hurry()
+
     async def bounded() -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(waiting.PATIENCE):
             await work()
 
     asyncio.run(bounded())
@@ -138,14 +137,13 @@ def test_a_hurry_ends_work_at_once_and_gives_the_groups_back(tmp_path: Path) -> 
 
 def test_who_looks_in_sees_its_groups_and_waits_for_its_end(tmp_path: Path) -> None:
     async def work() -> None:
-        async with running(QUICK, f"sqlite:///{tmp_path}/s.db") as app, asyncio.timeout(30):
-            while len(app.groups) < 128:
-                await app.watch(asyncio.sleep(0.01))
-            waiting = asyncio.create_task(app.ended())
-            await asyncio.sleep(0.05)
-            assert not waiting.done()
+        async with running(QUICK, f"sqlite:///{tmp_path}/s.db") as app:
+            await app.watch(waiting.until(lambda: len(app.groups) >= 128))
+            ended = asyncio.create_task(app.ended())
+            assert len(await app.store.nodes()) == 1
+            assert not ended.done()
             assert app.at_work == []
-        await waiting
+        await ended
 
     asyncio.run(work())
 
@@ -173,7 +171,7 @@ def test_a_node_that_fails_ends_the_watch(monkeypatch: pytest.MonkeyPatch) -> No
             raise ZeroDivisionError
 
         monkeypatch.setattr(app._node, "wake", fault)
-        await app.watch(asyncio.sleep(60))
+        await app.watch(asyncio.Event().wait())
 
     with pytest.raises(ZeroDivisionError):
         with_app(work)
@@ -181,8 +179,8 @@ def test_a_node_that_fails_ends_the_watch(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_node_that_ends_by_itself_is_an_error() -> None:
     async def work(app: App) -> None:
-        asyncio.get_running_loop().call_later(0.2, app._driver.stop)
-        await app.watch(asyncio.sleep(60))
+        asyncio.get_running_loop().call_soon(app._driver.stop)
+        await app.watch(asyncio.Event().wait())
 
     with pytest.raises(Internal, match="the node has ended"):
         with_app(work)
@@ -190,16 +188,17 @@ def test_a_node_that_ends_by_itself_is_an_error() -> None:
 
 def test_cancelling_a_watch_cancels_the_work() -> None:
     async def work(app: App) -> bool:
-        inner = asyncio.Event()
+        begun, inner = asyncio.Event(), asyncio.Event()
 
         async def long() -> None:
+            begun.set()
             try:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             finally:
                 inner.set()
 
         task = asyncio.create_task(app.watch(long()))
-        await asyncio.sleep(0.05)
+        await begun.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         return inner.is_set()

@@ -51,7 +51,7 @@ def test_who_comes_meanwhile_waits_for_the_answer() -> None:
 
         async def looked() -> None:
             go.set()
-            await asyncio.sleep(0.01)
+            await asyncio.wait({first})
 
         first = asyncio.create_task(desk.once(slow))
         await asyncio.sleep(0)
@@ -139,7 +139,12 @@ def test_who_died_is_followed_by_another_one() -> None:
 def test_who_is_cut_off_lets_go() -> None:
     async def story() -> None:
         desk = Desk()
-        cut = asyncio.create_task(desk.once(lambda: asyncio.sleep(60, 5)))
+
+        async def never() -> int:
+            await asyncio.Event().wait()
+            return 5
+
+        cut = asyncio.create_task(desk.once(never))
         await asyncio.sleep(0)
         cut.cancel()
         with pytest.raises(asyncio.CancelledError):

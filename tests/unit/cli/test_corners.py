@@ -17,6 +17,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from tests.unit.cli.running.files import said, stretto
 from tests.unit.cli.running.shown import progress_of
+from tests.waiting import PATIENCE
 
 from stretto.actions.reading.why import WhyRun
 from stretto.cli import sel_cases, sel_prompt, style, why
@@ -238,7 +239,7 @@ def followed(folder: Path, errors: dict[str, list[Exception]]) -> tuple[RunStatu
         progress.steps["j"].status = StepStatus.PAUSED
         follower._seq = 0
         trouble.errors = errors
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await follower.follow(lambda moved: shown.append({step.id for step in moved}), notes.append)
         await store.close()
         return progress.status

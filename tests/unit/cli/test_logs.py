@@ -418,7 +418,7 @@ def test_it_is_said_while_one_waits(
 def test_an_interrupt_ends_it_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
     async def interrupted(*_args: Any, **_options: Any) -> None:
         os.kill(os.getpid(), signal.SIGINT)
-        await asyncio.sleep(10)
+        await asyncio.Event().wait()
 
     monkeypatch.setattr(logs, "show", interrupted)
     result = stretto("logs", "-f", "talk/1")

@@ -107,7 +107,7 @@ def test_trouble_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
                 raise Unavailable("the database is gone")
 
             async def slow() -> int:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
                 return 0
 
             for broken in (gone, slow):

@@ -121,7 +121,7 @@ def test_user_code_that_exits_ends_its_step_only(error: type[BaseException]) -> 
 def test_a_cancelled_call_is_no_answer() -> None:
     async def work() -> None:
         runtime = Scripted(Done())
-        runtime.start = lambda _context: asyncio.sleep(60)  # type: ignore[assignment,method-assign,return-value]
+        runtime.start = lambda _context: asyncio.Event().wait()  # type: ignore[assignment,method-assign,return-value]
         ask = CallRuntime(verb=Verb.START, context=context_of(step("a"), ATTEMPT))
         task = asyncio.create_task(Runtimes({"Python": runtime}).call(ask))
         await asyncio.sleep(0)

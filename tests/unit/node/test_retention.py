@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.waiting import until
 
 from stretto.actions.caller import Caller
 from stretto.actions.delete_workflow import delete_workflow
@@ -167,8 +168,7 @@ def test_it_is_done_again_and_again_by_one_node_and_trouble_is_told(monkeypatch:
         settings = msgspec.structs.replace(FOR_EVER, every=1)
         work = forget_now_and_then(None, settings, lambda: ours.pop(0) if ours else False, [told])  # type: ignore[arg-type]
         task = asyncio.create_task(work)
-        while ours:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.001)
+        await until(lambda: not ours)
         task.cancel()
         await asyncio.wait({task})
 
@@ -188,12 +188,15 @@ def test_an_app_does_not_keep_the_id_of_a_deleted_workflow_for_long(
 
     async def run() -> None:
         config = Config(node=NodeSettings(stop_within=500))
-        async with running(config, f"sqlite:///{tmp_path}/gone.db") as app, asyncio.timeout(30):
+        async with running(config, f"sqlite:///{tmp_path}/gone.db") as app:
+
+            async def is_gone() -> bool:
+                return not await app.store.purgeable()
+
             for _ in range(2):
                 await publish(app.store, ANN, definition, hints=app.hints)
                 await delete_workflow(app.store, ANN, "wf", hints=app.hints)
-                while await app.store.purgeable():
-                    await app.watch(asyncio.sleep(0.02))
+                await app.watch(until(is_gone))
 
     asyncio.run(run())
 
@@ -230,9 +233,12 @@ def test_an_app_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         await store.leave(NodeId("node-a"))
         settings = RetentionSettings(runs=DAY, every=50)
         config = Config(retention=settings, node=NodeSettings(stop_within=500))
-        async with running(config, url) as app, asyncio.timeout(30):
-            while (await there(world))["runs"]:
-                await app.watch(asyncio.sleep(0.02))
+        async with running(config, url) as app:
+
+            async def are_gone() -> bool:
+                return not (await there(world))["runs"]
+
+            await app.watch(until(are_gone))
         await store.close()
 
     asyncio.run(run())

@@ -176,7 +176,7 @@ def test_who_goes_on_is_not_held_by_a_pause_that_nobody_decided(
     async def interrupted(store: Store, *rest: Any, **named: Any) -> None:
         await pause(store, *rest, **{**named, "hints": SILENT})
         interrupt(progress_of())
-        await asyncio.sleep(3600)
+        await asyncio.Event().wait()
 
     text = """
 workflow:
