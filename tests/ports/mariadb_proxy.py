@@ -40,7 +40,7 @@ class Proxy:
         self._server.close()
         for writer in self._writers:
             writer.close()
-        await asyncio.sleep(0.05)
+        await asyncio.gather(*(each.wait_closed() for each in self._writers), return_exceptions=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there = await asyncio.open_connection(self._parts.hostname, self._parts.port)

@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import pytest
 from tests.ports.postgresql_server import KEEPER, Missing, missing, with_query
+from tests.waiting import wait_until
 
 NAMED = os.environ.get("TEST_MARIADB_URL")
 PLACES = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"])
@@ -125,11 +125,14 @@ class MariadbServer:
                 stderr=log,
                 start_new_session=True,  # an interrupt at the keyboard is for the tests
             )
-        deadline = time.monotonic() + 60
-        while "ready for connections" not in (said := self._log()[begin:]):
-            if time.monotonic() > deadline or "Aborting" in said or self._keeper.poll() is not None:
-                raise OSError(said[-2_000:])
-            time.sleep(0.05)
+        keeper = self._keeper
+        wait_until(lambda: self._is_ready(keeper, begin), lambda: self._log()[begin:][-2_000:])
+
+    def _is_ready(self, keeper: "subprocess.Popen[bytes]", begin: int) -> bool:
+        said = self._log()[begin:]
+        if "Aborting" in said or keeper.poll() is not None:
+            raise OSError(said[-2_000:])
+        return "ready for connections" in said
 
     def _log(self) -> str:
         return (self.folder / "log").read_bytes().decode("ascii", errors="replace")
@@ -156,10 +159,7 @@ class MariadbServer:
         pid = self.pid
         os.kill(pid, signal.SIGSTOP)
         try:
-            deadline = time.monotonic() + 30
-            while not stands_still(pid):  # a thread that works goes on until it is noticed
-                assert time.monotonic() < deadline
-                time.sleep(0.001)
+            wait_until(lambda: stands_still(pid))  # a thread that works goes on until it is noticed
             yield
         finally:
             os.kill(pid, signal.SIGCONT)

@@ -9,7 +9,6 @@ import pwd
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -19,6 +18,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from tests.waiting import wait_until
 
 NAMED = os.environ.get("TEST_POSTGRESQL_URL")
 
@@ -110,11 +110,13 @@ class PostgresServer:
                 **self._who,
             )
         self._keeper = keeper
-        deadline = time.monotonic() + 60
-        while not self._is_ready():
-            if time.monotonic() > deadline or keeper.poll() is not None:
-                raise OSError((self.folder / "log").read_text(encoding="utf-8", errors="replace")[-500:])
-            time.sleep(0.02)
+
+        def said() -> str:
+            return (self.folder / "log").read_text(encoding="utf-8", errors="replace")[-500:]
+
+        wait_until(lambda: self._is_ready() or keeper.poll() is not None, said)
+        if keeper.poll() is not None:
+            raise OSError(said())
 
     def _is_ready(self) -> bool:
         with suppress(OSError, IndexError):

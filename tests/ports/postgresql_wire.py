@@ -37,7 +37,7 @@ class Wire:
         self._server.close()
         for end in self._ends:
             end.transport.abort()
-        await asyncio.sleep(0.05)
+        await asyncio.gather(*(each.wait_closed() for each in self._ends), return_exceptions=True)
 
     def url(self, **query: str) -> str:
         assert self._server is not None

@@ -9,6 +9,7 @@ from tests.ports.postgresql_bench import Schema
 from tests.ports.postgresql_one_way import RUN, beginning, going_on, on_store, plan_of
 from tests.ports.postgresql_server import PostgresServer
 from tests.ports.postgresql_wire import Fault, Wire
+from tests.waiting import until
 
 from stretto.engine.records import RunKey
 from stretto.model.errors import Unavailable
@@ -199,9 +200,7 @@ def test_who_is_cancelled_holds_nothing(one_way: Schema) -> None:
             holding = asyncio.create_task(other._db.write(hold))
             await locked.wait()
             waiting = asyncio.create_task(owner.decide(run, records=(attempt_record(run, "t"),)))
-            async with asyncio.timeout(30):
-                while not await other._db.look(lambda tx: tx.all(WAITERS)):  # noqa: ASYNC110 - nobody tells
-                    await asyncio.sleep(0.01)
+            await until(lambda: other._db.look(lambda tx: tx.all(WAITERS)))
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting

@@ -4,10 +4,12 @@ import asyncio
 import multiprocessing
 from collections.abc import Awaitable, Callable, Collection
 from multiprocessing.connection import Connection
+from typing import Any
 
 import pytest
 from tests.ports.postgresql_bench import connection_to
 from tests.ports.postgresql_server import PostgresServer
+from tests.waiting import PATIENCE, until
 
 from stretto.engine.records import RunKey
 from stretto.ports.hints import Hints
@@ -33,7 +35,7 @@ class Ear:
 
     async def until(self, groups: set[int]) -> None:
         """Wait until all these were heard."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not groups <= frozenset().union(*self.heard):
                 self._news.clear()
                 await self._news.wait()
@@ -41,10 +43,12 @@ class Ear:
 
 async def hinted_until_heard(speaker: PostgresHints, ear: Ear, group: int) -> None:
     """A hint may be lost while a connection is made: say it again."""
-    async with asyncio.timeout(20):
-        while not any(group in groups for groups in ear.heard):
-            speaker.hint([group])
-            await asyncio.sleep(0.05)
+
+    def is_heard() -> bool:
+        speaker.hint([group])
+        return any(group in groups for groups in ear.heard)
+
+    await until(is_heard)
 
 
 def with_hints(url: str, use: Callable[[PostgresHints, PostgresHints], Awaitable[None]]) -> None:
@@ -73,14 +77,16 @@ def test_hints_reach_other_handles_once(own_postgresql: PostgresServer) -> None:
         one.hint([])
         await there.until({1, 2})
         assert there.runs == []  # the server is told of groups only
-        await asyncio.sleep(0.3)
-        assert here.heard == [{1, 2}]  # and not again by way of the server
+        other.hint([4])
+        await here.until({4})
+        assert here.heard == [{1, 2}, {4}]  # and not again by way of the server, which tells in order
+        late = Ear()
+        port.listen(late)
         stop()
         stop()
         other.hint([3])
-        await there.until({3})
-        await asyncio.sleep(0.2)
-        assert here.heard == [{1, 2}]
+        await late.until({3})
+        assert here.heard == [{1, 2}, {4}]
 
     with_hints(own_postgresql.url(), use)
 
@@ -129,9 +135,8 @@ def test_an_idle_connection_is_tried(own_postgresql: PostgresServer, monkeypatch
     async def use(one: PostgresHints, other: PostgresHints) -> None:
         there = Ear()
         one.listen(there)
-        async with connection_to(own_postgresql.url()) as connection, asyncio.timeout(20):
-            while not await connection.fetchval(tried):  # noqa: ASYNC110 - the server knows, nobody else
-                await asyncio.sleep(0.05)
+        async with connection_to(own_postgresql.url()) as connection:
+            await until(lambda: connection.fetchval(tried))
         await hinted_until_heard(other, there, 9)
 
     with_hints(url, use)
@@ -153,12 +158,20 @@ def test_a_notice_of_somebody_else_is_harmless(own_postgresql: PostgresServer) -
 
 def test_without_a_server_nothing_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hints, "PAUSES", (0.01, 0.02))
+    tries: list[Any] = []
+    connected = hints.connected  # type: ignore[attr-defined]
+
+    def trying(address: Any) -> Any:
+        tries.append(address)
+        return connected(address)
+
+    monkeypatch.setattr(hints, "connected", trying)
 
     async def use(one: PostgresHints, _other: PostgresHints) -> None:
         here = Ear()
         one.listen(here)
         one.hint([1])
-        await asyncio.sleep(0.3)
+        await until(lambda: len(tries) >= 6)  # three of each connection
         assert here.heard == [{1}]
 
     with_hints("postgresql://me@127.0.0.1:1/nowhere", use)
@@ -184,10 +197,12 @@ def test_hints_reach_another_process(own_postgresql: PostgresServer) -> None:
 
     async def run() -> None:
         speaker = PostgresHints(own_postgresql.url())
-        async with asyncio.timeout(60):
-            while not here.poll():
-                speaker.hint([11])
-                await asyncio.sleep(0.05)
+
+        def is_heard() -> bool:
+            speaker.hint([11])
+            return here.poll()
+
+        await until(is_heard)
         await speaker.close()
 
     asyncio.run(run())

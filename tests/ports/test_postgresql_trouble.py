@@ -1,8 +1,8 @@
 """What a store on PostgreSQL says, and does, when something goes wrong."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager
 from itertools import count
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 from tests.ports.postgresql_bench import Schema, connection_to
 from tests.ports.postgresql_server import Missing, PostgresServer, missing, with_query
 from tests.ports.postgresql_wire import Fault, Wire
+from tests.waiting import until
 
 from stretto.model.errors import Conflict, Internal, StrettoError, Unavailable
 from stretto.ports.failures import OutcomeUnknown, Poison
@@ -17,6 +18,7 @@ from stretto.ports.messages import Letter, Log
 from stretto.ports.rows import NodeId
 from stretto.ports.store import Store
 from stretto.store.postgresql import database, open_postgresql
+from stretto.store.sql import pool as pool_module
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.statement import Bulk, Statement, Way, ints, texts
 
@@ -67,9 +69,7 @@ async def stored(store: Store) -> int:
 
 async def gone(connection: Any) -> None:
     """Until it is known here that the server has ended a connection."""
-    async with asyncio.timeout(30):
-        while not connection.is_closed():  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.01)
+    await until(connection.is_closed)
 
 
 async def refusal(attempt: Awaitable[Any]) -> StrettoError:
@@ -124,29 +124,33 @@ def test_lost_at_the_commit_nobody_knows(
 
 @pytest.mark.parametrize(("word", "kind"), [(b"BEGIN", Unavailable), (COMMIT, OutcomeUnknown)])
 def test_a_server_that_falls_silent_is_given_up(
-    word: bytes, kind: type[StrettoError], own_postgresql: PostgresServer, schema: Schema
+    word: bytes,
+    kind: type[StrettoError],
+    own_postgresql: PostgresServer,
+    schema: Schema,
+    at_most: Callable[[float], AbstractContextManager[None]],
 ) -> None:
     async def use(wire: Wire, store: Store) -> None:
         await store.send(letter())
         wire.fail(word, Fault.SILENCE)
-        begin = time.monotonic()
-        error = await refusal(store.send(letter()))
+        with at_most(20):
+            error = await refusal(store.send(letter()))
         assert type(error) is kind
         assert "did not answer in time" in error.message
-        assert time.monotonic() - begin < 20
         await store.send(letter())
 
     over_a_wire(own_postgresql, schema, use, statement_within="1500", connect_within="2000")
 
 
-def test_a_beat_waits_less_than_others(own_postgresql: PostgresServer, schema: Schema) -> None:
+def test_a_beat_waits_less_than_others(
+    own_postgresql: PostgresServer, schema: Schema, at_most: Callable[[float], AbstractContextManager[None]]
+) -> None:
     async def use(wire: Wire, store: Store) -> None:
         await store.join(NODE)
         assert await store.beat(NODE) is not None
         wire.fail(b"__asyncpg_stmt_", Fault.SILENCE)  # a statement that is prepared has no text
-        begin = time.monotonic()
-        assert type(await refusal(store.beat(NODE))) is Unavailable
-        assert time.monotonic() - begin < 20  # others wait for more than thirty seconds
+        with at_most(20):  # others wait for more than thirty seconds
+            assert type(await refusal(store.beat(NODE))) is Unavailable
         assert await store.beat(NODE) is not None
 
     over_a_wire(own_postgresql, schema, use, lock_within="1000")
@@ -277,30 +281,33 @@ def test_everything_goes_on_after_the_server_was_gone(
     schema = Schema(mortal.url())
     errors: list[StrettoError] = []
 
-    async def send(store: Store, over: asyncio.Event) -> list[str]:
-        sent: list[str] = []
+    async def send(store: Store, sent: list[str], over: asyncio.Event) -> None:
         while not over.is_set():
             new = letter()
-            while True:
+
+            async def is_stored() -> bool:
                 try:
-                    await store.send(new)
-                    break
+                    await store.send(new)  # noqa: B023 - it is called here
                 except Unavailable as error:
                     errors.append(error)
-                    await asyncio.sleep(0.05)
+                    return False
+                return True
+
+            await until(is_stored)
             sent.append(new.ref)
-        return sent
 
     async def use(store: Store) -> None:
-        over = asyncio.Event()
-        senders = [asyncio.create_task(send(store, over)) for _ in range(4)]
-        await asyncio.sleep(0.3)
+        over, everybodys = asyncio.Event(), [list[str]() for _ in range(4)]
+        senders = [asyncio.create_task(send(store, sent, over)) for sent in everybodys]
+        await until(lambda: all(everybodys))
         await asyncio.to_thread(end, mortal)
-        await asyncio.sleep(0.3)
+        await until(lambda: len(errors) >= 4)
+        before = [len(sent) for sent in everybodys]
         await asyncio.to_thread(mortal.start)
-        await asyncio.sleep(0.5)
+        await until(lambda: all(len(sent) > count for sent, count in zip(everybodys, before, strict=True)))
         over.set()
-        sent = [ref for task in senders for ref in await task]
+        await asyncio.gather(*senders)
+        sent = [ref for each in everybodys for ref in each]
         there = [message.ref for message in (await store.fetch(NODE, [1], most=100_000)).messages]
         assert sorted(there) == sorted(sent)
 
@@ -339,8 +346,14 @@ def test_a_lock_is_waited_for_again(schema: Schema) -> None:
         await store._db.write(lambda tx: tx.run(PUT, name="a", value=1))
         async with connection_to(schema.url) as connection:
             await connection.execute("BEGIN; SELECT 1 FROM counter FOR UPDATE")
-            waiting = asyncio.create_task(store._db.write(lambda tx: tx.one(LOCK, name="a")))
-            await asyncio.sleep(0.5)
+            tries: list[str] = []
+
+            async def work(tx: Transaction) -> Any:
+                tries.append("again")
+                return await tx.one(LOCK, name="a")
+
+            waiting = asyncio.create_task(store._db.write(work))
+            await until(lambda: len(tries) >= 2)
             assert not waiting.done()
             await connection.execute("ROLLBACK")
             assert await waiting
@@ -527,12 +540,15 @@ def test_there_are_never_more_connections_than_allowed(schema: Schema) -> None:
 
 
 @pytest.mark.parametrize(("setting", "kept"), [("connection_idle", 1), ("connection_lifetime", 0)])
-def test_old_connections_are_closed(setting: str, kept: int, schema: Schema) -> None:
+def test_old_connections_are_closed(
+    setting: str, kept: int, schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = count()  # fifty milliseconds lie between two
+    monkeypatch.setattr(pool_module, "monotonic", lambda: next(moments) / 20)
     pause = Statement("SELECT pg_backend_pid(), pg_sleep(0.05)")
 
     async def use(store: Any) -> None:
         await asyncio.gather(*(store._db.look(lambda tx: tx.one(pause)) for _ in range(3)))
-        await asyncio.sleep(0.1)
         await store._db.look(lambda tx: tx.one(pause))
         assert len(store._db._pool._idle) == kept
 
@@ -541,8 +557,14 @@ def test_old_connections_are_closed(setting: str, kept: int, schema: Schema) -> 
 
 def test_a_closed_store_says_so(schema: Schema) -> None:
     async def use(store: Any) -> None:
-        going = asyncio.create_task(store._db.look(lambda tx: tx.run(Statement("SELECT pg_sleep(0.1)"))))
-        await asyncio.sleep(0.05)
+        begun = asyncio.Event()
+
+        async def look(tx: Transaction) -> None:
+            begun.set()
+            await tx.run(Statement("SELECT pg_sleep(0.1)"))
+
+        going = asyncio.create_task(store._db.look(look))
+        await begun.wait()
         await store.close()
         await store.close()
         await going

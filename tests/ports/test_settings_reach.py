@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.ports.mariadb_bench import Database
 from tests.ports.postgresql_bench import Schema
+from tests.waiting import until
 
 from stretto.app import App, running
 from stretto.config import Config, load
@@ -80,8 +81,7 @@ def observed(config: Config, url: str, look: Callable[[App], Any]) -> Any:
             assert DatabaseSettings(**{**_fields(store._settings), "url": None}) == DatabaseSettings(
                 **{**_fields(WANTED), "url": None}
             )
-            while not (nodes := await app.store.nodes()):
-                await app.watch(asyncio.sleep(0.01))
+            nodes = await app.watch(until(app.store.nodes))
             beats = nodes[0].beats - 1  # two seconds from one to the next, at least
             assert nodes[0].expires_at - nodes[0].joined_at >= 9_000 + 1_900 * beats
             assert beats or nodes[0].expires_at - nodes[0].joined_at == 9_000

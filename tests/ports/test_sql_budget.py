@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.ports.row_counts import Written, written
+from tests.waiting import until
 
 from stretto.actions.caller import Caller
 from stretto.actions.publish import publish
@@ -21,10 +22,11 @@ from stretto.model.request import StartRequest
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.user import User
+from stretto.node.group import GroupState
 from stretto.node.settings import NodeSettings
 from stretto.ports.admission import NewRun, Question, Standing, Verdict
 from stretto.ports.commit import Decided
-from stretto.ports.places import group_of_run
+from stretto.ports.places import GROUPS, group_of_run
 from stretto.ports.rows import RunSummary
 from stretto.ports.runtime import Done, Injected, StepContext, StepResult
 from stretto.store.opening import open_store
@@ -171,20 +173,23 @@ def chain(kind: str, **params: str) -> str:
 
 
 async def ending_of(app: App, key: RunKey) -> RunStatus:
-    while True:
+    async def ending() -> RunStatus | None:
         row = await app.store.run(key)
-        if row is not None and row.record.status.is_terminal:
-            return row.record.status
-        await asyncio.sleep(0.01)
+        return row.record.status if row is not None and row.record.status.is_terminal else None
+
+    return await until(ending)
 
 
 async def carried_out(app: App, text: str, take: Callable[[], Counter[str]]) -> Counter[str]:
     """What a node writes for some runs of a workflow, from the request to the end."""
     (definition,) = parse_all(text)
     await publish(app.store, ANN, definition, hints=app.hints)
-    await asyncio.sleep(0.5)
-    while await asyncio.to_thread(take):  # noqa: ASYNC110 - nobody tells
-        await asyncio.sleep(0.3)
+    await until(lambda: sum(each.state is GroupState.READY for each in app._node.groups.values()) == GROUPS)
+
+    async def is_quiet() -> bool:
+        return not await asyncio.to_thread(take)
+
+    await until(is_quiet)
     request = StartRequest(initiator=ManualInitiator())
     made = [await start(app.store, ANN, "w", "latest", request, hints=app.hints) for _ in range(RUNS)]
     for each in made:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from tests.ports.statement_counts import Counted, counted
 from tests.ports.test_sql_budget import ANN, CALM, AtOnce
+from tests.waiting import until
 
 from stretto.actions.publish import publish
 from stretto.actions.start import start
@@ -65,8 +66,7 @@ class Asked:
         made = await start(self._app.store, ANN, workflow_id, "latest", request, hints=self._app.hints)
         key = RunKey(workflow_id, made.workflow_instance_id, made.workflow_run_id)
         looks = self._looks
-        while not await self._has_succeeded(key):  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.05)
+        await until(lambda: self._has_succeeded(key))
         after, looks = await self._statements(), self._looks - looks
         await self._has_succeeded(key)
         return after - before - looks * (await self._statements() - after)

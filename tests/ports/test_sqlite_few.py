@@ -8,7 +8,8 @@ from threading import current_thread
 
 import pytest
 from tests.ports.sqlite_bench import SqliteBench
-from tests.ports.test_sqlite_writer import add, held, names, with_database
+from tests.ports.test_sqlite_writer import add, held, names, queued, with_database
+from tests.waiting import until
 
 from stretto.model.errors import Unavailable, WrongState
 from stretto.store.sql.database import Transaction
@@ -28,9 +29,7 @@ def where(name: str) -> Callable[[Transaction], Awaitable[str]]:
 
 async def next_turn(database: SqliteDatabase) -> None:
     """Until the thread has opened its connection, which is used here, too, and the event loop has turned."""
-    while database._writer._connection is None:  # noqa: ASYNC110 - nobody tells
-        await asyncio.sleep(0.001)
-    await asyncio.sleep(0.01)
+    await until(lambda: database._writer._connection is not None and not database._wrote)
 
 
 def test_the_first_of_a_turn_is_written_here_and_the_others_share_a_flush(tmp_path: Path) -> None:
@@ -66,7 +65,7 @@ def test_whoever_finds_another_process_writing_waits_in_the_thread(tmp_path: Pat
         await next_turn(database)
         with held(bench):
             waiting = asyncio.ensure_future(database.write_few(where("a")))
-            await asyncio.sleep(0.05)
+            await queued(database, 1)
             assert not waiting.done()
         assert await waiting == "writer"
 
@@ -79,7 +78,7 @@ def test_also_for_one_that_does_not_know_of_the_lock(tmp_path: Path) -> None:
         other = sqlite3.connect(bench.path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         waiting = asyncio.ensure_future(database.write_few(where("a")))
-        await asyncio.sleep(0.05)
+        await queued(database, 1)
         assert not waiting.done()
         other.execute("COMMIT")
         other.close()
@@ -93,7 +92,7 @@ def test_who_finds_the_thread_at_work_waits_for_his_turn(tmp_path: Path) -> None
         await next_turn(database)
         with database._writer._using:
             waiting = asyncio.ensure_future(database.write_few(where("a")))
-            await asyncio.sleep(0.05)
+            await queued(database, 1)
             assert not waiting.done()
         assert await waiting == "writer"
 

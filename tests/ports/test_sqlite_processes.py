@@ -53,7 +53,6 @@ def test_nobody_writes_past_a_take_over(tmp_path: Path) -> None:
 def test_many_processes_write_at_once(tmp_path: Path) -> None:
     found = check_crowd(tmp_path / "stretto.db", 2)
     assert all(each.ids for each in found), report(found, 2)
-    assert max(each.longest for each in found) < 20
 
 
 @pytest.mark.prove
@@ -72,4 +71,5 @@ def test_many_processes_write_for_a_minute(tmp_path: Path, capsys: pytest.Captur
     found = check_crowd(tmp_path / "stretto.db", 60)
     with capsys.disabled():
         print(f"\n{report(found, 60)}")  # noqa: T201 - who runs a proof wants to know
+    assert max(each.longest for each in found) < 20
     assert all(each.ids for each in found)

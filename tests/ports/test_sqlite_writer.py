@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.ports.sqlite_bench import SqliteBench
+from tests.waiting import until
 
 from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict, Internal, Unavailable, WrongState
@@ -52,6 +53,12 @@ def held(bench: SqliteBench) -> Iterator[None]:
     lock.close()
 
 
+async def queued(database: SqliteDatabase, count: int) -> None:
+    """Until so many works wait for the thread that writes."""
+    writer = database._writer
+    await until(lambda: len(writer._urgent) + len(writer._waiting) == count, f"a queue of {count}")
+
+
 def with_database(folder: Path, body: Callable[[SqliteBench, SqliteDatabase], Awaitable[None]]) -> None:
     async def run() -> None:
         bench = SqliteBench(folder)
@@ -77,7 +84,7 @@ def test_what_fails_in_a_transaction_of_many_is_undone_alone(tmp_path: Path) -> 
         for works in ([bad, add("a"), add("b")], [add("c"), bad, add("d")]):
             with held(bench):
                 waiting = [asyncio.ensure_future(database.write(work)) for work in works]
-                await asyncio.sleep(0.05)
+                await queued(database, 3)
             done = await asyncio.gather(*waiting, return_exceptions=True)
             assert [type(each) for each in done].count(WrongState) == 1
             assert [each for each in done if each == 1] == [1, 1]
@@ -100,7 +107,7 @@ def test_beats_come_first(tmp_path: Path) -> None:
             first = asyncio.ensure_future(database.write(note("first")))
             second = asyncio.ensure_future(database.write(note("second")))
             beat = asyncio.ensure_future(database.apart(note("beat")))
-            await asyncio.sleep(0.05)
+            await queued(database, 3)
         await asyncio.gather(first, second, beat)
         assert order == ["beat", "first", "second"]
 
@@ -120,7 +127,7 @@ def test_a_long_transaction_is_not_made_longer(tmp_path: Path) -> None:
 
         with held(bench):
             waiting = [asyncio.ensure_future(database.write(work)) for work in (slow, quick)]
-            await asyncio.sleep(0.05)
+            await queued(database, 2)
         first, second = await asyncio.gather(*waiting)
         assert first is not second  # which has a transaction of its own
 
@@ -132,7 +139,7 @@ def test_who_does_not_wait_any_more_writes_nothing(tmp_path: Path) -> None:
         with held(bench):
             late = asyncio.ensure_future(database.write(add("late")))
             kept = asyncio.ensure_future(database.write(add("kept")))
-            await asyncio.sleep(0.05)
+            await queued(database, 2)
             late.cancel()
             await asyncio.sleep(0)
         await kept
@@ -196,9 +203,9 @@ def test_a_closed_store_says_so(tmp_path: Path) -> None:
     async def body(bench: SqliteBench, database: SqliteDatabase) -> None:
         with held(bench):
             last = asyncio.ensure_future(database.write(add("last")))
-            await asyncio.sleep(0.05)
+            await queued(database, 1)
             closing = asyncio.ensure_future(database.close())
-            await asyncio.sleep(0.05)
+            await until(lambda: database._writer._closed)
         assert await last == 1  # what was asked for before is written
         await closing
         with pytest.raises(Unavailable, match="closed"):
@@ -223,7 +230,7 @@ def test_a_full_disk_is_told_and_goes_by(tmp_path: Path) -> None:
         with held(bench):
             good = asyncio.ensure_future(database.write(add("good")))
             full = asyncio.ensure_future(database.write(fill))
-            await asyncio.sleep(0.05)
+            await queued(database, 2)
         done = await asyncio.gather(good, full, return_exceptions=True)
         assert isinstance(done[1], Unavailable)
         assert "full" in done[1].message
@@ -249,7 +256,7 @@ def test_a_transaction_that_is_gone_is_told_to_all_of_it(tmp_path: Path) -> None
         with held(bench):
             works = (add("a"), bad, takes_all_back)
             waiting = [asyncio.ensure_future(database.write(work)) for work in works]
-            await asyncio.sleep(0.05)
+            await queued(database, 3)
         done = await asyncio.gather(*waiting, return_exceptions=True)
         assert [type(each) for each in done] == [Unavailable, WrongState, Unavailable]
         assert await database.look(names) == []
