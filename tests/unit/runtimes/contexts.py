@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from tests.waiting import PATIENCE
+
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.param import Parameter, ParamType
 from stretto.model.step import TypedStep
@@ -44,6 +46,6 @@ class Told:
         self._ended.set()
 
     async def result(self) -> StepResult:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await self._ended.wait()
         return self.said[0]

@@ -1,13 +1,13 @@
 """Ways to see what is left of a command."""
 
-import asyncio
-import time
-from collections.abc import Callable
 from pathlib import Path
+
+from tests import waiting
 
 from stretto.ports.runtime import Launch
 
-PATIENCE = 30.0  # seconds; a machine may be busy
+wait_until = waiting.wait_until
+wait_for = waiting.until
 
 
 def left_of(launch: Launch | str) -> list[int]:
@@ -24,18 +24,3 @@ def environment(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         return []
-
-
-def wait_until(is_so: Callable[[], object], within: float = PATIENCE) -> float:
-    """Seconds until something is so."""
-    begun = time.monotonic()
-    while not is_so():
-        assert time.monotonic() - begun < within, "it never came to that"
-        time.sleep(0.005)
-    return time.monotonic() - begun
-
-
-async def wait_for(is_so: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not is_so():  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.005)

@@ -6,15 +6,16 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from tests.unit.runtimes.processes import left_of, wait_until
+from tests.waiting import at_least
 
 from stretto.runtimes.orders import ASK, BEGIN, KILL, packed
 from stretto.runtimes.workers.framing import Frames
@@ -36,7 +37,7 @@ class Talk:
     def __init__(self, channel: socket.socket, process: subprocess.Popen[bytes]) -> None:
         self.channel = channel
         self.process = process
-        self.launch = f"guard-{os.getpid()}-{time.monotonic_ns()}"
+        self.launch = f"guard-{uuid4()}"
         self._frames = Frames(65_536)
         self._heard: list[Any] = []
 
@@ -112,7 +113,7 @@ def test_signals_are_not_for_the_guard_and_are_as_usual_for_a_command() -> None:
 
 
 @pytest.mark.parametrize("before", ["", FEIGNED])
-def test_to_be_asked_and_to_be_killed(before: str) -> None:
+def test_to_be_asked_and_to_be_killed(before: str, tmp_path: Path) -> None:
     with guarded(before) as talk:
         talk.started("sh", "-c", "setsid sleep 60 & sleep 60 & sleep 0.2; sleep 60")
         wait_until(lambda: len(talk.left) >= 4)
@@ -122,11 +123,12 @@ def test_to_be_asked_and_to_be_killed(before: str) -> None:
         talk.started(
             "sh",
             "-c",
-            "trap '' TERM; setsid sh -c 'while :; do sleep 1; done' & while :; do sleep 1; done",
+            "trap '' TERM; setsid sh -c 'while :; do sleep 1; done' & "
+            f"trap 'touch {tmp_path}/asked' TERM; while :; do sleep 1; done",
         )
-        wait_until(lambda: len(talk.left) >= 3)
+        wait_until(lambda: len(talk.left) >= 4)
         talk.say(ASK)
-        time.sleep(0.1)
+        wait_until((tmp_path / "asked").exists)
         assert talk.left
         talk.say(KILL)
         assert talk.hear() == ["ended", -9, False]
@@ -139,14 +141,13 @@ def test_what_was_asked_may_take_its_time_when_the_command_has_ended() -> None:
             "sh", "-c", "sh -c \"trap 'sleep 0.3; exit' TERM; while :; do sleep 0.05; done\" & sleep 60"
         )
         wait_until(lambda: len(talk.left) >= 4)
-        begun = time.monotonic()
-        talk.say(ASK)
-        assert talk.hear() == ["ended", -15, False]
-        assert time.monotonic() - begun > 0.25  # the inner one has cleaned up
+        with at_least(0.25):  # the inner one has cleaned up
+            talk.say(ASK)
+            assert talk.hear() == ["ended", -15, False]
         assert talk.left == []
 
 
-WAITS = "trap '' TERM; until test -e {file}; do sleep 0.05; done"
+WAITS = "trap 'touch {file}.asked' TERM; until test -e {file}; do sleep 0.05; done"
 BORN_LATE = "(trap - TERM; setsid sh -c 'trap - TERM; exec sleep 60' &)"
 
 
@@ -156,7 +157,7 @@ def test_who_is_born_after_the_others_were_asked_is_asked_too(tmp_path: Path) ->
         talk.started("bash", "-c", f"{WAITS.format(file=file)}; {BORN_LATE}; sleep 0.1")
         wait_until(lambda: len(talk.left) >= 2)
         talk.say(ASK)
-        time.sleep(0.3)
+        wait_until((tmp_path / "go.asked").exists)
         file.touch()
         assert talk.hear() == ["ended", 0, False]
         assert talk.left == []

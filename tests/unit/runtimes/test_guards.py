@@ -6,12 +6,14 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.runtimes.contexts import Told
 from tests.unit.runtimes.processes import wait_for
+from tests.waiting import PATIENCE
 
 from stretto.ports.runtime import Done, PlatformError
 from stretto.runtimes import guards as module
@@ -75,11 +77,16 @@ def test_it_is_lost_once_both_have_said_so(first: str, monkeypatch: pytest.Monke
         await begun(guard, server)
         ended = asyncio.create_task(guard.ended())
         server.told(Word(Verb.STARTED, 1, 7))
-        steps = [lambda: server.told(Word(Verb.ENDED, 1, -9)), server.theirs.close]
-        for step in steps if first == "the server" else reversed(steps):
+        told = partial(server.told, Word(Verb.ENDED, 1, -9))
+        steps: list[tuple[Callable[[], Any], Callable[[], bool]]] = [
+            (told, lambda: True),
+            (server.theirs.close, lambda: not guard.is_open),
+        ]
+        for step, is_known in steps if first == "the server" else reversed(steps):
             assert not ended.done()
             step()
-            await asyncio.sleep(0.05)
+            await wait_for(is_known)
+            await asyncio.sleep(0)
         with pytest.raises(Lost):
             await ended
         assert guard.is_spoiled
@@ -94,7 +101,7 @@ def test_a_server_that_says_nothing_is_not_waited_for(monkeypatch: pytest.Monkey
         await begun(guard, server)
         server.theirs.close()
         with pytest.raises(Lost):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 await guard.ended()
 
     with_guard(work)

@@ -6,14 +6,16 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from tests.unit.runtimes.contexts import Told
 from tests.unit.runtimes.processes import left_of, wait_for, wait_until
+from tests.waiting import at_least
 
 from stretto.ports.runtime import Done, PlatformError, Stopped
 from stretto.runtimes.process import Process, started
@@ -37,7 +39,7 @@ ENDS_BY_ITSELF = {"pipeline", "away", "forgotten"}
 async def running(runtime: ShellRuntime, name: str, **params: Any) -> Told:
     """A command that is there."""
     least, text = HARD[name]
-    told = Told(step=f"{name}-{os.getpid()}-{time.monotonic_ns()}", command=text, **params)
+    told = Told(step=f"{name}-{os.getpid()}-{uuid4()}", command=text, **params)
     await runtime.start(told.ctx)
     await wait_for(lambda: len(left_of(told.ctx.launch)) >= least)
     await wait_for(lambda: any(work.process and work.process.err.size for work in runtime._work.values()))
@@ -56,26 +58,25 @@ def with_runtime(work: Callable[[ShellRuntime], Awaitable[None]], grace: float =
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_when_a_stop_is_answered_nothing_is_left(name: str) -> None:
+def test_when_a_stop_is_answered_nothing_is_left(
+    name: str, at_most: Callable[[float], AbstractContextManager[None]]
+) -> None:
     async def work(runtime: ShellRuntime) -> None:
         told = await running(runtime, name)
-        begun = time.monotonic()
-        assert isinstance(await runtime.terminate(told.ctx), Stopped)
-        took = time.monotonic() - begun
+        with at_most(10) if name in ENDS_BY_ITSELF else at_least(0.3):
+            assert isinstance(await runtime.terminate(told.ctx), Stopped)
         assert left_of(told.ctx.launch) == []
-        assert took < 10 if name in ENDS_BY_ITSELF else took > 0.3
         assert told.said == []
 
-    with_runtime(work, grace=20.0 if name in ENDS_BY_ITSELF else 0.3)
+    with_runtime(work, grace=1_000.0 if name in ENDS_BY_ITSELF else 0.3)
 
 
-def test_closing_at_once_leaves_nothing() -> None:
+def test_closing_at_once_leaves_nothing(at_most: Callable[[float], AbstractContextManager[None]]) -> None:
     async def work(runtime: ShellRuntime) -> None:
         all_of_them = [await running(runtime, name) for name in HARD]
         runtime.kill_all()
-        begun = time.monotonic()
-        await runtime.close()
-        assert time.monotonic() - begun < 10
+        with at_most(10):
+            await runtime.close()
         assert [left_of(each.ctx.launch) for each in all_of_them] == [[]] * len(HARD)
 
     with_runtime(work)
@@ -172,7 +173,9 @@ ENGINE = """
 
 
 @pytest.mark.parametrize("forks", [False, True])
-def test_a_killed_engine_leaves_no_command(forks: bool) -> None:
+def test_a_killed_engine_leaves_no_command(
+    forks: bool, at_most: Callable[[float], AbstractContextManager[None]]
+) -> None:
     code = textwrap.dedent(ENGINE).format(path=sys.path, forks=forks)
     engine = subprocess.Popen(  # noqa: S603 - our own
         [sys.executable, "-W", "ignore", "-c", code],
@@ -186,21 +189,22 @@ def test_a_killed_engine_leaves_no_command(forks: bool) -> None:
     assert all(left_of(each) for each in launches)
     engine.kill()
     engine.wait()
-    took = wait_until(lambda: not any(left_of(each) for each in launches))
+    with at_most(20.0):  # where nobody else is working, less than two
+        wait_until(lambda: not any(left_of(each) for each in launches))
     if forks:
         os.killpg(engine.pid, signal.SIGKILL)
     engine.stdout.close()
-    assert took < 20.0  # where nobody else is working, less than two
 
 
 @pytest.mark.parametrize("hurried", [False, True])
 def test_who_is_told_to_end_while_it_is_being_started_has_time_too(
     hurried: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    is_ending = asyncio.Event()
+
     async def slowly(*args: Any) -> Process:
         process = await started(*args)
-        await wait_for((tmp_path / "up").exists)
-        await asyncio.sleep(0.1)  # the runtime does not know of it yet
+        await is_ending.wait()  # the runtime does not know of it yet
         return process
 
     async def work(runtime: ShellRuntime) -> None:
@@ -210,7 +214,10 @@ def test_who_is_told_to_end_while_it_is_being_started_has_time_too(
         await wait_for((tmp_path / "up").exists)
         if hurried:
             runtime.kill_all()
-        await runtime.terminate(told.ctx)
+        ending = asyncio.create_task(runtime.terminate(told.ctx))
+        await asyncio.sleep(0)
+        is_ending.set()
+        await ending
         assert (tmp_path / "cleaned").exists() is not hurried
         assert left_of(told.ctx.launch) == []
 

@@ -3,6 +3,8 @@
 import asyncio
 import os
 
+from tests.waiting import PATIENCE
+
 from stretto.runtimes.tail import Tail
 
 
@@ -11,7 +13,7 @@ def tail_of(data: bytes, most: int = 10) -> Tail:
         tail = Tail(most)
         await asyncio.to_thread(os.write, tail.write, data)
         tail.started()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await tail.ended.wait()
         tail.close()
         return tail
@@ -56,7 +58,7 @@ def test_all_of_it_is_handed_on() -> None:
         tail = Tail(4, taken.append, taken.append)
         os.write(tail.write, b"0123456789")
         tail.started()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await tail.ended.wait()
         assert tail.text == "6789"
         return taken

@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.node.bench import Bench
+from tests.waiting import wait_until
 
 from stretto.engine import effects as todo
 from stretto.engine.elsewhere import Question, answer, question_of
@@ -244,20 +244,27 @@ def test_a_process_that_does_not_end_by_itself_is_killed(pool: Pool, monkeypatch
 PARENT = """
 import asyncio, sys
 sys.path[:] = {path!r}
-from tests.unit.runtimes.expressions.test_expressions import FOR_EVER, asked
+from tests.unit.runtimes.expressions.test_expressions import FOR_EVER, asked, pids, worked
+from tests.waiting import until
 from stretto.runtimes.expressions.pool import Pool
 
 async def main():
     pool = Pool(workers=1, seconds=600)
+    await pool.evaluate(asked("1"))
+    (pid,) = pids(pool)
+    before = worked(pid)
     evaluating = asyncio.create_task(pool.evaluate(asked(FOR_EVER)))
-    while not pool._busy:
-        await asyncio.sleep(0.01)
-    await asyncio.sleep(0.5)
-    print(*(each._process.pid for each in pool._busy), flush=True)
+    await until(lambda: worked(pid) > before + 2)
+    print(pid, flush=True)
     await evaluating
 
 asyncio.run(main())
 """
+
+
+def worked(pid: int) -> int:
+    """For how many ticks of the clock a process has computed."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11])
 
 
 def is_alive(pid: int) -> bool:
@@ -271,10 +278,7 @@ def is_alive(pid: int) -> bool:
 
 
 def until_gone(pid: int) -> None:
-    end = time.monotonic() + 20
-    while is_alive(pid):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_until(lambda: not is_alive(pid))
 
 
 def test_processes_end_with_their_parent_however_it_ends() -> None:

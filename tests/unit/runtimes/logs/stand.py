@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.ports.logs import LogLine
 from stretto.ports.runtime import Launch
@@ -48,7 +50,7 @@ def texts_of(files: LogFiles, attempt: AttemptKey = ATTEMPT) -> list[str]:
 
 async def some_of(lines: AsyncIterator[LogLine], count: int) -> list[str]:
     """So many lines, once they come."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         return [(await anext(lines)).text for _ in range(count)]
 
 

@@ -19,6 +19,7 @@ from tests.unit.runtimes.logs.stand import (
     packs_in,
     texts_of,
 )
+from tests.waiting import until
 
 from stretto.engine.inline_ids import Loop, inline_workflow_id
 from stretto.engine.records import AttemptKey, RunKey
@@ -273,12 +274,9 @@ def test_now_and_then(tmp_path: Path) -> None:
             made(tmp_path, f"step{number}")
         looking = forget_output(files, cast("History", store), lambda: NOON, 1_000, every=20, first=0.01)
         task = asyncio.create_task(looking)
-        async with asyncio.timeout(30):
-            while is_full():  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0.01)
-            made(tmp_path, "another")
-            while is_full():  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await until(lambda: not is_full())
+        made(tmp_path, "another")
+        await until(lambda: not is_full())
         task.cancel()
         await asyncio.wait({task})
         assert task.cancelled()
@@ -297,9 +295,7 @@ def test_what_is_kept_for_ever_goes_with_its_run(tmp_path: Path) -> None:
         task = asyncio.create_task(
             forget_output(files, store_of(RUN), lambda: NOON, None, every=20, first=0.01)
         )
-        async with asyncio.timeout(30):
-            while (tmp_path / "etl/0k" / gone).exists():  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0.01)
+        await until(lambda: not (tmp_path / "etl/0k" / gone).exists())
         task.cancel()
         await asyncio.wait({task})
         assert left(tmp_path) == ["12.1"]

@@ -18,9 +18,11 @@ from tests.unit.runtimes.logs.stand import (
     some_of,
     texts_of,
 )
+from tests.waiting import until
 
 from stretto.ports.logs import LogLine
 from stretto.ports.runtime import Launch
+from stretto.runtimes.logs import reading
 from stretto.runtimes.logs import reading as reading_module
 from stretto.runtimes.logs.files import LogFiles
 
@@ -111,12 +113,21 @@ def test_a_large_log_is_read_in_little_memory(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- follow
-def test_following(tmp_path: Path) -> None:
+def test_following(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+    more = reading.Reading.more
+
+    def looking(self: reading.Reading) -> list[LogLine]:
+        looks.append("one more")
+        return more(self)
+
+    monkeypatch.setattr(reading.Reading, "more", looking)
+
     async def follow() -> None:
         files = files_in(tmp_path)
         lines = files.follow(ATTEMPT)
         first = asyncio.create_task(some_of(lines, 1))
-        await asyncio.sleep(0.05)
+        await until(lambda: len(looks) >= 2)
         files.write(LAUNCH, "stdout", b"one\ntw")
         assert await first == ["one"]
         files.write(LAUNCH, "stdout", b"o\nthr")

@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 import msgspec
+from tests.waiting import PATIENCE
 
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.param import Parameter, Params, ParamType
@@ -66,7 +67,7 @@ class Told:
 
     async def next(self) -> StepResult:
         """What is reported next."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await self._heard.wait()
         self._heard.clear()
         return self.said[-1]
@@ -113,7 +114,7 @@ def playing(body: Callable[[], Awaitable[None]]) -> None:
     """Run a test in an event loop of its own."""
 
     async def run() -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await body()
 
     asyncio.run(run())

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.unit.runtimes.python.stand import NOW, RUN, Stand, playing, said, told, value
+from tests.waiting import until
 
 from stretto.model.artifact import DefaultArtifact, DynamicOutputArtifact
 from stretto.model.errors import InvalidRequest
@@ -119,6 +120,9 @@ def test_progress_is_told_now_and_then(monkeypatch: pytest.MonkeyPatch, *, is_as
                 ctx.progress(each / 30, "loading")
                 ctx.note(f"line {each}")
                 yield
+            while len(step.said) < 3:  # whoever is told may be late
+                ctx.progress(29 / 30, "loading")
+                yield
 
         async def in_loop(ctx: StepContext) -> None:
             for _ in steps(ctx):
@@ -149,20 +153,25 @@ def test_what_is_being_told_comes_before_the_end() -> None:
     async def body() -> None:
         order: list[StepResult] = []
 
+        begun, over = asyncio.Event(), asyncio.Event()
+
         async def slowly(result: StepResult) -> None:
-            await asyncio.sleep(0.05)
+            begun.set()
+            await over.wait()
+            for _ in range(10):  # what comes next could overtake it now
+                await asyncio.sleep(0)
             order.append(result)
 
         async def work(ctx: StepContext) -> int:
             ctx.progress(0.5)
-            await asyncio.sleep(0.07)
+            await begun.wait()
+            over.set()
             return 1
 
         made = function_of(work, "work")
         told_so = msgspec.structs.replace(told(made).ctx, report=slowly)
         assert await Stand(made).runtime.start(told_so) == Continue()
-        while len(order) < 2:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.01)
+        await until(lambda: len(order) >= 2)
         assert [type(each) for each in order] == [Continue, Done]
 
     playing(body)
@@ -197,8 +206,14 @@ def test_progress_is_a_part_of_the_whole() -> None:
     playing(body)
 
 
-def test_what_is_told_after_the_end_is_told_to_nobody() -> None:
+def test_what_is_told_after_the_end_is_told_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "EVERY", 0.01)
+
     async def body() -> None:
+        async def tells(ctx: StepContext) -> None:
+            ctx.progress(0.1)
+            await until(lambda: later.said)
+
         kept: list[StepContext] = []
 
         async def keep(ctx: StepContext) -> None:
@@ -209,7 +224,10 @@ def test_what_is_told_after_the_end_is_told_to_nobody() -> None:
         step = told(made)
         await Stand(made).end(step)
         kept[0].progress(0.7)
-        await asyncio.sleep(0.1)
+        other = function_of(tells, "tells")
+        later = told(other)
+        await Stand(other).end(later)
+        assert len(later.said) >= 2
         assert step.said == []
 
     playing(body)
@@ -238,10 +256,12 @@ def test_a_thread_may_outlive_the_loop() -> None:
 def test_a_thread_sleeps_until_it_is_told_to_end() -> None:
     async def body() -> None:
         seen: list[Any] = []
+        begun = threading.Event()
 
         def work(ctx: StepContext) -> None:
             ctx.sleep(0.001)
             ctx.raise_if_cancelled()
+            begun.set()
             try:
                 ctx.sleep(60)
             except Cancelled:
@@ -253,6 +273,7 @@ def test_a_thread_sleeps_until_it_is_told_to_end() -> None:
         made = function_of(work, "work")
         stand, step = Stand(made), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
+        await until(begun.is_set)
         assert await stand.terminated(step.ctx) == Stopped()
         assert seen == [True]
 
@@ -284,7 +305,7 @@ def test_a_coroutine_may_wait_for_its_end() -> None:
             await asyncio.sleep(0)
             tasks[1].cancel()
             try:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             except asyncio.CancelledError:
                 await asyncio.wait(tasks)
                 raise

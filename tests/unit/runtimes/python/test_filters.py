@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.unit.runtimes.python.stand import Stand, Told, playing, said, told, value, with_params
+from tests.waiting import PATIENCE
 
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import Parameter, ParamType
@@ -161,7 +162,7 @@ def test_a_function_behind_a_filter_in_a_thread_is_cancelled_with_it() -> None:
 
         async def long() -> None:
             try:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             finally:
                 ended.set()
 
@@ -173,7 +174,7 @@ def test_a_function_behind_a_filter_in_a_thread_is_cancelled_with_it() -> None:
         stand, step = Stand(made, filters=[Before()]), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
         assert await stand.terminated(step.ctx) == Stopped()
-        await asyncio.wait_for(ended.wait(), 10)
+        await asyncio.wait_for(ended.wait(), PATIENCE)
 
     playing(body)
 
@@ -282,7 +283,7 @@ def test_no_more_handlers_once_the_step_is_told_to_end() -> None:
     async def body() -> None:
         async def slow() -> None:
             LOG.append("slow")
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
 
         made = handled(work, slow, note)
         stand, step = Stand(made), told(made, {"x": 1})
@@ -359,7 +360,7 @@ def _without_x(function: Function) -> Told:
 def test_a_stop_is_heard_of_as_an_end() -> None:
     async def body() -> None:
         async def long() -> None:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
 
         made = function_of(long, "long", on_failure=mistaken, on_timeout=mistaken)
         stand, step = Stand(made, listeners=[Ears("l"), Listener(), Filter()]), told(made)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.unit.runtimes.python.stand import playing
+from tests.waiting import until
 
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.runtimes.python import Pools
@@ -53,7 +54,7 @@ def test_a_pool_lets_in_so_many_and_in_turn() -> None:
         tasks[1].cancel()  # it goes away while it waits
         await asyncio.sleep(0)
         gates[0].set()
-        await asyncio.sleep(0.01)
+        await until(lambda: len(order) >= 2)
         assert order == [0, 2]
         gates[2].set()
         await asyncio.sleep(0)
@@ -145,8 +146,7 @@ def test_nobody_need_wait_for_a_thread() -> None:
         threads.close()
         go.set()
         await done.wait()  # it has really ended now
-        while threads.made:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.001)
+        await until(lambda: not threads.made)
 
     playing(body)
 
@@ -155,8 +155,7 @@ def test_idle_threads_end() -> None:
     async def body() -> None:
         threads = Threads(idle=0.01)
         await threads.run(lambda: None)
-        while threads.made:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.001)
+        await until(lambda: not threads.made)
         await threads.run(lambda: None)
         threads.close()
 

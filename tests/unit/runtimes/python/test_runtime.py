@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -21,6 +20,7 @@ from tests.unit.runtimes.python.stand import (
     value,
     with_params,
 )
+from tests.waiting import until, wait_until
 
 from stretto.engine.records import AttemptKey
 from stretto.model.artifact import DefaultArtifact
@@ -33,6 +33,7 @@ from stretto.runtimes.python import runtime as module
 from stretto.runtimes.python.failures import BY_ITSELF
 from stretto.runtimes.python.performing import Performance
 from stretto.runtimes.python.registry import as_function
+from stretto.testing.virtual_loop import run_virtually
 
 
 async def add(a: int, b: int = 2) -> int:
@@ -377,9 +378,9 @@ def test_a_coroutine_is_cancelled() -> None:
 
         async def wait() -> None:
             try:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             finally:
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0)
                 cleaned.append("up")
 
         made = function_of(wait, "wait")
@@ -396,7 +397,7 @@ def test_a_coroutine_that_makes_light_of_it_is_ended_all_the_same() -> None:
     async def body() -> None:
         async def shrug() -> str:
             try:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             except asyncio.CancelledError:
                 return "so what"
             return ""
@@ -411,7 +412,7 @@ def test_a_coroutine_that_makes_light_of_it_is_ended_all_the_same() -> None:
 
 def test_a_coroutine_that_does_not_end_is_left_behind() -> None:
     async def body() -> None:
-        over = asyncio.Event()
+        over, left = asyncio.Event(), asyncio.Event()
 
         async def stubborn() -> None:
             while not over.is_set():
@@ -419,6 +420,7 @@ def test_a_coroutine_that_does_not_end_is_left_behind() -> None:
                     await over.wait()
                 except asyncio.CancelledError:
                     continue
+            left.set()
 
         made = function_of(stubborn, "stubborn")
         stand, step = Stand(made, grace=1.5), told(made)
@@ -430,7 +432,9 @@ def test_a_coroutine_that_does_not_end_is_left_behind() -> None:
         ]
         assert stand.runtime.at_work == []
         over.set()
-        await asyncio.sleep(0.01)
+        await left.wait()
+        for _ in range(10):  # its result comes back, and does not count
+            await asyncio.sleep(0)
         assert step.said == []
 
     playing(body)
@@ -440,14 +444,17 @@ def test_a_thread_can_only_be_asked_to_end() -> None:
     async def body() -> None:
         seen: list[str] = []
 
+        begun = threading.Event()
+
         def work(ctx: StepContext) -> None:
-            while not ctx.cancelled:
-                time.sleep(0.002)
+            begun.set()
+            wait_until(lambda: ctx.cancelled)
             seen.append("cancelled")
 
         made = function_of(work, "work")
         stand, step = Stand(made), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
+        await until(begun.is_set)
         assert await stand.terminated(step.ctx) == Stopped()
         assert seen == ["cancelled"]
 
@@ -456,15 +463,17 @@ def test_a_thread_can_only_be_asked_to_end() -> None:
 
 def test_a_thread_that_does_not_look_goes_on_alone() -> None:
     async def body() -> None:
-        go = threading.Event()
+        go, begun = threading.Event(), threading.Event()
 
         def deaf() -> None:
+            begun.set()
             go.wait()
 
         made = function_of(deaf, "deaf", pool="one")
         pools = Pools({"one": 1})
         stand, step = Stand(made, pools=pools, grace=1.5), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
+        await until(begun.is_set)
         assert await stand.runtime.terminate(step.ctx) == Continue(after=250)
         result = await stand.terminated(step.ctx)
         assert lines(result) == [
@@ -472,8 +481,7 @@ def test_a_thread_that_does_not_look_goes_on_alone() -> None:
         ]
         assert pools.status("one").running == 1  # it still has its place
         go.set()
-        while pools.status("one").running:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.001)
+        await until(lambda: not pools.status("one").running)
         assert step.said == []
 
     playing(body)
@@ -502,13 +510,12 @@ def test_who_has_no_time_need_not_wait_for_the_grace_of_others() -> None:
     async def body() -> None:
         go = threading.Event()
         made = function_of(go.wait, "deaf")
-        stand, step = Stand(made, grace=60.0), told(made)
+        stand, step = Stand(made, grace=1_000.0), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
         closing = [asyncio.create_task(stand.runtime.close()) for _ in range(2)]
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         stand.runtime.kill_all()
-        async with asyncio.timeout(5):
-            await asyncio.gather(*closing)
+        await asyncio.gather(*closing)
         go.set()
 
     playing(body)
@@ -587,16 +594,18 @@ def test_the_engine_forgets_a_timeout_that_is_over(*, forgotten: bool, handled: 
 
 def test_a_thread_that_took_too_long_is_handled_once_nobody_waits_for_it() -> None:
     async def body() -> None:
-        go = threading.Event()
+        go, is_deaf = threading.Event(), threading.Event()
         called: list[str] = []
 
         def deaf() -> None:
+            is_deaf.set()
             go.wait()
 
         made = function_of(deaf, "deaf", on_timeout=lambda: called.append("late"))
-        stand = Stand(made, grace=0.1)
+        stand = Stand(made, grace=1.0)
         step = told(made, timeout_at=NOW)
         assert await stand.runtime.start(step.ctx) == Continue()
+        await until(is_deaf.is_set)
         result = await stand.terminated(step.ctx)
         assert lines(result)[0].startswith("`deaf` runs in a thread")
         assert called == ["late"]
@@ -607,15 +616,18 @@ def test_a_thread_that_took_too_long_is_handled_once_nobody_waits_for_it() -> No
 
 def test_handlers_have_their_time_unless_nobody_has() -> None:
     async def body() -> None:
-        go, begun = threading.Event(), threading.Event()
+        go, begun, hold = threading.Event(), threading.Event(), threading.Event()
+        hold.set()
+        is_deaf = threading.Event()
         called: list[str] = []
 
         def deaf() -> None:
+            is_deaf.set()
             go.wait()
 
         def late() -> None:
             begun.set()
-            time.sleep(0.4)
+            hold.wait()
             called.append("late")
 
         made = function_of(deaf, "deaf", on_timeout=late)
@@ -623,17 +635,20 @@ def test_handlers_have_their_time_unless_nobody_has() -> None:
 
         step = told(made, timeout_at=NOW)
         assert await stand.runtime.start(step.ctx) == Continue()
+        await until(is_deaf.is_set)
         assert lines(await stand.terminated(step.ctx))[0].startswith("`deaf` runs in a thread")
         assert called == ["late"]
-        begun.clear()
+        for each in (begun, hold, is_deaf):
+            each.clear()
         step = told(made, timeout_at=NOW)
         assert await stand.runtime.start(step.ctx) == Continue()
+        await until(is_deaf.is_set)
         ending = asyncio.create_task(stand.terminated(step.ctx))
-        while not begun.is_set():  # noqa: ASYNC110 - it is set in a thread
-            await asyncio.sleep(0.001)
+        await until(begun.is_set)
         stand.runtime.kill_all()
         assert lines(await ending)[0].startswith("`deaf` runs in a thread")
         assert called == ["late"]
+        hold.set()
         go.set()
 
     playing(body)
@@ -644,15 +659,15 @@ def test_a_function_that_gives_no_heartbeat_is_ended() -> None:
     async def body() -> None:
         async def quiet(ctx: StepContext) -> None:
             await ctx.wait_cancelled()
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
 
-        def deaf(ctx: StepContext, seconds: float) -> None:
+        def deaf(ctx: StepContext) -> None:
             ctx.heartbeat()
-            time.sleep(seconds)
+            wait_until(lambda: ctx.cancelled)
 
-        for call, values in ((quiet, {}), (deaf, {"seconds": 1.0})):
+        for call in (quiet, deaf):
             made = function_of(call, "f", heartbeat_within=0.05)
-            result = await Stand(made).run(made, values)
+            result = await Stand(made).run(made)
             assert said(result) == ("UserError", "`f` gave no heartbeat for 0.05 s")
 
     playing(body)
@@ -662,28 +677,33 @@ def test_a_function_that_gives_heartbeats_goes_on() -> None:
     async def body() -> None:
         async def beat(ctx: StepContext) -> int:
             for _ in range(20):
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.1)  # in virtual time
                 ctx.heartbeat()
             return 1
 
         made = function_of(beat, "beat", heartbeat_within=1.5)
         assert value(await Stand(made).run(made)) == 1
 
-    playing(body)
+    _, took = run_virtually(body())
+    assert took >= 2
 
 
 def test_a_stop_counts_more_than_silence() -> None:
     async def body() -> None:
-        def deaf(ctx: StepContext, seconds: float) -> None:
+        async def deaf(ctx: StepContext) -> None:
             ctx.heartbeat()
-            time.sleep(seconds)
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                await asyncio.sleep(1.3)  # in virtual time
 
         made = function_of(deaf, "deaf", heartbeat_within=1)
-        stand, step = Stand(made), told(made, {"seconds": 1.3})
+        stand, step = Stand(made), told(made)
         assert await stand.runtime.start(step.ctx) == Continue()
         assert await stand.terminated(step.ctx) == Stopped()
 
-    playing(body)
+    _, took = run_virtually(body())
+    assert took >= 1.3
 
 
 # ------------------------------------------------------------------------------------------------------ pools
@@ -696,8 +716,7 @@ def test_a_pool_of_one_runs_one_after_the_other() -> None:
             nonlocal most
             running.append("x")
             most = max(most, len(running))
-            while not go.is_set():  # noqa: ASYNC110 - it is for threads, too
-                await asyncio.sleep(0.001)
+            await until(go.is_set)
             running.pop()
 
         def two() -> None:
@@ -721,8 +740,7 @@ def test_a_pool_of_one_runs_one_after_the_other() -> None:
         pools.resize("db", 4)
         go.clear()
         ends = [asyncio.create_task(stand.run(each)) for each in functions * 2]
-        while most < 4:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.001)
+        await until(lambda: most >= 4)
         go.set()
         await asyncio.gather(*ends)
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
+
+from tests import waiting
+from tests.waiting import until
 
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.ports.logs import Stream
@@ -126,20 +128,11 @@ def in_group(group: int) -> list[int]:
 
 async def pids_in(file: Path) -> list[int]:
     """The processes that a function tells of, once it runs; the first is the worker's own."""
-    async with asyncio.timeout(PATIENCE):
-        while not (found := read(file)):  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.01)
-    return found
+    return await until(lambda: read(file), f"the first line of {file.name}")
 
 
 def read(file: Path) -> list[int]:
     return [int(each) for each in file.read_text().split()] if file.exists() else []
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = PATIENCE) -> float:
-    """How long it took until something holds."""
-    begun = time.monotonic()
-    while not holds():
-        assert time.monotonic() - begun < seconds, "it does not come to hold"
-        time.sleep(0.005)
-    return time.monotonic() - begun
+wait_until = waiting.wait_until

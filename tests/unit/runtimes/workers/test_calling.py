@@ -167,7 +167,7 @@ def test_a_coroutine_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     async def cancelled(ctx: StepContext) -> str:
         os.kill(os.getpid(), signal.SIGTERM)
         try:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
             await ctx.wait_cancelled()
         return str(ctx.cancelled)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from tests.waiting import until
 
 from stretto.runtimes.workers.capture import Capture
 from stretto.runtimes.workers.channel import Channel
@@ -40,9 +41,7 @@ class Ends:
         self.channel = Channel(ours, 1_000, self.heard.append, self.ended.append)
 
     async def until(self, holds: Callable[[], Any]) -> None:
-        async with asyncio.timeout(30):
-            while not holds():  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0.001)
+        await until(holds)
 
     def close(self) -> None:
         self.channel.close()
@@ -73,9 +72,7 @@ def test_a_channel_that_is_reset_has_ended() -> None:
         channel = Channel(ours, 10, lambda _: None, ended.append)
         theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         theirs.close()
-        async with asyncio.timeout(30):
-            while not ended:  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0.001)
+        await until(lambda: ended)
         assert not channel.is_open
 
     asyncio.run(run())
@@ -97,7 +94,8 @@ def test_who_closes_a_channel_in_a_message_hears_nothing_more() -> None:
         ends = Ends()
         ends.channel._hear = lambda _: ends.channel.close()
         ends.theirs.sendall(framed(b"bye") * 2 + b"\xff\xff\xff\xff")
-        await asyncio.sleep(0.05)
+        await ends.until(lambda: not ends.channel.is_open)
+        await asyncio.sleep(0)
         assert ends.ended == []
         ends.close()
 
@@ -168,9 +166,7 @@ def test_a_capture_ends() -> None:
         os.write(capture.write, b"one")
         capture.drain(10)
         capture.handed_over()
-        async with asyncio.timeout(30):
-            while capture._is_open:  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0.001)
+        await until(lambda: not capture._is_open)
         assert not capture.take()
         capture.close()
         assert found == [b"one"]

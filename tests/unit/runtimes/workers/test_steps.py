@@ -3,8 +3,8 @@
 import asyncio
 import json
 import logging
-import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +14,7 @@ import pytest
 from tests.unit.runtimes.python.stand import NOW, RUN, Stand, Told, said, text, told, value, with_params
 from tests.unit.runtimes.workers import functions
 from tests.unit.runtimes.workers.stand import MODULE, in_group, lives, pids_in, wait_until
+from tests.waiting import until
 
 from stretto.model.artifact import ArtifactKey, DefaultArtifact, DynamicOutputArtifact
 from stretto.model.param import ParamDefinition, ParamType
@@ -162,7 +163,7 @@ def test_a_step_that_is_stopped_is_gone(tmp_path: Path) -> None:
             pids = await pids_in(file)
             assert await terminated(stand, step) == Stopped()
             assert not lives(pids[0])
-            wait_until(lambda pids=pids: not in_group(pids[0]) and not any(map(lives, pids)), 20.0)  # type: ignore[misc]
+            wait_until(lambda pids=pids: not in_group(pids[0]) and not any(map(lives, pids)))  # type: ignore[misc]
         assert stand.runtime.at_work == []
 
     playing(body, *given.values(), grace=1.0)
@@ -199,7 +200,9 @@ def test_a_function_without_heartbeats_is_ended(tmp_path: Path) -> None:
     playing(body, cleans)
 
 
-def test_nobody_has_time_any_more(tmp_path: Path) -> None:
+def test_nobody_has_time_any_more(
+    tmp_path: Path, at_most: Callable[[float], AbstractContextManager[None]]
+) -> None:
     swallows = far(functions.swallows)
 
     async def body(stand: Stand) -> None:
@@ -207,13 +210,12 @@ def test_nobody_has_time_any_more(tmp_path: Path) -> None:
         await stand.runtime.start(step.ctx)
         (pid,) = await pids_in(tmp_path / "pids")
         closing = asyncio.create_task(stand.runtime.close())
-        await asyncio.sleep(0.1)
+        await until((tmp_path / "pids.told").exists)
         assert lives(pid)
-        begun = time.monotonic()
-        stand.runtime.kill_all()
-        await closing
+        with at_most(30):
+            stand.runtime.kill_all()
+            await closing
         assert not lives(pid)
-        assert time.monotonic() - begun < 30
 
     playing(body, swallows, grace=1_000.0)
 
