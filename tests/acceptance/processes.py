@@ -5,14 +5,14 @@ import resource
 import select
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final, Self
 
+from tests import waiting
 from tests.acceptance.command import STRETTO
 
-PATIENCE: Final = 60.0  # seconds: the machine may be busy
+PATIENCE: Final = waiting.PATIENCE
 
 
 def unmeasured() -> dict[str, str]:
@@ -69,9 +69,8 @@ class Running:
     def until_it_says(self, text: str) -> None:
         """Not a byte more is read: `ended` has the rest."""
         assert self.process.stdout is not None
-        end = time.monotonic() + PATIENCE
         while text not in self._said:
-            assert select.select([self.process.stdout], [], [], end - time.monotonic())[0], self._said
+            assert select.select([self.process.stdout], [], [], PATIENCE)[0], self._said
             part = os.read(self.process.stdout.fileno(), 1)
             assert part, self._said
             self._said += part.decode("ascii", errors="replace")
@@ -88,11 +87,7 @@ class Running:
         self.process.wait()
 
 
-def until(holds: Callable[[], bool], what: str = "it") -> None:
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, f"{what} did not happen"
-        time.sleep(0.02)
+until = waiting.wait_until
 
 
 def lives(pid: int) -> bool:

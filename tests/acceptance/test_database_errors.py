@@ -4,7 +4,6 @@ import asyncio
 import os
 import socket
 import sqlite3
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -195,7 +194,7 @@ def test_a_server_that_goes_away_and_comes_back(
             until((folder / "begun.txt").exists)
             server.stop()
             (folder / "go.txt").touch()  # the step ends while nobody can store that
-            time.sleep(3)
+            command.until_it_says("waiting for it")
             assert command.process.poll() is None
             server.start()
             code, out, err = command.ended()

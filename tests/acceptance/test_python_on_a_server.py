@@ -1,6 +1,5 @@
 """Python code on a server: `--app` brings it, every surface uses it, and a push of other code is refused."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.acceptance.command import Ended
-from tests.acceptance.processes import PATIENCE, Running
+from tests.acceptance.processes import PATIENCE, Running, until
 from tests.acceptance.serving import Serving
 
 FLOWS = """
@@ -83,11 +82,12 @@ def ended(server: Serving, workflow_id: str) -> Any:
     """A run of a workflow, once it has ended."""
     number = server.start(workflow_id)["workflow_instance_id"]
     path = f"/api/v3/workflows/{workflow_id}/instances/{number}/runs/1"
-    end = time.monotonic() + PATIENCE
-    while (run := server.get(path))["status"] not in {"SUCCEEDED", "FAILED"}:
-        assert time.monotonic() < end, run
-        time.sleep(0.05)
-    return run
+
+    def result() -> Any:
+        run = server.get(path)
+        return run if run["status"] in {"SUCCEEDED", "FAILED"} else None
+
+    return until(result, path)
 
 
 @pytest.fixture
@@ -160,10 +160,7 @@ def test_what_nobody_can_run_is_refused_unless_it_is_allowed(folder: Path) -> No
         assert allowed.code == 0, allowed
         number = server.start("counting")["workflow_instance_id"]
         path = f"/api/v3/workflows/counting/instances/{number}/runs/1/why"
-        end = time.monotonic() + PATIENCE
-        while "no running process knows" not in str(why := server.get(path)):
-            assert time.monotonic() < end, why
-            time.sleep(0.05)
+        until(lambda: "no running process knows" in str(server.get(path)))
 
 
 def test_yaml_runs_with_the_code_beside_it_or_with_that_of_app(folder: Path) -> None:

@@ -1,7 +1,6 @@
 """Workflows in Python, printed as YAML, pushed to a server that has their code: the same ends and results."""
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from tests.acceptance import portable
 from tests.acceptance.command import stretto
 from tests.acceptance.processes import PATIENCE
 from tests.acceptance.serving import Serving
+from tests.waiting import wait_until
 
 from stretto import Engine, Flow, RunFailed
 from stretto.runtimes.python.values import decode
@@ -73,11 +73,14 @@ def server(printed: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 def until(server: Serving, path: str, holds: Any) -> Any:
-    end = time.monotonic() + PATIENCE
-    while not holds(found := server.get(path)):
-        assert time.monotonic() < end, found
-        time.sleep(0.05)
-    return found
+    found: list[Any] = []
+
+    def so() -> bool:
+        found[:] = [server.get(path)]
+        return bool(holds(found[0]))
+
+    wait_until(so, lambda: f"{path}, where {found[0]} is,")
+    return found[0]
 
 
 def pushed_end(server: Serving, flow: Flow[..., Any]) -> tuple[str, Any, dict[str, str]]:

@@ -15,6 +15,7 @@ import pytest
 from tests.acceptance import started_by_code
 from tests.acceptance.processes import Running, until
 from tests.acceptance.test_run_on_servers import mariadb, postgresql, stretto
+from tests.waiting import until as eventually
 
 from stretto.actions.caller import Caller
 from stretto.actions.publish import publish
@@ -28,8 +29,10 @@ from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest
 from stretto.model.status import RunStatus
 from stretto.model.user import User
+from stretto.node.group import GroupState
 from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer
+from stretto.ports.places import GROUPS
 from stretto.runtimes.logs.files import LogFiles
 from stretto.store.memory.hints import MemoryHints
 from stretto.store.opening import open_store
@@ -181,21 +184,25 @@ async def carried_out(folder: Path, failures: int) -> tuple[list[RunStatus], lis
     await app.start()
     (definition,) = parse_all(started_by_code.FLOW.replace(">> done.txt", ""))
     await publish(store, ANN, definition, hints=app.hints)
-    await asyncio.sleep(0.3)
+    await eventually(
+        lambda: sum(each.state is GroupState.READY for each in app._node.groups.values()) == GROUPS
+    )
     trouble.left = failures
     made = await start(
         store, ANN, "asked", "latest", StartRequest(initiator=ManualInitiator()), hints=app.hints
     )
     key = RunKey("asked", made.workflow_instance_id, 1)
-    async with asyncio.timeout(30):
-        while not seen[-1].is_terminal:
-            row = await store.run(key)
-            assert row is not None
-            if trouble.left:
-                assert row.record.status is RunStatus.CREATED  # the last stable state
-            if row.record.status is not seen[-1]:
-                seen.append(row.record.status)
-            await asyncio.sleep(0.005)
+
+    async def has_ended() -> bool:
+        row = await store.run(key)
+        assert row is not None
+        if trouble.left:
+            assert row.record.status is RunStatus.CREATED  # the last stable state
+        if row.record.status is not seen[-1]:
+            seen.append(row.record.status)
+        return seen[-1].is_terminal
+
+    await eventually(has_ended)
     assert trouble.failed == failures
     await app.stop()
     logs.close()

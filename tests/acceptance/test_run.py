@@ -6,12 +6,14 @@ import pty
 import select
 import signal
 import subprocess
-import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from tests.acceptance.command import STRETTO
 from tests.acceptance.processes import Running, lives, number_in, until
+from tests.waiting import PATIENCE
 
 CHAIN = """
 workflow:
@@ -138,13 +140,14 @@ def test_an_interrupt_lets_work_end_and_says_how_to_go_on(folder: Path, number: 
     ]
 
 
-def test_a_second_interrupt_ends_it_at_once(folder: Path) -> None:
+def test_a_second_interrupt_ends_it_at_once(
+    folder: Path, at_most: Callable[[float], AbstractContextManager[None]]
+) -> None:
     with Running("run", "chain.yaml", folder=folder) as command:
         pid = number_in(folder / "pid.txt")
         interrupted_twice(command)
-        begun = time.monotonic()
-        code, out, _ = command.ended()
-        assert time.monotonic() - begun < 20
+        with at_most(20):
+            code, out, _ = command.ended()
         assert not lives(pid)
     assert code == 130
     assert "Go on with:" in out
@@ -218,17 +221,15 @@ def test_on_a_terminal(folder: Path) -> None:
     )
     os.close(theirs)
     seen = b""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        if select.select([ours], [], [], 0.2)[0]:
-            try:
-                part = os.read(ours, 65_536)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            seen += part
-    assert process.wait(10) == 0
+    while select.select([ours], [], [], PATIENCE)[0]:
+        try:
+            part = os.read(ours, 65_536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        seen += part
+    assert process.wait(PATIENCE) == 0
     os.close(ours)
     text = seen.decode()
     assert text.startswith("\x1b[?25l")
