@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, overload
 
 T = TypeVar("T")
 
-PATIENCE: Final = 60.0  # seconds
+PATIENCE: Final = 120.0  # seconds
 PAUSE: Final = 0.01  # seconds between two looks
 
 

@@ -19,7 +19,7 @@ GATES: dict[str, asyncio.Event] = {}  # what `held` waits for, by name
 BLOCKS: dict[str, threading.Event] = {}  # what `blocked` waits for
 
 
-def finish(work: Coroutine[Any, Any, T], seconds: float = 60) -> T:
+def finish(work: Coroutine[Any, Any, T], seconds: float = 250) -> T:
     async def within() -> T:
         async with asyncio.timeout(seconds):
             return await work
