@@ -46,6 +46,7 @@ WORK: Final[
     "unit/runtimes/test_shell_speaking.py": 1,
     "unit/runtimes/workers/functions.py": 13,
     "unit/runtimes/workers/test_steps.py": 1,
+    "unit/server/served_by_a_program.py": 1,
 }
 DICE: Final[Allowed] = {  # the moment of a kill, an end or a race, which may be any
     "acceptance/test_kills.py": 1,
