@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from stretto.actions.parts.offload import free
-from stretto.api.answers import last_json_of, list_slices, taken, json_of
+from stretto.api.answers import json_of, last_json_of, list_slices, taken
 
 
 class Item(msgspec.Struct, frozen=True, weakref=True):
