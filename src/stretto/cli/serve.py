@@ -71,13 +71,11 @@ def command(  # noqa: PLR0913 - one for each option
         chosen = checked_roles(roles.split(","))
     except InvalidRequest as error:
         raise click.BadParameter(error.message, param_hint="--role") from None
-    given = (("host", host), ("port", port))
-    flags = [f"server.{name}={value}" for name, value in given if value is not None]
+    flags = _assignments(host=host, port=port)
     place = place_of(config_file, (*assignments, *flags), database, local=False)
     options = made_options((), maestro_limits=False, limits=place.config.limits)
     definitions = [each for name in files for each in valid_definitions(name, options, None)]
-    if ENGINE not in chosen:
-        _check_without_engine(apps, in_memory=place.in_memory)
+    _check_roles(chosen, apps, in_memory=place.in_memory)
     app = load_apps(apps)
     app.add_flows(flow for name in files if is_python(name) for flow in flows_of(name).flows)
     prepare(place)
@@ -93,8 +91,15 @@ def command(  # noqa: PLR0913 - one for each option
     sys.exit(finished(serve(server, Printed(place, chosen)), run))
 
 
-def _check_without_engine(apps: tuple[str, ...], *, in_memory: bool) -> None:
+def _assignments(**given: str | None) -> list[str]:
+    """Options that are settings of the server."""
+    return [f"server.{name}={value}" for name, value in given.items() if value is not None]
+
+
+def _check_roles(roles: frozenset[str], apps: tuple[str, ...], *, in_memory: bool) -> None:
     """Refuse what makes no sense in a process that runs no steps."""
+    if ENGINE in roles:
+        return
     if in_memory:
         raise Refused("a database in memory is for one process: nobody would run what is asked for here")
     if apps:
