@@ -174,6 +174,7 @@ def step_facts(flow: Flow, record: AttemptRecord) -> StepFacts:
         status=record.status.value,
         end_time=record.end_time,
         params=_left_in(flow, step, record),
+        declared=step.params or NO_PARAMS,
         total_loop_count=record.loop_total,
         error=error_of(flow.run, record),
     )
@@ -197,12 +198,18 @@ def _left_in(flow: Flow, step: AnyStep, record: AttemptRecord) -> Mapping[str, P
     if record.params is None:
         missing = list(step.params or ()) if record.status is not StepStatus.SUCCEEDED else []
     else:
-        missing = [RESULT] if is_undelivered(record, RESULT) else []
+        missing = [RESULT] if is_missing(flow, record) else []
     if not missing:
         return params
     ended = record.end_time or 0
     nulls = {name: null_of((record.params or step.params or {})[name].type, ended) for name in missing}
     return {**params, **nulls}
+
+
+def is_missing(flow: Flow, record: AttemptRecord) -> bool:
+    """Whether the result of an attempt that has ended is null: only its placeholder is there."""
+    follows_maestro = flow.tree.workflow.follows_maestro
+    return not follows_maestro and record.status.is_terminal and is_undelivered(record, RESULT)
 
 
 def default_params(flow: Flow, record: AttemptRecord) -> Mapping[str, Parameter]:

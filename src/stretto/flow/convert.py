@@ -185,13 +185,19 @@ def json_expression(trace: Trace, given: Any, what: str) -> Expression:
     members = _members(given)
     if members is None:
         each = [json_expression(trace, item, f"{what}[{index}]") for index, item in enumerate(given)]
-        return call("Json.array", *each)
+        return call("Json.array", *each) if len(each) > 1 else _one_in_a_list(given, each)
     parts: list[Expression | str] = []
     for name, member in members.items():
         if not isinstance(name, str):
             raise TraceError(f"a key of `{what}` is {a_name(type(name).__name__)}", "use texts as keys")
         parts += [name, json_expression(trace, member, f'{what}["{name}"]')]
     return _tagged(parts) if TAG in members else call("Json.object", *parts)
+
+
+def _one_in_a_list(given: Any, each: list[Expression]) -> Expression:
+    """A list of one element, whose text `Json.array` must not take for the whole list if it is missing."""
+    found = value_in(next(iter(given)))
+    return call("Json.array", look_into("part", *each) if found and found.kind == JSON_TEXT else each[0])
 
 
 def _tagged(parts: list[Expression | str]) -> Expression:

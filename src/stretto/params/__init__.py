@@ -41,7 +41,7 @@ from stretto.params.references import references_of
 from stretto.params.requests import RESERVED_NAMES, ParamLimits, check_request
 from stretto.params.scope import Moment, Scope
 from stretto.params.validators import check_validator
-from stretto.params.values import null_of, result_text
+from stretto.params.values import is_null, null_of, result_text
 
 __all__ = [
     "RESERVED_NAMES",
@@ -74,6 +74,7 @@ __all__ = [
     "evaluate_one",
     "evaluate_text",
     "for_dry_run",
+    "is_null",
     "is_retryable",
     "iteration_count",
     "iteration_values",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from stretto.model.param import ParamDefinition, Parameter, ParamType
+from stretto.model.param import FORMAT, JSON, RESULT, ParamDefinition, Parameter, ParamType
 from stretto.params.convert import Converted, convert
 from stretto.params.references import expression_failed
 from stretto.params.scope import Bindings, Scope
@@ -17,14 +17,27 @@ _PLAIN: Final = (int, bool, float)
 def compute(name: str, param: ParamDefinition, bindings: Bindings, scope: Scope) -> Converted | Missing:
     """The result of a parameter in its declared type."""
     if param.expression is not None:
-        value = _run(name, param.expression, bindings, scope)
+        null = _null(name, param, scope)
+        value = _run(name, param.expression, bindings, scope, nullable=null is not None)
         if isinstance(value, Missing):
             return value
+        if value is None and null is not None:
+            return null
         return convert(name, param.type, value, exact_numbers=not scope.context.run.follows_maestro)
     if param.type is P.MAP:
         members = _members(name, param.value, bindings, scope)
         return members if isinstance(members, Missing) else Converted(members)
     return Converted(interpolate(param, bindings))
+
+
+def _null(name: str, param: ParamDefinition, scope: Scope) -> Converted | None:
+    """What a parameter of a step is whose expression returns null. None: that is an error."""
+    if scope.step is None or scope.context.run.follows_maestro:
+        return None
+    declared = scope.step.declared.get(name, param)
+    if declared.type is P.STRING and declared.meta.get(FORMAT) == JSON:
+        return Converted("null")
+    return Converted(None) if name == RESULT else None
 
 
 def interpolate(param: ParamDefinition, bindings: Mapping[str, Any]) -> Any:
@@ -33,12 +46,12 @@ def interpolate(param: ParamDefinition, bindings: Mapping[str, Any]) -> Any:
     return param.value if replace is None else replace(param.value, bindings.__getitem__)
 
 
-def _run(name: str, expression: str, bindings: Bindings, scope: Scope) -> Any:
+def _run(name: str, expression: str, bindings: Bindings, scope: Scope, *, nullable: bool = False) -> Any:
     known = bindings.get(expression)
     if type(known) in _PLAIN:
         return known  # the whole expression is a name: there is nothing to evaluate
     try:
-        return evaluate_maestro(expression, bindings, scope.environment(name))
+        return evaluate_maestro(expression, bindings, scope.environment(name), nullable=nullable)
     except SelError as error:
         missing = (
             [] if scope.context.run.follows_maestro else sorted(k for k, v in bindings.items() if v is None)

@@ -51,6 +51,7 @@ class StepFacts:
     status: str | None = None
     end_time: int | None = None
     params: Mapping[str, ParamDefinition] = field(default_factory=dict)
+    declared: Mapping[str, ParamDefinition] = field(default_factory=dict)  # as the definition has them
     total_loop_count: int | None = None  # of a foreach step that has begun
     error: Mapping[str, str] | None = None  # of a step whose failure is ignored
 

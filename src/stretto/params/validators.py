@@ -81,7 +81,11 @@ def check_validator(name: str, param: ParamDefinition) -> None:
 
 def check_value(name: str, param: ParamDefinition, value: Any, around: Surroundings) -> dict[str, str]:
     """Refuse a result that breaks its parameter's rule; notes about members that break theirs."""
-    if param.validator is not None and not _holds(name, param, to_sel(param.type, value), around):
+    if (
+        value is not None
+        and param.validator is not None
+        and not _holds(name, param, to_sel(param.type, value), around)
+    ):
         message = f"Param [{name}] breaks its own rule `{param.validator}`"
         raise ParamError(Fault.VALIDATOR, name, message)
     if param.type is not ParamType.MAP or not param.is_literal:

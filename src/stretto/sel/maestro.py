@@ -21,9 +21,14 @@ def sanitize(text: str) -> str:
 
 
 def evaluate_maestro(
-    text: str, bindings: Mapping[str, Any] = NO_BINDINGS, environment: Environment = DEFAULT
+    text: str,
+    bindings: Mapping[str, Any] = NO_BINDINGS,
+    environment: Environment = DEFAULT,
+    *,
+    nullable: bool = False,
 ) -> Value | Missing:
-    """The plain result of a parameter's expression: STRING, LONG, DOUBLE, BOOLEAN, an array or a MAP.
+    """The plain result of a parameter's expression: STRING, LONG, DOUBLE, BOOLEAN, an array or a MAP, and
+    null if the parameter is `nullable`.
 
     Every failure is MAESTRO_INVALID_EXPRESSION with the SEL error as its `cause`; a result of another type,
     and a `throw`, are failures too. A map with entries that are no plain data is MAESTRO_INTERNAL.
@@ -37,6 +42,8 @@ def evaluate_maestro(
         ) from error
     if isinstance(result, Missing):
         return result
+    if result is None and nullable:
+        return None
     return _plain(result, environment)
 
 

@@ -183,3 +183,30 @@ def test_what_can_not_be_used(folder: Path, name: str, text: str) -> None:
     result = stretto("validate", name)
     assert result.exit_code == 2
     assert text in result.stderr
+
+
+MISSING = """
+from stretto import step, workflow
+
+@step(retries=0, failure_mode="IGNORE_FAILURE")
+def broken() -> int:
+    raise ValueError("broken")
+
+@workflow
+def child() -> int:
+    return broken()
+
+@workflow
+def parent() -> int:
+    return child()
+"""
+
+
+def test_a_missing_result_is_shown_as_none_and_not_as_its_placeholder(folder: Path) -> None:
+    (folder / "flows.py").write_text(MISSING)
+    assert stretto("run", "flows.py:parent", "--db", "sqlite:///r.db").exit_code == 0
+    for step in ("child/1:broken", "parent/1:return"):
+        words = stretto("show", step, "--db", "sqlite:///r.db").stdout.split()
+        assert words[words.index("result") + 1 :][:2] == ["(no", "value)"]
+        shown = json.loads(stretto("show", step, "--json", "--db", "sqlite:///r.db").stdout)
+        assert "evaluated_result" not in shown["step"]["params"]["result"]

@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 from tests.unit.sel.evaluation import failure, run
 
-from stretto.sel import BooleanArray, DoubleArray, Kind, Limits, LongArray, StringArray
+from stretto.sel import (
+    BooleanArray,
+    DoubleArray,
+    Environment,
+    Kind,
+    Limits,
+    LongArray,
+    StringArray,
+    compile_expression,
+)
 
 ORDER = '{"id": 7, "lines": [{"price": 2.50}, {"price": 3}], "tags": ["a", "b"], "on": [true], "x": null}'
 
@@ -137,3 +146,25 @@ def test_long_texts_cost_what_they_are(script: str) -> None:
     many = "[" + ",".join(["1"] * 50_000) + "]"
     assert failure(script, many=many, limits=Limits(visit=1_000)).limit == "visit"
     assert failure(script, many=many, limits=Limits(memory=1_000_000)).limit == "memory"
+
+
+MISSING = [
+    ("Json.parse(x)", None),
+    ("Json.part(x)", "null"),
+    ("Json.text(x)", "null"),
+    ("Json.object('a', x)", '{"a":null}'),
+    ("Json.array(x, '1')", "[null,1]"),
+    ("Json.array(x)", "null"),  # the array itself is missing
+    ("Json.array(Json.part(x))", "[null]"),
+]
+
+
+@pytest.mark.parametrize(("script", "value"), MISSING)
+def test_a_missing_text_is_null(script: str, value: Any) -> None:
+    exact = Environment(exact=True)
+    assert compile_expression(f"{script};").evaluate({"x": None}, exact) == value
+
+
+@pytest.mark.parametrize("script", ["Json.parse(x);", "Json.object('a', x);", "Json.array(x);"])
+def test_maestro_has_no_missing_texts(script: str) -> None:
+    assert failure(script, x=None).kind is Kind.NULL_POINTER

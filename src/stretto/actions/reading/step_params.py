@@ -7,11 +7,11 @@ from typing import Final
 
 import msgspec
 
-from stretto.engine.context import default_params
+from stretto.engine.context import default_params, is_missing
 from stretto.engine.flow import Flow
 from stretto.engine.records import AttemptRecord, RunRecord
 from stretto.model.initiator import UpstreamFields
-from stretto.model.param import Parameter, ParamSource, ParamType
+from stretto.model.param import RESULT, Parameter, ParamSource, ParamType
 from stretto.model.status import StepStatus
 from stretto.params.modes import OVERRIDES
 
@@ -24,6 +24,8 @@ _LOOKED_AT: Final = (StepStatus.UNSATISFIED, StepStatus.SKIPPED, StepStatus.INTE
 def shown_step_params(flow: Flow, record: AttemptRecord) -> dict[str, Parameter]:
     """As far as the attempt has come: whether the step may run, then the evaluated parameters."""
     params = {name: sourced(param, flow.run) for name, param in (record.params or {}).items()}
+    if is_missing(flow, record):
+        params[RESULT] = msgspec.structs.replace(params[RESULT], evaluated_result=None)
     if record.params is None and record.wait_permit_time is not None:  # evaluated: nothing but defaults
         params = dict(default_params(flow, record))
     if record.initialize_time is not None or record.status in _LOOKED_AT:

@@ -9,7 +9,7 @@ from stretto.cli.address import readable
 from stretto.model.param import Parameter, ParamSource, ParamType
 from stretto.model.timeline import ActionEvent, DetailsEvent, LogEvent, StatusEvent, TimelineEvent
 from stretto.model.wire import to_json
-from stretto.params import result_text
+from stretto.params import is_null, result_text
 
 WIDEST: Final = 100  # characters of a value
 MOST_LINES: Final = 40  # of a timeline
@@ -39,7 +39,7 @@ def value_text(param: Parameter) -> str:
     """The result of a parameter in a line."""
     value: Any = param.evaluated_result
     if value is None:
-        return "(not evaluated)"
+        return "(no value)" if is_null(param) else "(not evaluated)"
     if param.type in {ParamType.MAP, ParamType.STRING_MAP}:
         return to_json(value).decode()
     return result_text(param) or ""

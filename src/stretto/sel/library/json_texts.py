@@ -114,8 +114,13 @@ def _part(frame: Frame, name: str, arguments: list[Value]) -> bytes:
     return found
 
 
+def _text(frame: Frame, given: Value) -> str:
+    """A JSON text. Outside of Maestro a value that is missing is the JSON text of null."""
+    return "null" if given is None and frame.environment.exact else text_argument(given)
+
+
 def _bytes(frame: Frame, given: Value) -> bytes:
-    text = text_argument(given)
+    text = _text(frame, given)
     frame.spend(1 + len(text) // CHARACTERS_PER_VISIT)
     frame.afford(ROOM * len(text))
     return text.encode(errors="surrogatepass")
@@ -229,6 +234,8 @@ def made_object(frame: Frame, _: Value, arguments: list[Value]) -> str:
 
 def made_array(frame: Frame, _: Value, arguments: list[Value]) -> str:
     """`Json.array(text, ...)`: the JSON text of a list, of JSON texts or of one array of them."""
+    if len(arguments) == 1 and arguments[0] is None and frame.environment.exact:
+        return "null"  # an array that is missing
     if len(arguments) == 1 and isinstance(arguments[0], StringArray):
         arguments = ["null" if each is None else each for each in arguments[0]]
     return "[" + ",".join(_checked(frame, each) for each in arguments) + "]"
@@ -236,9 +243,10 @@ def made_array(frame: Frame, _: Value, arguments: list[Value]) -> str:
 
 def _checked(frame: Frame, given: Value) -> str:
     """A text that is JSON."""
-    _read(ANYTHING, _bytes(frame, given))
-    frame.pay_text(len(given))
-    return str(given)
+    made = _text(frame, given)
+    _read(ANYTHING, _bytes(frame, made))
+    frame.pay_text(len(made))
+    return made
 
 
 METHODS: Final[dict[str, Method]] = {"text/1": text}
