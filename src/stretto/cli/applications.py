@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from stretto.cli.files import shown
-from stretto.cli.python_files import Unusable, of_file, of_module
+from stretto.cli.python_files import Unusable, of_file, of_module, with_children
 from stretto.flow.workflow import Flow
 from stretto.model.errors import StrettoError
 from stretto.runtimes.python.function import Function, function_of
@@ -36,7 +36,7 @@ class Application:
     def add_flows(self, flows: Iterable[Flow[..., Any]]) -> None:
         """Workflows, with those that they run."""
         for flow in flows:
-            for each in (flow, *flow.subflows):
+            for each in with_children(flow):
                 self.flows[each.id] = each
 
     def _add(self, each: Any, module: ModuleType) -> None:
@@ -69,7 +69,11 @@ class Application:
 
 def load_apps(names: Iterable[str]) -> Application:
     """Import applications. One that can not be imported ends the command, with exit code 2."""
-    return Application([module for name in names for module in _modules(name)])
+    modules = [module for name in names for module in _modules(name)]
+    try:
+        return Application(modules)
+    except StrettoError as error:
+        raise click.BadParameter(str(error), param_hint="--app") from None
 
 
 def _modules(name: str) -> list[ModuleType]:

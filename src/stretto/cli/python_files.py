@@ -6,7 +6,8 @@ import inspect
 import json
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ from stretto.definition import Checked, validate
 from stretto.definition.doubts.warn import warn
 from stretto.definition.parse import Options
 from stretto.flow.errors import TraceError
+from stretto.flow.places import Place
 from stretto.flow.workflow import Flow
 from stretto.model.errors import InvalidRequest, StrettoError
 from stretto.model.param import Params
@@ -73,7 +75,7 @@ def checked_flows(name: str, options: Options) -> Checked:
     definitions: dict[str, Definition] = {}
     for flow in flows:
         try:
-            for each in (flow, *flow.subflows):
+            for each in with_children(flow):
                 if definitions.get(each.id) is each.definition:
                     continue  # of two that run each other's, once
                 definitions[each.id] = each.definition
@@ -85,6 +87,31 @@ def checked_flows(name: str, options: Options) -> Checked:
         except StrettoError as error:
             problems.append(_problem_of(error))
     return Checked(tuple(definitions.values()), tuple(problems), tuple(warnings))
+
+
+def with_children(flow: Flow[..., Any]) -> tuple[Flow[..., Any], ...]:
+    """A workflow and those that it runs. What its function raises while it is traced is a mistake in it."""
+    try:
+        return (flow, *flow.subflows)
+    except StrettoError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a function may do anything
+        frames = traceback.extract_tb(error.__traceback__)
+        code = inspect.unwrap(flow.fn).__code__
+        lines = [each.lineno for each in frames if each.filename == code.co_filename]
+        line = (lines and lines[-1]) or code.co_firstlineno
+        what = f"the workflow `{flow.id}` can not be made: {type(error).__name__}: {error}"
+        way_out = (
+            "a workflow function is called once, before anything runs, with references instead of values"
+        )
+        raise TraceError(what, way_out, place=Place(code.co_filename, line)) from None
+
+
+def made_flows(name: str) -> Iterator[Flow[..., Any]]:
+    """The workflows that a name stands for, with those that they run; without those that have mistakes."""
+    for flow in flows_of(name).flows:
+        with suppress(StrettoError):
+            yield from with_children(flow)
 
 
 def params_of_flow(flow: Flow[..., Any], given: Iterable[tuple[str, str]]) -> Params:

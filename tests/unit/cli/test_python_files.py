@@ -210,3 +210,50 @@ def test_a_missing_result_is_shown_as_none_and_not_as_its_placeholder(folder: Pa
         assert words[words.index("result") + 1 :][:2] == ["(no", "value)"]
         shown = json.loads(stretto("show", step, "--json", "--db", "sqlite:///r.db").stdout)
         assert "evaluated_result" not in shown["step"]["params"]["result"]
+
+
+RAISING = """
+from stretto import step, workflow
+
+@step
+def one() -> int:
+    return 1
+
+@workflow
+def bad() -> int:
+    one()
+    return {}["missing"]
+
+@workflow
+def good() -> int:
+    return one()
+"""
+CAN_NOT_BE_MADE = "flows.py:11: the workflow `bad` can not be made: KeyError: 'missing'"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("validate", "flows.py"),
+        ("convert", "flows.py", "--to", "yaml"),
+        ("run", "flows.py:bad", "--db", "memory:"),
+        ("graph", "flows.py:bad"),
+        ("serve", "--app", "flows.py", "--port", "0"),
+        ("serve", "--load", "flows.py:bad", "--port", "0"),
+    ],
+    ids=" ".join,
+)
+def test_what_a_workflow_function_raises_is_a_mistake_at_its_line(
+    folder: Path, words: tuple[str, ...]
+) -> None:
+    (folder / "flows.py").write_text(RAISING)
+    result = stretto(*words)
+    assert result.exit_code == 2
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert CAN_NOT_BE_MADE in result.output.replace("\n", " ")
+
+
+def test_a_workflow_runs_beside_one_with_a_mistake(folder: Path) -> None:
+    (folder / "flows.py").write_text(RAISING)
+    found = result_of(stretto("run", "flows.py:good", "--db", "memory:", "--json"))
+    assert outputs(found) == {"one": 1}

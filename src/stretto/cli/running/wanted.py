@@ -82,9 +82,9 @@ def _with_apps(wanted: Wanted, apps: Sequence[str]) -> Wanted:
 def _of_python(
     file: str, definitions: tuple[Definition, ...], chosen: Definition, given: Iterable[str] | None
 ) -> Wanted:
-    from stretto.cli.python_files import flows_of, params_of_flow  # noqa: PLC0415 - other files need no Python
+    from stretto.cli.python_files import made_flows, params_of_flow  # noqa: PLC0415 - others need no Python
 
-    flows = {each.id: each for flow in flows_of(file).flows for each in (flow, *flow.subflows)}
+    flows = {each.id: each for each in made_flows(file)}
     params: Params = {}
     if given is not None:
         params = params_of_flow(flows[chosen.workflow.id], map(taken_apart, given))
