@@ -68,8 +68,9 @@ def _doubt_step(scene: Scene, read: Read, step_id: str, function: Function, step
         wanted = str(function.kind.__struct_config__.tag)
         message = f"`{call}` is read, and step `{step_id}` is no {wanted} step"
         scene.report(read.at, Code.UNKNOWN_PARAM, message)
-    elif function.kind is None and (param := call.arguments[1]) is not None and param not in OF_A_STEP:
-        doubt_param(scene, read, str(call), StepReference(step_id, param), steps)
+    elif function.kind is None:
+        if (param := call.arguments[1]) is not None and param not in OF_A_STEP:
+            doubt_param(scene, read, str(call), StepReference(step_id, param), steps)
     elif isinstance(step, ForeachStep) and (inner := call.arguments[1]) is not None:
         inside = {each.id: each for each in step.steps}
         if inner not in inside:
