@@ -529,3 +529,51 @@ def test_known_lists_of_different_lengths_are_refused_beside_unknown_ones() -> N
 
     with pytest.raises(TraceError, match="`b` has 2 elements, `c` has 1 element; give lists of one length"):
         _ = uneven.definition
+
+
+@step
+def labelled(label: str, n: int) -> str:
+    return f"{label}{n}"
+
+
+@workflow
+def one_label(label: str = "a") -> list[str]:
+    return labelled.map(label, [1, 2])
+
+
+@workflow
+def one_known_label() -> list[str]:
+    return labelled.map("ab", [1, 2])
+
+
+@workflow
+def one_computed_label(label: str = "a") -> list[str]:
+    return labelled.map(labelled(label, 0), [1, 2])
+
+
+@workflow
+def of_one_child(label: str = "a") -> list[str]:
+    return labelled_child.map(label, [1, 2])
+
+
+@workflow
+def labelled_child(label: str, n: int) -> str:
+    return labelled(label, n)
+
+
+@pytest.mark.parametrize(
+    ("flow", "value"),
+    [
+        (one_label, ["a1", "a2"]),
+        (one_known_label, ["ab1", "ab2"]),
+        (one_computed_label, ["a01", "a02"]),
+        (of_one_child, ["a1", "a2"]),
+    ],
+    ids=lambda each: getattr(each, "id", ""),
+)
+def test_a_single_value_before_the_list_is_the_same_for_all(flow: Flow[..., Any], value: list[str]) -> None:
+    assert play(flow).value == value
+
+
+def test_a_plain_map_with_a_single_value_before_the_list() -> None:
+    assert labelled.map("ab", [1, 2]) == ["ab1", "ab2"]

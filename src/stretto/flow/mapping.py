@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stretto.flow.calls import base_id, bind
-from stretto.flow.convert import as_json, json_expression, value_in
+from stretto.flow.convert import SCALARS, as_json, json_expression, value_in
 from stretto.flow.errors import TraceError
 from stretto.flow.expressions import call
 from stretto.flow.loops import ERRORS, LOOP_OPTIONS, check_errors, collect, open_foreach
@@ -115,8 +115,9 @@ class Mapped(NamedTuple):
         found = [
             name
             for name, value in self.given.items()
-            if name in first[:1] or (_is_list(value) and self._takes_element(name, named=name not in first))
-        ]
+            if (name in first[:1] and not _is_single(value))
+            or (_is_list(value) and self._takes_element(name, named=name not in first))
+        ] or first[:1]
         if found:
             return {name: self.given[name] for name in found}
         raise TraceError(
@@ -194,6 +195,16 @@ def _rows(lists: dict[str, Any]) -> list[tuple[Any, ...]]:
             f"`.map(...)` goes through lists side by side, and {text}", "give lists of one length"
         )
     return list(zip(*known.values(), strict=True))
+
+
+def _is_single(value: Any) -> bool:
+    """Whether a value is certainly no list: beside a list it is the same for all elements, also if it is the
+    first argument.
+    """
+    known = value_in(value)
+    if known is not None:
+        return known.kind.type in SCALARS and not known.kind.json
+    return value is None or isinstance(value, str | bytes | int | float)
 
 
 def _is_list(value: Any) -> bool:
