@@ -9,6 +9,7 @@ from stretto.cli.remote.server import talking
 from stretto.cli.remote.watching import Wish, watch
 from stretto.cli.running.wanted import STEP_PARAM, params_of, step_params_of, taken_apart
 from stretto.cli.target import Given, server_of
+from stretto.definition.required import required_by
 
 
 @click.command(name="start")
@@ -71,10 +72,9 @@ def command(  # noqa: PLR0913 - one for each option
     remote = server_of(Given(config_file, assignments, server, context=context, user=user))
     with talking(remote) as client:
         pairs = [taken_apart(each) for each in given]
-        params, step_params = None, None
-        if pairs or step_given:
-            workflow = client.version(workflow_id, version).workflow
-            params, step_params = params_of(workflow, pairs), step_params_of(workflow, step_given)
+        found = client.version(workflow_id, version)
+        params = params_of(found.workflow, pairs, required_by(found)) or None
+        step_params = step_params_of(found.workflow, step_given) or None
         cursor = client.cursor() if follow else None
         made = client.start(
             workflow_id, version, params=params, step_params=step_params, request_id=request_id

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from stretto.definition import Limits, validate
+from stretto.definition.required import REQUIRES
 from stretto.flow.compiling import compile_level
 from stretto.flow.convert import refuse_errors, setting, value_in
 from stretto.flow.errors import TraceError
@@ -157,7 +158,7 @@ def _extra(flow: "Flow[..., Any]", returned: Returned | None) -> dict[str, Any]:
     extra: dict[str, Any] = {}
     needed = [each for each in flow.params.values() if not each.has_default]
     if needed:
-        extra["requires"] = {each.name: _declared(each.kind) for each in needed}
+        extra[REQUIRES] = {each.name: _declared(each.kind) for each in needed}
     if returned is not None:
         extra["returns"] = {"step": returned.step, "param": returned.param, **_declared(returned.kind)}
     return extra

@@ -298,12 +298,46 @@ def test_parameters_have_the_types_of_the_workflow(stretto: Any, server: Served)
         assert said in result.stderr
 
 
+def test_a_parameter_without_a_default_is_given_at_each_start(
+    stretto: Any, server: Served, folder: Path
+) -> None:
+    (folder / "flows.py").write_text("""
+from stretto import workflow
+
+
+@workflow
+def required(items: list[int], options: dict[str, str], note: str = "none") -> list[int]:
+    return items
+""")
+    told(stretto("push", "flows.py"))
+    given = ("-p", "items=1,2", "-p", 'options={"a": "$b"}')
+    assert told(stretto("start", "required", *given, "--wait"))[-1] == "✓ required/1 SUCCEEDED"
+    found = server.get("/workflows/required/instances/1")["params"]
+    assert found["items"]["evaluated_result"] == [1, 2]
+    assert found["options"]["evaluated_result"] == '{"a": "$b"}'
+    for wrong, said in (
+        ((), "needs `items` (LONG_ARRAY) and `options` (STRING)"),
+        (given[:2], "needs `options` (STRING)"),
+        (("-p", "items=x"), "LONG_ARRAY: expected whole numbers"),
+        (("-p", "itms=1"), "has items (LONG_ARRAY), options (STRING), note (STRING); did you mean `items`?"),
+    ):
+        result = stretto("start", "required", *wrong)
+        assert result.exit_code == 2
+        assert said in result.stderr
+    printed = folder / "required.yaml"
+    printed.write_text(called("convert", "flows.py", "--to", "yaml").stdout)
+    assert called("run", str(printed), "--db", "memory:").exit_code == 2
+    assert called("run", str(printed), "--db", "memory:", *given).exit_code == 0
+
+
 def test_a_request_that_was_seen_before(stretto: Any, server: Served) -> None:
     name, request = fresh(), fresh("request")
     server.push(name)
     stretto("start", name, "--request-id", request)
     again = told(stretto("start", name, "--request-id", request))
     assert again == [f"{name}/1, version 1: this request has started it before"]
+    empty = stretto("start", name, "--request-id", "")
+    assert (empty.exit_code, "the request id is empty" in empty.stderr) == (2, True)
 
 
 def test_a_request_id_used_with_other_parameters_is_refused(stretto: Any, server: Served) -> None:
@@ -581,7 +615,6 @@ def test_restart_an_iteration(stretto: Any, server: Served) -> None:
         (["why", "absent/1"], "absent"),
         (["runs", "--db", "memory:"], "--server and --database name different targets"),
         (["start", "w", "--user", "Jürgen"], "can not be sent"),
-        (["start", "w", "--request-id", ""], "the request id is empty"),
         (["start", ""], "a name is empty"),
         (["start", "w", "--server", "localhost:1"], "it is given twice; keep one of them"),
     ],

@@ -13,6 +13,7 @@ from stretto.cli.import_path import add_path
 from stretto.cli.validate import print_problems
 from stretto.definition.functions import all_steps, functions_in, steps_by_id
 from stretto.definition.parse import Options
+from stretto.definition.required import required_of
 from stretto.engine.plan import Kind, kind_of
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import ParamDefinition, Params
@@ -61,7 +62,11 @@ def read_wanted(
         return _with_apps(_of_python(file, definitions, chosen, given if anew else None), apps)
     add_path(Path(file).resolve().parent)  # for what its steps name; with `-` the current folder
     wanted = Wanted(
-        definitions=definitions, chosen=chosen, params=params_of(chosen.workflow, map(taken_apart, given))
+        definitions=definitions,
+        chosen=chosen,
+        params=params_of(
+            chosen.workflow, map(taken_apart, given), required_of(chosen.extra) if anew else None
+        ),
     )
     beside = Path(file).with_suffix(".py")
     calls = any(functions_in(each.workflow.steps) for each in definitions)
@@ -111,11 +116,39 @@ def taken_apart(text: str) -> tuple[str, str]:
     return name, value
 
 
-def params_of(workflow: Workflow, given: Iterable[tuple[str, str]]) -> Params:
-    """Parameters of a request, each of the type that the workflow declares; all mistakes at once."""
-    own = workflow.params or {}
+def params_of(
+    workflow: Workflow,
+    given: Iterable[tuple[str, str]],
+    required: Mapping[str, ParamDefinition] | None = None,
+) -> Params:
+    """Parameters of a request, each of the type that the workflow declares; all mistakes at once. Parameters
+    that are `required` have a type and no value, and each start must bring them.
+    """
+    required = required or {}
+    own = {**required, **(workflow.params or {})}
     place = Declared(f"workflow `{workflow.id}` has", "it has", own, {**WORKFLOW_DEFAULTS, **own})
-    return read_params(given, place, "--param")
+    found = read_params(given, place, "--param")
+    missing = [f"`{name}` ({each.type})" for name, each in required.items() if name not in found]
+    if missing:
+        message = f"workflow `{workflow.id}` needs {' and '.join(missing)}: give a value with `-p NAME=VALUE`"
+        raise click.BadParameter(message, param_hint="--param")
+    return {name: _in_form(each, required.get(name)) for name, each in found.items()}
+
+
+def _in_form(given: ParamDefinition, declared: ParamDefinition | None) -> ParamDefinition:
+    """A value of the form that its declaration names: JSON, or a text that needs no quotes."""
+    if declared is None or declared.meta.get("format") != "json":
+        return given
+    return msgspec.structs.replace(given, value=as_json_text(given.value), meta=declared.meta)
+
+
+def as_json_text(text: str) -> str:
+    """The text if it is JSON, else the JSON text of it."""
+    try:
+        msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return msgspec.json.encode(text).decode()
+    return text
 
 
 def values_of(step_id: str, own: Params, given: Iterable[tuple[str, str]]) -> Params:

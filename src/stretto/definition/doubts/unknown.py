@@ -5,6 +5,7 @@ from typing import Final
 
 from stretto.definition.doubts.lookups import doubt_call, doubt_param
 from stretto.definition.doubts.texts import Read, attributes_of, reads_of, reads_of_trigger, reads_of_workflow
+from stretto.definition.required import required_of
 from stretto.definition.rules.visits import WORKFLOW, Scene, Visit, loop_params, template_version
 from stretto.definition.step_types import described
 from stretto.model.job_template import DEFAULT_VERSION
@@ -36,7 +37,7 @@ def doubt_unknown(scene: Scene, given: Collection[str]) -> None:
         *(scene.workflow.params or {}),
         *given,
         *_from_triggers(scene),
-        *_required(scene.definition),
+        *required_of(scene.definition.extra),
     }
     steps = {visit.step.id: visit.step for visit in scene.visits}
     guesses = Guesses()
@@ -64,12 +65,6 @@ def _job_templates(scene: Scene) -> None:
         message = f"the job template `{step.sub_type}`{of} is not known here"
         key = "sub_type_version" if step.sub_type_version and is_known else "sub_type"
         scene.report((visit.at, key), Code.UNKNOWN_VALUE, message, hint)
-
-
-def _required(definition: Definition) -> Collection[str]:
-    """Parameters without a value that each start brings: arguments of a function without a default."""
-    found = definition.extra.get("requires")
-    return found.keys() if isinstance(found, dict) else ()
 
 
 def _metadata(scene: Scene) -> None:

@@ -12,12 +12,13 @@ from stretto.actions.parts.finding import find_version, find_workflow, step_in
 from stretto.actions.publish_if_new import publish_if_new
 from stretto.definition import Limits
 from stretto.definition.functions import steps_by_id
+from stretto.definition.required import required_of
 from stretto.flow.engine.handlers import Handlers
 from stretto.flow.steps import StepFunction
 from stretto.flow.workflow import Flow, flow_of
 from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest, NotFound
-from stretto.model.param import ParamDefinition, Parameter, Params, ParamType
+from stretto.model.param import ParamDefinition, Parameter, Params
 from stretto.model.step import AnyStep
 from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Definition, Workflow, WorkflowVersion
@@ -30,7 +31,6 @@ from stretto.runtimes.python.values import Kind, encode, kind_of_param, literal
 from stretto.runtimes.types import with_installed
 
 RETURNS: Final = "returns"  # what a definition says of the value of its workflow
-REQUIRES: Final = "requires"  # and of parameters that have no default
 MOST_VERSIONS: Final = 1_000  # that are kept in memory
 
 
@@ -206,18 +206,6 @@ def chosen_of(version: WorkflowVersion, version_id: int) -> Chosen:
         returned=_place_of(definition),
         required=required_of(extra),
     )
-
-
-def required_of(extra: Mapping[str, Any]) -> Mapping[str, ParamDefinition]:
-    """Parameters that a run must be given, with their types."""
-    said = extra.get(REQUIRES)
-    return {name: _declared(each) for name, each in said.items()} if isinstance(said, Mapping) else {}
-
-
-def _declared(said: Mapping[str, Any]) -> ParamDefinition:
-    form = said.get("format")
-    meta = {} if form is None else {"format": form}
-    return ParamDefinition(type=ParamType(said["type"]), meta=meta)
 
 
 def _place_of(definition: Definition) -> Returned | None:
