@@ -28,7 +28,7 @@ def tick() -> str:
 def latest() -> str:
     return tick()
 
-@workflow(schedule=Cron("0 3 1 1 *", catch_up="all", limit=3))
+@workflow(schedule=Cron("0 3 1 1 *", catch_up="all", catch_up_limit=3))
 def newest() -> str:
     return tick()
 

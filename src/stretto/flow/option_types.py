@@ -59,7 +59,7 @@ OF_A_CRON: Final[Mapping[str, Wanted]] = {
     "expression": Wanted("a cron such as `0 6 * * *`", (str,)),
     "timezone": Wanted("a time zone such as `Europe/Berlin`", (str,)),
     "catch_up": Wanted(f"one of {', '.join(each.value for each in CatchUp)}", (str, CatchUp)),
-    "limit": WHOLE,
+    "catch_up_limit": WHOLE,
 }
 
 

@@ -36,14 +36,14 @@ class Cron:
     """A schedule: `Cron("0 6 * * *", timezone="Europe/Berlin")`. `within` spreads the starts over a time.
 
     `catch_up` says what becomes of fires that were missed because no process was there: "latest" (one run for
-    all of them), "all" (the newest `limit` of them, 100 by default), or "none".
+    all of them), "all" (the newest `catch_up_limit` of them, 100 by default), or "none".
     """
 
     expression: str
     timezone: str | None = None
     within: Duration | None = None
     catch_up: str = CatchUp.LATEST
-    limit: int | None = None
+    catch_up_limit: int | None = None
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in OF_A_CRON}
@@ -54,7 +54,7 @@ class Cron:
             "timezone": self.timezone,
             "fuzzy_max_delay": duration(self.within, "within"),
             "catch_up": self._catch_up(),
-            "catch_up_limit": self.limit,
+            "catch_up_limit": self.catch_up_limit,
         }
         if self.expression.startswith("@"):
             try:

@@ -75,7 +75,7 @@ WRONG: dict[Callable[..., Any], dict[str, list[Any]]] = {
     of_cron: {
         "expression": [3, None],
         "catch_up": [None, 3, ["x"]],
-        "limit": [True, 2.5, "3"],
+        "catch_up_limit": [True, 2.5, "3"],
         "timezone": [3],
         "within": [[1], True],
     },
@@ -107,7 +107,7 @@ def test_right_types_are_taken() -> None:
     assert of_workflow(
         schedule=[Cron("@daily"), "0 6 * * *"], tags=["a"], concurrency=3, on_status={"FAILED": print}
     )
-    assert of_cron(catch_up="all", limit=3, timezone="Europe/Berlin", within=60)
+    assert of_cron(catch_up="all", catch_up_limit=3, timezone="Europe/Berlin", within=60)
 
 
 # ---------------------------------------------------------------------------------- what belongs to a class

@@ -279,7 +279,11 @@ def test_a_run_strategy_that_is_none() -> None:
 def test_missed_fires_of_a_schedule() -> None:
     """One run makes up for all that was missed, unless somebody asks for something else; YAML keeps it."""
     made = flow(
-        schedule=["0 6 * * *", Cron("@hourly", catch_up="ALL", limit=500), Cron("1 * * * *", catch_up="none")]
+        schedule=[
+            "0 6 * * *",
+            Cron("@hourly", catch_up="ALL", catch_up_limit=500),
+            Cron("1 * * * *", catch_up="none"),
+        ]
     )
     triggers = made.definition.workflow.time_triggers
     assert triggers is not None
