@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stretto.definition import Limits, validate
 from stretto.definition.required import REQUIRES
 from stretto.flow.compiling import compile_level
-from stretto.flow.convert import refuse_errors, setting, value_in
+from stretto.flow.convert import converted, refuse_errors, setting, value_in, word
 from stretto.flow.errors import TraceError
 from stretto.flow.leaves import Output, RunParam
 from stretto.flow.nodes import Level, LoopNode, Node, idle
@@ -114,6 +114,7 @@ def _returned(trace: Trace, flow: "Flow[..., Any]", result: Any) -> Returned | N
         annotation = value.annotation if annotation is Any else annotation
         leaf = value.expression
         if isinstance(leaf, Output) and leaf.param == RESULT:
+            _check_returned(flow, value, annotation)
             return Returned(leaf.node.id, RESULT, value.kind, annotation)
     kind = JSON_TEXT if annotation is Any and value is None else kind_of(annotation)
     if value is not None and annotation is Any:
@@ -122,6 +123,14 @@ def _returned(trace: Trace, flow: "Flow[..., Any]", result: Any) -> Returned | N
     node.params = {RESULT: setting(trace, result, kind, "the result")}
     trace.add(node)
     return Returned(node.id, RESULT, kind, annotation)
+
+
+def _check_returned(flow: "Flow[..., Any]", value: Value, annotation: Any) -> None:
+    """Refuse an annotation that the result of the step never fits: a list where the step returns a number."""
+    kind = kind_of(annotation)
+    if converted(value.expression, value.kind, kind) is None:
+        what = f"the workflow `{flow.id}` returns {word(kind)}, and {value.label} is {word(value.kind)}"
+        raise TraceError(what, "change one of the annotations, or put a step between that converts it")
 
 
 # --------------------------------------------------------------------------------------------- the definition

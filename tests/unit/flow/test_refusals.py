@@ -185,6 +185,23 @@ MESSAGES: list[tuple[Callable[[Any, Any], Any], str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("annotation", "given", "message"),
+    [
+        (list[int], number, "returns a list, and the result of `number` is a whole number"),
+        (str, number, "returns text, and the result of `number` is a whole number"),
+        (int, words, "returns a whole number, and the result of `words` is a list"),
+    ],
+)
+def test_a_workflow_returns_what_its_annotation_says(annotation: Any, given: Any, message: str) -> None:
+    def returning(n: int) -> Any:
+        return given(n)
+
+    returning.__annotations__["return"] = annotation
+    with pytest.raises(TraceError, match=message):
+        _ = workflow(returning).definition
+
+
 @pytest.mark.parametrize(("function", "message"), MESSAGES)
 def test_each_refusal_says_why(function: Any, message: str) -> None:
     assert message in refused(function)

@@ -201,7 +201,7 @@ def decode_returned(value: Any, kind: Kind, annotation: Any, what: str) -> Any:
     try:
         return decode(value, kind, annotation, what)
     except Unreadable:
-        texts = (value,) if isinstance(value, str) else value
+        texts = value if isinstance(value, list | tuple) else (value,)
         if not any(each is None or (kind.json and "null" in each) for each in texts):
             raise
         return decode(value, kind, Any, what)

@@ -614,3 +614,5 @@ def test_what_a_workflow_returned_may_lack_values() -> None:
     assert decode_returned('{"a":null}', JSON_TEXT, dict[str, int], "it") == {"a": None}
     with pytest.raises(Unreadable):
         decode_returned('{"a":"x"}', JSON_TEXT, dict[str, int], "it")
+    with pytest.raises(Unreadable, match="`it` can not be read as `dict`"):
+        decode_returned(7, Kind(P.LONG), dict[str, int], "it")
