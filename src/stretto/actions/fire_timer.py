@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
 from stretto.actions.parts.admission import Candidate, admit_all
+from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.firing import REFUSALS, Fired, candidate_for, find_target, fired_by
 from stretto.actions.parts.trigger_rows import EPOCH, MILLISECOND, expression_of, schedule_of
 from stretto.model.errors import NotFound
@@ -38,7 +39,12 @@ class Round(NamedTuple):
 
 
 async def fire_timer(
-    store: Store, due: Sequence[TimeTriggerRow], *, most: int = MOST_FIRES, hints: Hints = SILENT
+    store: Store,
+    due: Sequence[TimeTriggerRow],
+    *,
+    most: int = MOST_FIRES,
+    hints: Hints = SILENT,
+    evaluate: Evaluator = evaluate_here,
 ) -> list[Fired]:
     """Start a run for each fire of these triggers of one workflow up to now, and move them on (T6).
 
@@ -51,7 +57,7 @@ async def fire_timer(
         return []
     workflow_id, lines = due[0].workflow_id, found.lines
     try:
-        candidates = await _candidates(store, workflow_id, found.fires)
+        candidates = await _candidates(store, workflow_id, found.fires, evaluate)
     except REFUSALS:
         candidates, lines = [], ()  # not in force any more; if it is there all the same, it moves on
     try:
@@ -117,7 +123,9 @@ def _line(row: TimeTriggerRow, dropped: Dropped) -> str:
     return f"The trigger [{expression_of(trigger)}] {what}"
 
 
-async def _candidates(store: Store, workflow_id: str, fires: Sequence[Fire]) -> list[Candidate]:
+async def _candidates(
+    store: Store, workflow_id: str, fires: Sequence[Fire], evaluate: Evaluator
+) -> list[Candidate]:
     target = await find_target(store, workflow_id)
     return [
         await candidate_for(
@@ -126,6 +134,7 @@ async def _candidates(store: Store, workflow_id: str, fires: Sequence[Fire]) -> 
             TimeInitiator(trigger_uuid=row.trigger_id, trigger_time=at, timezone=row.trigger.timezone),
             request_id_of(workflow_id, row.trigger_id, at),
             {"RUN_TS": ParamDefinition(type=ParamType.LONG, value=at)},
+            evaluate,
         )
         for row, at in fires
     ]

@@ -5,7 +5,15 @@ from uuid import NAMESPACE_OID, uuid5
 import msgspec
 
 from stretto.actions.parts.admission import admit_all
-from stretto.actions.parts.evaluation import FreshRun, facts_of, signals_of, unique_number
+from stretto.actions.parts.evaluation import (
+    Evaluator,
+    FreshRun,
+    budget_of,
+    evaluate_here,
+    facts_of,
+    signals_of,
+    unique_number,
+)
 from stretto.actions.parts.firing import REFUSALS, Fired, Target, candidate_for, find_target, fired_by
 from stretto.actions.parts.trigger_trouble import NOT_DEDUPLICATED, STARTED_NOTHING, note_trouble
 from stretto.model.initiator import SignalInitiator
@@ -13,7 +21,16 @@ from stretto.model.param import ParamDefinition, Parameter, Params, ParamType
 from stretto.model.response import StartStatus
 from stretto.model.run_config import RunPolicy
 from stretto.model.wire import to_json
-from stretto.params import Moment, ParamError, Scope, evaluate_one, references_of, workflow_params
+from stretto.params import (
+    Moment,
+    ParamError,
+    ParamLimits,
+    Scope,
+    evaluate_one,
+    references_of,
+    workflow_params,
+)
+from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.failures import Stale
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.messages import Fire
@@ -28,7 +45,13 @@ class Dropped(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def fire_trigger(
-    store: Store, message_id: int, fire: Fire, *, hints: Hints = SILENT
+    store: Store,
+    message_id: int,
+    fire: Fire,
+    *,
+    hints: Hints = SILENT,
+    evaluate: Evaluator = evaluate_here,
+    limits: ParamLimits = DEFAULT_LIMITS,
 ) -> Fired | Dropped:
     """Start the run of a fire; the message is gone with it (T6). The signals count as used either way.
 
@@ -41,11 +64,11 @@ async def fire_trigger(
         return Dropped(reason=f"workflow [{fire.workflow_id}] has no trigger [{fire.trigger_id}] any more")
     try:
         target = await find_target(store, fire.workflow_id)
-        found = await _weigh(store, target, row, fire)
+        found = await _weigh(store, target, row, fire, limits)
         if found is None:
             return Dropped(reason=f"the condition [{row.trigger.condition}] does not hold")
         initiator, request_id, params = found
-        candidate = await candidate_for(store, target, initiator, request_id, params)
+        candidate = await candidate_for(store, target, initiator, request_id, params, evaluate)
     except ParamError as error:
         await note_trouble(store, row, f"{STARTED_NOTHING} {error.message}")
         return Dropped(reason=error.message)
@@ -63,7 +86,7 @@ async def fire_trigger(
 
 
 async def _weigh(
-    store: Store, target: Target, row: SignalTriggerRow, fire: Fire
+    store: Store, target: Target, row: SignalTriggerRow, fire: Fire, limits: ParamLimits
 ) -> tuple[SignalInitiator, str, Params] | None:
     """Who starts the run, under which request id and with which parameters; None: the condition is false.
 
@@ -84,11 +107,12 @@ async def _weigh(
         facts = facts_of(target.workflow, of, owner, RunPolicy.START_FRESH_NEW_RUN)
         return FreshRun(facts, signals, unique_number(own_id))
 
+    budget = budget_of(limits)
     given = trigger.params or {}
     of_workflow = workflow_params(target.workflow.params or {})
 
     def evaluated(name: str, param: ParamDefinition, by: SignalInitiator, seen: Params) -> Parameter:
-        scope = Scope(context=context(by), moment=Moment(now, unique_number(own_id)))
+        scope = Scope(context=context(by), moment=Moment(now, unique_number(own_id), budget=budget))
         found = evaluate_one(name, param, scope, {**of_workflow, **seen})
         assert isinstance(found, Parameter)  # noqa: S101 - all that a trigger can ask for is at hand
         return found

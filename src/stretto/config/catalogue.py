@@ -186,6 +186,11 @@ _PARAMS: Final[_Rows] = {
         Size(least=KB, most=MOST_SIZE),
         "the JSON of all evaluated parameters of a run or of a step attempt, also of what functions return",
     ),
+    "visits": (
+        _COUNT,
+        "visits of all expressions in the parameters of a run, when it is started or restarted",
+    ),
+    "memory": (_COUNT, "memory of these expressions: 32 for each value made, 2 for each character"),
 }
 _EXPRESSIONS: Final[_Rows] = {
     "workers": (Count(most=1_000), "processes in which long expressions are evaluated"),

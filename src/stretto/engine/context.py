@@ -33,8 +33,10 @@ from stretto.params import (
     null_of,
 )
 from stretto.sel import Limits, Missing
+from stretto.sel.runtime.frame import VALUE_SIZE
 
 _OID: Final = NAMESPACE_OID.bytes
+LEAST_MEMORY: Final = 8_000_000  # of an expression in a decision: some milliseconds
 _DEFAULTS: Final = Prepared.of_step(STEP_DEFAULTS)  # looked at once for all steps
 
 
@@ -246,8 +248,9 @@ class LazyDefaults(Mapping[str, ParamDefinition]):
 
 @lru_cache(maxsize=16)
 def _within_decision(limits: Limits, visits: int) -> Limits:
-    """What an expression may use before it is evaluated elsewhere: the same, but for fewer visits."""
-    return replace(limits, visit=min(limits.visit, visits))
+    """What an expression may use before it is evaluated elsewhere: the same, but for fewer visits and values."""
+    memory = max(VALUE_SIZE * visits, LEAST_MEMORY)
+    return replace(limits, visit=min(limits.visit, visits), memory=min(limits.memory, memory))
 
 
 def scope_of(flow: Flow, record: AttemptRecord, now: int) -> Scope:
@@ -265,7 +268,7 @@ def scope_of(flow: Flow, record: AttemptRecord, now: int) -> Scope:
 
 
 # --------------------------------------------------------------------------------------------- the limit
-FUEL: Final = "visit"  # the limit of an expression that may have more of it elsewhere
+FUEL: Final = frozenset({"visit", "memory"})  # limits of an expression that may have more elsewhere
 
 
 class TooLong(MissingKeys):
@@ -279,7 +282,7 @@ TOO_LONG: Final = TooLong(())
 
 def too_long(error: ParamError) -> TooLong:
     """If an expression took longer than one may inside a decision; any other error is raised again."""
-    if error.limit != FUEL:
+    if error.limit not in FUEL:
         raise error
     return TOO_LONG
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from stretto.actions.fire_timer import fire_timer
+from stretto.actions.parts.evaluation import evaluator_within
 from stretto.engine import effects as todo
 from stretto.engine.events import Event, Reported
 from stretto.model.errors import StrettoError
@@ -60,10 +61,14 @@ class Performer:
         self._groups = GroupLoading(store)
         self._runs = RunLoading(store, definitions, earlier, self._breakpoints, settings.engine)
         self._fetching = Fetching(store, definitions, earlier)
-        self._children = Children(store, hints, earlier)
+        engine = settings.engine
+        self._evaluate_run = evaluator_within(engine.expressions, engine.params)
+        self._children = Children(store, hints, earlier, self._evaluate_run)
         self._signals = Signals(store, hints)
         self._looking = Looking(store, hints)
-        self._dealing = Dealing(store, hints, definitions)
+        self._dealing = Dealing(
+            store, hints, definitions, expressions=engine.expressions, params=engine.params
+        )
         self._advertised: tuple[NodeId | None, frozenset[str]] = None, frozenset()
         self._by_ask = self._table()
 
@@ -271,4 +276,8 @@ class Performer:
         return await self._looking.find_due_triggers(ask.groups, ask.late, ask.most)
 
     async def _fire_timers(self, ask: asks.FireTimers) -> bool:
-        return bool(await fire_timer(self._store, ask.rows, most=ask.most, hints=self._hints))
+        return bool(
+            await fire_timer(
+                self._store, ask.rows, most=ask.most, hints=self._hints, evaluate=self._evaluate_run
+            )
+        )

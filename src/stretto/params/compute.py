@@ -5,10 +5,12 @@ from typing import Any, Final
 
 from stretto.model.param import FORMAT, JSON, RESULT, ParamDefinition, Parameter, ParamType
 from stretto.params.convert import Converted, convert
+from stretto.params.errors import too_expensive
 from stretto.params.references import expression_failed
 from stretto.params.scope import Bindings, Scope
 from stretto.params.values import is_evaluated, to_sel
 from stretto.sel import Missing, SelError, compile_template, evaluate_maestro
+from stretto.sel.runtime.frame import CHARACTER_SIZE
 
 P = ParamType
 _PLAIN: Final = (int, bool, float)
@@ -27,7 +29,7 @@ def compute(name: str, param: ParamDefinition, bindings: Bindings, scope: Scope)
     if param.type is P.MAP:
         members = _members(name, param.value, bindings, scope)
         return members if isinstance(members, Missing) else Converted(members)
-    return Converted(interpolate(param, bindings))
+    return Converted(interpolate(name, param, bindings, scope))
 
 
 def _null(name: str, param: ParamDefinition, scope: Scope) -> Converted | None:
@@ -40,10 +42,24 @@ def _null(name: str, param: ParamDefinition, scope: Scope) -> Converted | None:
     return Converted(None) if name == RESULT else None
 
 
-def interpolate(param: ParamDefinition, bindings: Mapping[str, Any]) -> Any:
-    """A literal with its variables replaced; the types that hold no text stay as they are."""
+def interpolate(name: str, param: ParamDefinition, bindings: Mapping[str, Any], scope: Scope) -> Any:
+    """A literal with its variables replaced; the types that hold no text stay as they are. Texts count as
+    those that an expression makes: a chain of variables may double its text with each of them.
+    """
     replace = INTERPOLATED.get(param.type)
-    return param.value if replace is None else replace(param.value, bindings.__getitem__)
+    if replace is None:
+        return param.value
+    budget = scope.moment.budget
+
+    def look_up(variable: str) -> Any:
+        value = bindings[variable]
+        if budget is not None and type(value) is str:
+            budget.memory -= CHARACTER_SIZE * len(value)
+            if budget.memory < 0:
+                raise too_expensive(name)
+        return value
+
+    return replace(param.value, look_up)
 
 
 def _run(name: str, expression: str, bindings: Bindings, scope: Scope, *, nullable: bool = False) -> Any:
@@ -79,7 +95,7 @@ def _member(path: str, member: ParamDefinition, bindings: Bindings, scope: Scope
         return _run(path, member.expression, bindings, scope)
     if member.type is P.MAP:
         return _members(path, member.value, bindings, scope)
-    value = interpolate(member, bindings)
+    value = interpolate(path, member, bindings, scope)
     return to_sel(member.type, value) if member.type.is_array else value
 
 

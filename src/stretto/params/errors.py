@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from stretto.model.errors import InvalidRequest
+from stretto.sel import BUDGET
 
 
 class Fault(StrEnum):
@@ -51,3 +52,12 @@ def out_of_range(name: str, why: str) -> ParamError:
     """The error of a value that parameters of workflows with Maestro's semantics do not have."""
     hint = "workflows with the semantics STRETTO hold it"
     return ParamError(Fault.OUT_OF_RANGE, name, f"Param [{name}] {why}: {hint}")
+
+
+def too_expensive(name: str) -> ParamError:
+    """The error of a parameter that needs more than all parameters of a run may take together."""
+    message = (
+        f"Param [{name}] takes more steps or memory than the parameters of a run may take together (settings"
+        " `params.visits` and `params.memory`): compute it in a step"
+    )
+    return ParamError(Fault.EXPRESSION, name, message, limit=BUDGET)

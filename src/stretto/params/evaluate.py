@@ -18,7 +18,7 @@ from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.params.compute import compute
 from stretto.params.context import MissingKeys
 from stretto.params.convert import Converted
-from stretto.params.errors import Fault, ParamError, out_of_range
+from stretto.params.errors import Fault, ParamError, out_of_range, too_expensive
 from stretto.params.evaluated import Evaluated
 from stretto.params.literals import bare_value
 from stretto.params.lookup import BLOCKED, UNKNOWN, Found, Lookup, Need
@@ -194,6 +194,9 @@ class _Evaluation:
             except ParamError as error:
                 if error.limit != BUDGET:
                     raise
+                budget = self._scope.moment.budget
+                if budget is not None and not budget.is_trial:
+                    raise too_expensive(frame.name) from error
         self.blocked.add(frame.name)
 
     def _parameter(self, frame: _Frame, computed: Converted) -> Parameter:

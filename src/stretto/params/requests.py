@@ -24,10 +24,16 @@ RESERVED_NAMES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ParamLimits:
-    """How much a request and a run may carry. Maestro's own size limit is 750,000."""
+    """How much a request and a run may carry. Maestro's own size limit is 750,000.
+
+    `visits` and `memory` are those of all expressions of a run's parameters together: whoever starts a run
+    waits for them, and so does everybody else in that process.
+    """
 
     entries: int = 128  # parameters of one request
     size: int = 4 * 1024 * 1024  # bytes of JSON of all evaluated parameters of a run or a step attempt
+    visits: int = 1_000_000  # steps of evaluation: well under 0.1 s
+    memory: int = 40_000_000  # 32 for each value made, and 2 for each character
 
 
 DEFAULT_LIMITS: Final = ParamLimits()

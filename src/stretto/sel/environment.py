@@ -20,12 +20,24 @@ class Limits:
 
 @dataclass(slots=True)
 class Budget:
-    """Visits and memory that several evaluations share, besides the limits of each. One evaluation gets half
-    of what is left: a long one leaves something to those that follow. Using it up is the limit `budget`.
+    """Visits and memory that several evaluations share, besides the limits of each. Using it up is the limit
+    `budget`. In a trial one evaluation gets half of what is left, so that a long one leaves something to
+    those that follow; elsewhere it gets all of it.
     """
 
     visits: int
     memory: int
+    is_trial: bool = True
+
+    @property
+    def visits_at_once(self) -> int:
+        """Visits that the next evaluation may take."""
+        return self.visits // 2 if self.is_trial else self.visits
+
+    @property
+    def memory_at_once(self) -> int:
+        """Memory that the next evaluation may take."""
+        return self.memory // 2 if self.is_trial else self.memory
 
 
 BUDGET: Final = "budget"  # the limit that an evaluation reaches when it needs more than its share

@@ -333,3 +333,18 @@ def test_a_folder_that_can_not_be_made(folder: Path) -> None:
     assert result.exit_code == 2
     assert "the folder .stretto for the database can not be made here" in result.stderr
     assert "--db memory:" in result.stderr
+
+
+def test_a_parameter_of_25_000_times_25_000_passes_is_refused(folder: Path) -> None:
+    loops = (
+        "long s = 0; for (int i = 0; i < 25000; i += 1) { for (int j = 0; j < 25000; j += 1) { s += 1; } }"
+    )
+    params = (
+        f"params: {{n: {{type: LONG, expression: '{loops} return s + m;'}}, m: {{type: LONG, value: 1}}}}"
+    )
+    (folder / "costly.yaml").write_text(
+        f"workflow: {{id: costly, {params}, steps: [{{step: {{id: a, type: NoOp}}}}]}}"
+    )
+    result = stretto("run", "costly.yaml", "--param", "m=2", *QUIET)
+    assert result.exit_code == 2
+    assert "[n] takes more steps or memory" in result.stderr

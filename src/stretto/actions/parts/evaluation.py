@@ -91,9 +91,22 @@ def question_of(
     return RunQuestion(params=params, scope=Scope(context=context, moment=moment))
 
 
+def within_budget(scope: Scope, limits: ParamLimits) -> Scope:
+    """The same with a budget for all expressions together, unless a trial has one of its own."""
+    moment = scope.moment
+    if moment.budget is not None and moment.budget.is_trial:
+        return scope
+    return replace(scope, moment=replace(moment, budget=budget_of(limits)))
+
+
+def budget_of(limits: ParamLimits) -> Budget:
+    """What all expressions in the parameters of a run, or of what starts it, may use together."""
+    return Budget(visits=limits.visits, memory=limits.memory, is_trial=False)
+
+
 def answer_to(question: RunQuestion, limits: ParamLimits = DEFAULT_LIMITS) -> Evaluated:
-    """The parameters with their results, within the full limits of expressions."""
-    found = evaluate(question.params, question.scope, limits)
+    """The parameters with their results. Those that need more than all of them may take are refused."""
+    found = evaluate(question.params, within_budget(question.scope, limits), limits)
     assert isinstance(found, Evaluated)  # noqa: S101 - a new run has a value at hand, or none at all
     return found
 
@@ -107,7 +120,7 @@ class Evaluator(Protocol):
 
 
 async def evaluate_here(question: RunQuestion, /) -> Mapping[str, Parameter]:
-    """At once, in this process: everything else waits meanwhile, a few seconds at the most."""
+    """At once, in this process: everything else waits meanwhile, for as long as the default budget lasts."""
     return answer_to(question)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from stretto.actions.parts.admission import Admitted, Candidate
+from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.finding import find_version, find_workflow
 from stretto.actions.parts.new_run import Wanted, candidate_of
 from stretto.actions.parts.trigger_checks import check_trigger
@@ -50,6 +51,7 @@ async def candidate_for(
     initiator: TimeInitiator | SignalInitiator,
     request_id: str,
     run_params: Params,
+    evaluate: Evaluator = evaluate_here,
 ) -> Candidate:
     """The run, ready to be put to the run strategy. One whose parameters can not be evaluated is kept as
     FAILED: nobody is there to be told.
@@ -65,6 +67,7 @@ async def candidate_for(
         initiator=initiator,
         request=request,
         request_id=request_id,
+        evaluate=evaluate,
     )
     return await candidate_of(store, wanted)
 

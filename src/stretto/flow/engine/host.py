@@ -1,6 +1,7 @@
 """What runs share with the engine that they belong to, while it is open."""
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.evaluation import evaluator_within
 from stretto.actions.parts.submitting import Submitting
 from stretto.actions.reading.definitions import definition_of
 from stretto.app import App, Connection
@@ -31,7 +32,8 @@ class Host:
         self.library = library
         self.handlers = handlers
         self.elsewhere = Elsewhere(app.store, watch, handlers)
-        self.submitting = Submitting(app.store, app.hints)
+        self.evaluate = evaluator_within(app.config.expressions.limits, app.config.params)
+        self.submitting = Submitting(app.store, app.hints, evaluate=self.evaluate, limits=app.config.params)
 
     async def row(self, key: RunKey) -> RunRow:
         row = await self.store.run(key)

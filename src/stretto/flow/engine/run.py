@@ -264,7 +264,13 @@ class Run(Generic[T]):
                 restart_policy=policy, run_params=changed, step_run_params=steps or None
             )
             made = await restart(
-                host.store, host.caller, self.workflow_id, self.instance_id, request, hints=host.hints
+                host.store,
+                host.caller,
+                self.workflow_id,
+                self.instance_id,
+                request,
+                hints=host.hints,
+                evaluate=host.evaluate,
             )
         else:
             made = await restart_step(
@@ -275,6 +281,7 @@ class Run(Generic[T]):
                 from_step,
                 _from_step(from_step, policy, changed, steps),
                 hints=host.hints,
+                evaluate=host.evaluate,
             )
         key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
         return Run(host, key, self._chosen, adopted=self._adopted, started=made)
@@ -283,7 +290,13 @@ class Run(Generic[T]):
         """Go on without a step that has not ended, or has failed."""
         host = self._host
         await skip_step(
-            host.store, host.caller, self.workflow_id, self.instance_id, step_id, hints=host.hints
+            host.store,
+            host.caller,
+            self.workflow_id,
+            self.instance_id,
+            step_id,
+            hints=host.hints,
+            evaluate=host.evaluate,
         )
 
     async def answer(

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from stretto.actions.parts.evaluation import Evaluator
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.new_run import Sender
 from stretto.actions.parts.undo_run import start_undo
@@ -27,10 +28,11 @@ REFUSALS: Final = (Conflict, InvalidRequest, NotFound, Unprocessable)  # it woul
 class Children:
     """Starts children under the lease of their parent's group: whoever has lost it starts none."""
 
-    def __init__(self, store: Store, hints: Hints, earlier: Earlier) -> None:
+    def __init__(self, store: Store, hints: Hints, earlier: Earlier, evaluate: Evaluator) -> None:
         self._store = store
         self._hints = hints
         self._earlier = earlier
+        self._evaluate = evaluate
 
     async def start(
         self, effect: StartChild, run: RunRecord, lease: Lease
@@ -50,7 +52,15 @@ class Children:
         try:
             if effect.undo is not None:
                 return await self._undo(effect, effect.undo, sender, request_id)
-            made = await start_child(self._store, effect, initiator, sender, request_id, hints=self._hints)
+            made = await start_child(
+                self._store,
+                effect,
+                initiator,
+                sender,
+                request_id,
+                hints=self._hints,
+                evaluate=self._evaluate,
+            )
         except Fenced:
             return ()  # the next owner asks again
         except Stale as error:  # races, lost again and again: it may go better later

@@ -4,6 +4,7 @@ from typing import Final
 
 from stretto.actions.fire_trigger import Dropped, fire_trigger
 from stretto.actions.match_triggers import match_signal
+from stretto.actions.parts.evaluation import evaluator_within
 from stretto.engine.events import SignalCame
 from stretto.engine.records import RunRecord
 from stretto.model.errors import NotFound
@@ -12,24 +13,38 @@ from stretto.model.status import InstanceStatus
 from stretto.node.labels import NO_LABEL, Label, label_of_root
 from stretto.node.perform.definitions import Definitions
 from stretto.node.perform.queued import end_queued, hold_queued
+from stretto.params import ParamLimits
+from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.commit import Decided
 from stretto.ports.hints import Hints
 from stretto.ports.messages import FanOut, Fire, Hold, Letter, Log, Message, Signalled, Stop
 from stretto.ports.signals import SignalWait
 from stretto.ports.store import Store
+from stretto.sel import Limits
 from stretto.triggers import satisfies
 
 PAGE: Final = 500  # waits that are told of a signal in one commit
+EXPRESSIONS: Final = Limits()
 
 
 class Dealing:
     """Answers with the decision that consumes the message, or None if a transaction has consumed it."""
 
-    def __init__(self, store: Store, hints: Hints, definitions: Definitions, page: int = PAGE) -> None:
+    def __init__(
+        self,
+        store: Store,
+        hints: Hints,
+        definitions: Definitions,
+        page: int = PAGE,
+        expressions: Limits = EXPRESSIONS,
+        params: ParamLimits = DEFAULT_LIMITS,
+    ) -> None:
         self._store = store
         self._definitions = definitions
         self._hints = hints
         self._page = page
+        self._limits = params
+        self._evaluate = evaluator_within(expressions, params)
 
     async def deal(self, message: Message) -> Decided | None:
         match message.body:
@@ -63,7 +78,9 @@ class Dealing:
         return Decided(sent=sent, consumed=(message_id,))
 
     async def _fire(self, message_id: int, body: Fire) -> Decided | None:
-        found = await fire_trigger(self._store, message_id, body, hints=self._hints)
+        found = await fire_trigger(
+            self._store, message_id, body, hints=self._hints, evaluate=self._evaluate, limits=self._limits
+        )
         return Decided(consumed=(message_id,)) if isinstance(found, Dropped) else None
 
     async def _log(self, body: Log) -> tuple[ChangeEvent, ...]:

@@ -1,14 +1,15 @@
 """Parameters of runs that a server is asked for: short expressions at once, long ones in another process.
 
 Everybody else waits while an expression is evaluated here, so it gets what one may have inside a decision. A
-trial has a smaller budget of its own, and is always evaluated here.
+trial has a smaller budget of its own, and is always evaluated here. So are all parameters of a run, unless
+the settings allow them more together than one expression may have in a decision.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from stretto.actions.parts.evaluation import RunQuestion, answer_to
+from stretto.actions.parts.evaluation import RunQuestion, answer_to, within_budget
 from stretto.engine.context import too_long
 from stretto.engine.elsewhere import Question
 from stretto.engine.records import AttemptKey, RunKey
@@ -33,7 +34,8 @@ class Asked:
     async def __call__(self, question: RunQuestion, /) -> Mapping[str, Parameter]:
         scope = question.scope
         is_trial = scope.moment.budget is not None
-        limits = self._full if is_trial else self._short
+        is_short = is_trial or self._params.visits <= self._short.visit
+        limits = self._full if is_short else self._short
         here = replace(scope, moment=replace(scope.moment, limits=limits))
         try:
             return answer_to(RunQuestion(params=question.params, scope=here), self._params)
@@ -42,6 +44,7 @@ class Asked:
                 raise
             too_long(error)
         there = replace(scope, moment=replace(scope.moment, limits=self._full))
+        there = within_budget(there, self._params)
         asked = Question(attempt=NOBODY, scope=there, definitions=question.params, limits=self._params)
         found = await self._elsewhere.evaluate(asked)
         if found.error is not None:

@@ -14,6 +14,7 @@ import msgspec
 from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest
 from stretto.model.wire.scalars import MOST_WHOLE, MOST_WHOLE_DIGITS
+from stretto.params.requests import MOST_SIZE
 from stretto.runtimes.python.codecs import BINARY, KEYS, MARK, codec_of, stored, tagged
 from stretto.sel.text import TAG
 
@@ -25,6 +26,7 @@ _SORTED: Final = msgspec.json.Encoder(order="deterministic")
 MOST_DEPTH: Final = 200  # to which the part that is to blame is looked for
 HEXADECIMAL: Final = "such as `hex(...)`, which `int(text, 16)` reads"
 TIMES: Final = (date, timedelta)
+MOST_ELEMENTS: Final = MOST_SIZE // 2  # of a list: each takes two bytes at least
 NUMBERS: Final[tuple[tuple[type, Callable[[Any], Any]], ...]] = (
     (numbers.Integral, int),
     (numbers.Real, float),
@@ -104,9 +106,9 @@ def simple(value: Any) -> Any:
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, Set | range):
+    if isinstance(value, Set) or (isinstance(value, range) and not value[MOST_ELEMENTS:]):
         return list(value)
-    return value
+    return value  # a range that is too long to be stored is not made a list: it is refused
 
 
 def _item(value: Any) -> Any:

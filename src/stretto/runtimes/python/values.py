@@ -3,7 +3,7 @@
 The declared kind of a parameter says what it holds; the annotation of the function says what Python sees.
 """
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set, Sized
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import PurePath
@@ -29,7 +29,7 @@ from stretto.runtimes.python.kinds import (
     members_of,
     union_of,
 )
-from stretto.runtimes.python.plain import Unserialisable, fault_of, json_text, simple
+from stretto.runtimes.python.plain import MOST_ELEMENTS, Unserialisable, fault_of, json_text, simple
 from stretto.runtimes.python.step_error import StepError  # noqa: F401 - its codec is registered with it
 from stretto.runtimes.python.unions import converted, is_mixed
 from stretto.sel.text import TAG, tagged_float, tagged_json
@@ -54,6 +54,7 @@ __all__ = [
 P = ParamType
 TAG_BYTES: Final = TAG.encode()
 WORDS: Final[Mapping[ParamType, type]] = {kind: tp for tp, kind in SCALARS.items()}
+MOST_MADE: Final = 100_000  # elements of what has no length, such as a generator
 ELEMENTS: Final[Mapping[ParamType, ParamType]] = {
     P.LONG_ARRAY: P.LONG,
     P.DOUBLE_ARRAY: P.DOUBLE,
@@ -118,12 +119,28 @@ def _escaped(value: Any) -> Any:
 def _list(value: Any, what: str) -> Any:
     if isinstance(value, str | bytes | Mapping) or not hasattr(type(value), "__iter__"):
         raise Unserialisable(f"`{what}` is {_name(value)}, not a list")
+    if not isinstance(value, Sized):
+        return _bounded(value, what)
+    if isinstance(value, range) and value[MOST_ELEMENTS:]:  # one may be longer than `len` can say
+        raise Unserialisable(
+            f"`{what}` is {value!r}, and no more than {MOST_ELEMENTS:,} elements can be stored"
+        )
     if not isinstance(value, Set):
         return value
     try:
         return sorted(value)  # so that equal sets look the same
     except TypeError:
         return value
+
+
+def _bounded(values: Iterable[Any], what: str) -> Iterator[Any]:
+    """The elements of what may never end."""
+    for index, each in enumerate(values):
+        if index == MOST_MADE:
+            raise Unserialisable(
+                f"`{what}` makes more than {MOST_MADE:,} elements: give a list, or let a step make them"
+            )
+        yield each
 
 
 def _scalar(value: Any, kind: ParamType, what: str) -> Any:

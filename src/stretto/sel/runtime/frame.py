@@ -45,8 +45,8 @@ class Frame:
         self._random: int | None = None
         budget = environment.budget
         if budget is not None:
-            self.fuel = min(self.fuel, budget.visits // 2)
-            self.room = min(self.room, budget.memory // 2)
+            self.fuel = min(self.fuel, budget.visits_at_once)
+            self.room = min(self.room, budget.memory_at_once)
 
     # --------------------------------------------------------------------------------------- variables
     def bind(self, name: str) -> Value:
@@ -79,8 +79,8 @@ class Frame:
 
     def charge(self, budget: Budget) -> None:
         """Take what this evaluation has used from the budget that it shares with others."""
-        budget.visits -= min(self.limits.visit - 1, budget.visits // 2) - max(self.fuel, 0)
-        budget.memory -= min(self.limits.memory - 1, budget.memory // 2) - max(self.room, 0)
+        budget.visits -= min(self.limits.visit - 1, budget.visits_at_once) - max(self.fuel, 0)
+        budget.memory -= min(self.limits.memory - 1, budget.memory_at_once) - max(self.room, 0)
 
     def scan(self, length: int) -> None:
         """Use up the visits of going through that many characters: none for a short string."""
@@ -145,10 +145,10 @@ class Frame:
         self.check_stack(depth)
         budget, limits = self.environment.budget, self.limits
         if self.fuel < 0:
-            if budget is not None and budget.visits // 2 < limits.visit - 1:
+            if budget is not None and budget.visits_at_once < limits.visit - 1:
                 raise _over(BUDGET, f"The evaluation takes more than its share of {budget.visits} steps")
             raise _over("visit", f"The evaluation takes {limits.visit} steps or more")
-        if budget is not None and budget.memory // 2 < limits.memory - 1:
+        if budget is not None and budget.memory_at_once < limits.memory - 1:
             raise _over(
                 BUDGET, f"The evaluation takes more than its share of {budget.memory} bytes of memory"
             )
