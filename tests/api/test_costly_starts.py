@@ -1,4 +1,4 @@
-"""Parameters of 25,000 x 25,000 passes in a start over HTTP, and in the children of a run: refused at once."""
+"""Parameters of 25,000 x 25,000 passes in starts over HTTP, and in children of runs: refused at once."""
 
 from collections.abc import Iterator
 

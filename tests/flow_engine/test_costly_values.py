@@ -72,6 +72,5 @@ def test_few_values_of_a_generator_are_taken() -> None:
 
 def test_an_expression_that_makes_them_is_refused() -> None:
     (definition,) = load(flow(NOOP, more=f"  params: {{{long('n', LOOPS)}}}\n"), Options())
-    with Engine("memory:").sync() as engine:
-        with pytest.raises(InvalidRequest, match="compute it in a step"):
-            engine.submit(definition)
+    with Engine("memory:").sync() as engine, pytest.raises(InvalidRequest, match="compute it in a step"):
+        engine.submit(definition)

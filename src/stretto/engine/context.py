@@ -248,7 +248,7 @@ class LazyDefaults(Mapping[str, ParamDefinition]):
 
 @lru_cache(maxsize=16)
 def _within_decision(limits: Limits, visits: int) -> Limits:
-    """What an expression may use before it is evaluated elsewhere: the same, but for fewer visits and values."""
+    """What an expression may use before it is evaluated elsewhere: fewer visits, and fewer values."""
     memory = max(VALUE_SIZE * visits, LEAST_MEMORY)
     return replace(limits, visit=min(limits.visit, visits), memory=min(limits.memory, memory))
 
