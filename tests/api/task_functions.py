@@ -1,10 +1,13 @@
 """Functions that tasks of the tests of `/api/v1` call."""
 
+import time
 from typing import Any
+
+import msgspec
 
 from stretto import StepContext
 from stretto.model.param import ParamDefinition, ParamType
-from stretto.model.retry import RetryPolicy
+from stretto.model.retry import FixedBackoff, RetryPolicy
 from stretto.model.step import TypedStep
 
 
@@ -28,6 +31,26 @@ def spread(ctx: StepContext, reasons: list[str]) -> int:
         ctx.add(_task("fail", reason=reason), id=f"part_{number}")
     ctx.add(_task("echo"), id="good")
     return len(reasons)
+
+
+def spread_out(ctx: StepContext) -> None:
+    """Add sub-tasks that fail, are tried again, and go on until they are ended."""
+    again = RetryPolicy(error_retry_limit=3, backoff=FixedBackoff(error_retry_backoff_in_secs=0))
+    ctx.add(_task("fail", reason="no disk"), id="failed")
+    ctx.add(msgspec.structs.replace(_task("fail_once"), retry_policy=again), id="retried")
+    ctx.add(_task("wait"), id="going_on")
+
+
+def fail_once(ctx: StepContext) -> None:
+    if ctx.attempt == 1:
+        raise ValueError("no net")
+    wait(ctx)
+
+
+def wait(ctx: StepContext) -> None:
+    """Until the step is ended."""
+    while not ctx.cancelled:
+        time.sleep(0.01)
 
 
 def _task(name: str, **texts: str) -> TypedStep:

@@ -286,7 +286,7 @@ def tasks_yaml(name: str, *tasks: str) -> str:
     """A workflow whose jobs are the functions of `tests.api.task_functions`."""
     jobs = "".join(
         f"    - {{job_id: {each}, func_key: 'tests.api.task_functions:{each}'}}\n"
-        for each in ("echo", "describe", "fail", "spread")
+        for each in ("echo", "describe", "fail", "spread", "spread_out")
     )
     body = "".join(f"        - {task}\n" for task in tasks)
     return f"workflows:\n  jobs:\n{jobs}  definitions:\n    - workflow_id: {name}\n      tasks:\n{body}"
@@ -409,6 +409,20 @@ def test_failed_subtasks_have_their_errors(server: Served) -> None:
     ]
     assert "part_0: ValueError: no disk; part_1: ValueError: no net" in parent["error"]
     assert "subtasks" not in tasks["plain"]
+
+
+def test_subtasks_keep_their_errors_when_their_task_times_out(server: Served) -> None:
+    _, tasks = execute(
+        server, "timeouts", "{task_id: parent, job_id: spread_out, timeout: 3}", status="Failed"
+    )
+    parent = tasks["parent"]
+    retried = "timed out; before its retry it had failed: ValueError: no net"
+    assert {each["id"]: each["error"] for each in parent["subtasks"]} == {
+        "failed": "ValueError: no disk",
+        "retried": retried,
+        "going_on": "timed out",
+    }
+    assert parent["error"] == f"timed out: failed: ValueError: no disk; retried: {retried}"
 
 
 def test_parameters_that_the_workflow_does_not_have_are_refused(server: Served) -> None:

@@ -131,6 +131,41 @@ def test_a_step_that_times_out_says_what_failed_inside(semantics: Semantics) -> 
     assert driver.attempt("a").reason == f"timed out: x: no disk; z: {failure}"
 
 
+@pytest.mark.parametrize("retries", [1, 2])
+def test_a_sub_step_that_is_tried_again_when_its_parent_times_out_keeps_its_error(retries: int) -> None:
+    again = RetryPolicy(error_retry_limit=3, backoff=FixedBackoff(error_retry_backoff_in_secs=1))
+    failures = [Work("USER_ERROR", message=f"no net {each}") for each in range(retries)]
+    work = {"x": [*failures, FOREVER], "a": [Work(added=(step("x", retry_policy=again),))]}
+    policy = RetryPolicy(timeout_retry_limit=0)
+    around = workflow(step("a", timeout=100, retry_policy=policy), semantics=Semantics.STRETTO)
+    driver = Driver(around, runtime=scripted(**work)).finish()
+    (result,) = driver.attempt("a").artifacts["maestro_substeps"].data["results"]  # type: ignore[union-attr]
+    assert result["error"] == f"timed out; before its retry it had failed: no net {retries - 1}"
+    assert driver.attempt("a").reason == f"timed out: x: {result['error']}"
+
+
+@pytest.mark.parametrize("action", [RunAction.STOP, RunAction.KILL])
+def test_a_step_that_is_tried_again_keeps_its_error_when_its_run_is_ended(action: RunAction) -> None:
+    again = RetryPolicy(error_retry_limit=3, backoff=FixedBackoff(error_retry_backoff_in_secs=1))
+    failing = {"a": [Work("USER_ERROR", message="no net"), FOREVER]}
+    driver = Driver(workflow(step("a", retry_policy=again)), runtime=scripted(**failing)).start().run(10_000)
+    assert driver.attempt("a").key.number == 2
+    driver.act(action).run()
+    assert (driver.attempt("a").reason or "").endswith("; before its retry it had failed: no net")
+
+
+def test_a_retry_that_succeeds_has_no_error() -> None:
+    again = RetryPolicy(error_retry_limit=3, backoff=FixedBackoff(error_retry_backoff_in_secs=1))
+    work = {
+        "x": [Work("USER_ERROR", message="no net"), "DONE"],
+        "a": [Work(added=(step("x", retry_policy=again),))],
+    }
+    driver = Driver(workflow(step("a")), runtime=scripted(**work)).finish()
+    (result,) = driver.attempt("a").artifacts["maestro_substeps"].data["results"]  # type: ignore[union-attr]
+    assert "error" not in result
+    assert driver.attempt("a").reason is None
+
+
 @pytest.mark.parametrize("action", [RunAction.STOP, RunAction.KILL])
 def test_a_step_that_waits_for_its_retry_keeps_its_error_when_its_run_is_ended(action: RunAction) -> None:
     again = RetryPolicy(error_retry_limit=3, backoff=FixedBackoff(error_retry_backoff_in_secs=1_000))

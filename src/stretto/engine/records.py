@@ -205,6 +205,7 @@ class AttemptRecord(msgspec.Struct, kw_only=True, gc=False):
     undoable: bool = False  # something below it has succeeded and can be undone
     delivered: bool = False  # an attempt before it has done its work, however it ended
     reason: str | None = None
+    failed_before: str | None = None  # of what the attempts failed that it retries, the newest of them
     timeline: tuple[TimelineEvent, ...] = ()
 
     @property

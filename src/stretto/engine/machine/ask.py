@@ -171,10 +171,9 @@ def end_from_outside(turn: Turn, flow: Flow, index: int, status: StepStatus, rea
 
 
 def _with_failure(attempt: AttemptRecord, reason: str) -> str:
-    """Why it ends; of one that waits for its retry, also what it has failed of."""
-    if attempt.wake_reason is not WakeReason.BACK_OFF or attempt.reason is None:
-        return reason
-    return f"{reason}; before its retry it had failed: {attempt.reason}"
+    """Why it ends; of one that waits for its retry or is retried, also what it has failed of."""
+    failure = attempt.reason if attempt.wake_reason is WakeReason.BACK_OFF else attempt.failed_before
+    return reason if failure is None else f"{reason}; before its retry it had failed: {failure}"
 
 
 def _must_wait(turn: Turn, flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> bool:

@@ -101,6 +101,7 @@ def begin_again(
         loop_run=before.loop_run,
         undoable=before.undoable,
         delivered=before.has_delivered,
+        failed_before=None if manual else before.reason or before.failed_before,
     )
     turn.add_attempt(flow, index, attempt)
     if skip:
