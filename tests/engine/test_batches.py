@@ -135,7 +135,10 @@ def test_a_step_that_times_out_says_what_failed_inside(semantics: Semantics) -> 
 def test_a_sub_step_that_is_tried_again_when_its_parent_times_out_keeps_its_error(retries: int) -> None:
     again = RetryPolicy(error_retry_limit=3, backoff=FixedBackoff(error_retry_backoff_in_secs=1))
     failures = [Work("USER_ERROR", message=f"no net {each}") for each in range(retries)]
-    work = {"x": [*failures, FOREVER], "a": [Work(added=(step("x", retry_policy=again),))]}
+    work: dict[str, list[Work | str]] = {
+        "x": [*failures, FOREVER],
+        "a": [Work(added=(step("x", retry_policy=again),))],
+    }
     policy = RetryPolicy(timeout_retry_limit=0)
     around = workflow(step("a", timeout=100, retry_policy=policy), semantics=Semantics.STRETTO)
     driver = Driver(around, runtime=scripted(**work)).finish()
@@ -156,7 +159,7 @@ def test_a_step_that_is_tried_again_keeps_its_error_when_its_run_is_ended(action
 
 def test_a_retry_that_succeeds_has_no_error() -> None:
     again = RetryPolicy(error_retry_limit=3, backoff=FixedBackoff(error_retry_backoff_in_secs=1))
-    work = {
+    work: dict[str, list[Work | str]] = {
         "x": [Work("USER_ERROR", message="no net"), "DONE"],
         "a": [Work(added=(step("x", retry_policy=again),))],
     }

@@ -9,7 +9,7 @@ from stretto.params.errors import too_expensive
 from stretto.params.references import expression_failed
 from stretto.params.scope import Bindings, Scope
 from stretto.params.values import is_evaluated, to_sel
-from stretto.sel import Missing, SelError, compile_template, evaluate_maestro
+from stretto.sel import Budget, Missing, SelError, compile_template, evaluate_maestro
 from stretto.sel.runtime.frame import CHARACTER_SIZE
 
 P = ParamType
@@ -29,7 +29,7 @@ def compute(name: str, param: ParamDefinition, bindings: Bindings, scope: Scope)
     if param.type is P.MAP:
         members = _members(name, param.value, bindings, scope)
         return members if isinstance(members, Missing) else Converted(members)
-    return Converted(interpolate(name, param, bindings, scope))
+    return Converted(interpolate(param, bindings, name, scope.moment.budget))
 
 
 def _null(name: str, param: ParamDefinition, scope: Scope) -> Converted | None:
@@ -42,14 +42,15 @@ def _null(name: str, param: ParamDefinition, scope: Scope) -> Converted | None:
     return Converted(None) if name == RESULT else None
 
 
-def interpolate(name: str, param: ParamDefinition, bindings: Mapping[str, Any], scope: Scope) -> Any:
+def interpolate(
+    param: ParamDefinition, bindings: Mapping[str, Any], name: str = "", budget: Budget | None = None
+) -> Any:
     """A literal with its variables replaced; the types that hold no text stay as they are. Texts count as
     those that an expression makes: a chain of variables may double its text with each of them.
     """
     replace = INTERPOLATED.get(param.type)
     if replace is None:
         return param.value
-    budget = scope.moment.budget
 
     def look_up(variable: str) -> Any:
         value = bindings[variable]
@@ -95,7 +96,7 @@ def _member(path: str, member: ParamDefinition, bindings: Bindings, scope: Scope
         return _run(path, member.expression, bindings, scope)
     if member.type is P.MAP:
         return _members(path, member.value, bindings, scope)
-    value = interpolate(path, member, bindings, scope)
+    value = interpolate(member, bindings, path, scope.moment.budget)
     return to_sel(member.type, value) if member.type.is_array else value
 
 

@@ -4,7 +4,7 @@ What is counted is what the budget counts: visits, and the memory of values made
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from tests.unit.actions.test_trials import LOOPS, Processes, long
@@ -23,7 +23,7 @@ from stretto.model.run_config import RunPolicy
 from stretto.params import ParamError, ParamLimits
 from stretto.params.requests import DEFAULT_LIMITS
 from stretto.runtimes.expressions.asked import Asked
-from stretto.sel import Limits
+from stretto.sel import Budget, Limits
 
 P = ParamType
 SETTINGS: Final = "settings `params.visits` and `params.memory`"
@@ -89,9 +89,14 @@ def test_a_start_refuses_what_takes_longer_than_the_settings_say(given: Params) 
 def test_what_is_used_up_until_then_is_the_budget_and_no_more(
     given: Params, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[Any] = []
+    made: list[Budget] = []
     budget_of = evaluation.budget_of
-    monkeypatch.setattr(evaluation, "budget_of", lambda limits: made.append(budget_of(limits)) or made[-1])
+
+    def noted(limits: ParamLimits) -> Budget:
+        made.append(budget_of(limits))
+        return made[-1]
+
+    monkeypatch.setattr(evaluation, "budget_of", noted)
     world = World()
     world.publish(flow(NOOP))
     request = StartRequest(initiator=ManualInitiator(), run_params=given)
@@ -100,12 +105,6 @@ def test_what_is_used_up_until_then_is_the_budget_and_no_more(
     (budget,) = made
     assert DEFAULT_LIMITS.visits - budget.visits <= DEFAULT_LIMITS.visits <= 1_000_000
     assert DEFAULT_LIMITS.memory - max(budget.memory, 0) <= DEFAULT_LIMITS.memory <= LEAST_VALUE * 1_250_000
-
-
-def evaluation_module() -> Any:
-    import stretto.actions.parts.evaluation as found  # noqa: PLC0415 - the name that is replaced
-
-    return found
 
 
 def test_a_restart_that_changes_a_parameter_is_refused_as_well() -> None:
