@@ -91,7 +91,9 @@ async def check_text(
     problems, tried = checked.problems, Tried()
     definition = checked.definitions[0] if len(checked.definitions) == 1 else None
     if definition is not None and not problems:
-        tried = await _try(store, caller, definition, request.run_params or {}, (limits, params, evaluate))
+        tried = await try_definition(
+            store, caller, definition, request.run_params or {}, (limits, params, evaluate)
+        )
         problems = await offload(size, _placed, request.text, options, tried.problems)
     return TextCheck(
         valid=not problems,
@@ -136,13 +138,14 @@ class Tried(NamedTuple):
     step_params: Mapping[str, Params] | None = None
 
 
-async def _try(
+async def try_definition(
     store: Store,
     caller: Caller,
     definition: Definition,
     given: Params,
     how: tuple[Limits, ParamLimits, Evaluator],
 ) -> Tried:
+    """What a push and a start would refuse in a definition that the rules allow."""
     limits, params, evaluate = how
     workflow = definition.workflow
     try:

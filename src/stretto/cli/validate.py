@@ -9,6 +9,7 @@ import msgspec
 from stretto.cli.definitions import checked
 from stretto.cli.files import shown
 from stretto.cli.options import made_options, reading_options
+from stretto.cli.trial import tried
 from stretto.definition import Checked
 from stretto.definition.drawing import count_steps
 from stretto.model.problem import Problem
@@ -32,7 +33,9 @@ def command(
     """Check definitions in JSON, YAML or Python; `-` reads standard input.
 
     Every error is reported at once with its place, a stable code and, if there is one, the way out. Warnings
-    say what is allowed and almost surely not meant. Exit code 0: all files are valid; 2: at least one is not.
+    say what is allowed and almost surely not meant. The parameters of a workflow and its timeout are tried as
+    a push tries them. Only a server knows who may push, its job templates, and which functions its processes
+    know. Exit code 0: all files are valid; 2: at least one is not.
 
     \b
     Examples:
@@ -43,7 +46,7 @@ def command(
     """
     options = made_options(templates, maestro_limits=maestro_limits)
     options = msgspec.structs.replace(options, first_version=first_version, warnings=True)
-    results = [(shown(name), checked(name, options)) for name in files]
+    results = [(shown(name), tried(checked(name, options), options)) for name in files]
     if as_json:
         click.echo(msgspec.json.encode({"files": [_as_json(*result) for result in results]}))
     else:

@@ -162,3 +162,51 @@ def test_a_warning_is_shown_and_forbids_nothing(folder: Path) -> None:
     (found,) = json.loads(run("--json", "odd.yaml").stdout)["files"]
     assert (found["valid"], found["problems"]) == (True, [])
     assert [each["code"] for each in found["warnings"]] == ["not-a-field"]
+
+
+PUSHED = """\
+workflow:
+  id: pushed
+  {field}
+  steps: [{{step: {{id: s, type: NoOp, params: {{p: {{type: LONG, {param}}}}}}}}}]
+"""
+FLOWS = """
+from stretto import step, workflow
+
+@step
+def work() -> None: ...
+
+@workflow({option})
+def flow() -> None:
+    work()
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "param", "said"),
+    [
+        ("timeout: 0", "value: 1", "workflow.timeout: pushed: timeout [0 ms]/[0] cannot be non-positive"),
+        ("params: {t: {type: LONG, value: 0}}\n  timeout: ${t}", "value: 1", "cannot be non-positive"),
+        ("params: {a: {type: LONG, expression: b}, b: {type: LONG, expression: a}}", "value: 1", "cyclic"),
+        ("params: {a: {type: LONG, expression: nobody + 1}}", "value: 1", "nothing has that name"),
+        ("params: {a: {type: LONG, expression: 1 / 0}}", "value: 1", "pushed: "),
+        ("params: {a: {type: LONG, value: 1, validator: param > 5}}", "value: 1", "pushed: "),
+    ],
+)
+def test_what_a_push_refuses_is_refused_here(folder: Path, field: str, param: str, said: str) -> None:
+    (folder / "pushed.yaml").write_text(PUSHED.format(field=field, param=param))
+    result = run("pushed.yaml")
+    assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+
+
+def test_what_a_push_refuses_of_a_python_file_is_refused_here(folder: Path) -> None:
+    (folder / "timed_flows.py").write_text(FLOWS.format(option="timeout=0"))
+    result = run("timed_flows.py")
+    assert (result.exit_code, "timeout [0 ms]" in result.stderr) == (2, True), result.stderr
+
+
+def test_a_workflow_without_steps_is_a_warning(folder: Path) -> None:
+    (folder / "empty.yaml").write_text("workflow: {id: empty}\n")
+    result = run("empty.yaml")
+    assert result.exit_code == 0
+    assert "warning: workflow.steps: empty: the workflow has no steps" in result.stderr

@@ -1,0 +1,46 @@
+"""What a server refuses though the rules of a definition allow it: tried here, without one.
+
+A server knows more: who may push, job templates, which functions running processes know, the runs that a run
+strategy must go on with.
+"""
+
+import asyncio
+from typing import Final
+
+import msgspec
+
+from stretto.actions.check_text import try_definition
+from stretto.actions.parts.evaluation import evaluate_here
+from stretto.cli.database import caller
+from stretto.definition import Checked
+from stretto.definition.parse import Options
+from stretto.model.problem import Code, Problem
+from stretto.model.workflow import Definition
+from stretto.node.clock import SystemClock
+from stretto.params.requests import DEFAULT_LIMITS
+from stretto.store.memory import Database, MemoryStore
+
+NO_STEPS: Final = "the workflow has no steps: `stretto run` runs it, and a server refuses the push"
+
+
+def tried(found: Checked, options: Options) -> Checked:
+    """Valid definitions, with the problems that a push would find in them."""
+    if found.problems:
+        return found
+    problems = [
+        each for definition in found.definitions for each in asyncio.run(_problems(definition, options))
+    ]
+    empty = [
+        Problem(code=Code.EMPTY, path="workflow.steps", message=f"{definition.workflow.id}: {NO_STEPS}")
+        for definition in found.definitions
+        if not definition.workflow.steps
+    ]
+    return found._replace(problems=tuple(problems), warnings=(*found.warnings, *empty))
+
+
+async def _problems(definition: Definition, options: Options) -> list[Problem]:
+    store = MemoryStore(Database(SystemClock()))
+    how = options.limits, DEFAULT_LIMITS, evaluate_here
+    wrong = (await try_definition(store, caller(), definition, {}, how)).problems
+    name = definition.workflow.id
+    return [msgspec.structs.replace(each, message=f"{name}: {each.message}") for each in wrong]
