@@ -17,6 +17,7 @@ from stretto.cli.running.session import Order, session
 from stretto.cli.running.wanted import STEP_PARAM, read_wanted, step_params_of
 from stretto.cli.target import Given, pinned
 from stretto.node.clock import SystemClock
+from stretto.runtimes.python.output import routed_output
 
 
 @click.command(name="run")
@@ -81,6 +82,7 @@ def command(  # noqa: PLR0913 - one for each option
       stretto run etl.yaml --resume
       stretto run etl.yaml --db memory: --json | jq .status
     """
+    click.get_current_context().with_resource(routed_output())  # before anybody's code is imported
     place = pinned(
         place_of(config_file, assignments, database), Given(config_file, assignments, database=database)
     )

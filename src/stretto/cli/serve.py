@@ -65,12 +65,11 @@ def command(  # noqa: PLR0913 - one for each option
     from stretto.cli.applications import load_apps  # noqa: PLC0415 - the help need not wait for these
     from stretto.cli.python_files import flows_of  # noqa: PLC0415
     from stretto.cli.serve_notices import Printed  # noqa: PLC0415
+    from stretto.runtimes.python.output import routed_output  # noqa: PLC0415
     from stretto.server.lifecycle import ServerOptions, run, serve  # noqa: PLC0415
 
-    try:
-        chosen = checked_roles(roles.split(","))
-    except InvalidRequest as error:
-        raise click.BadParameter(error.message, param_hint="--role") from None
+    click.get_current_context().with_resource(routed_output())  # before anybody's code is imported
+    chosen = _roles_in(roles)
     flags = _assignments(host=host, port=port)
     place = place_of(config_file, (*assignments, *flags), database, local=False)
     options = made_options((), maestro_limits=False, limits=place.config.limits)
@@ -89,6 +88,13 @@ def command(  # noqa: PLR0913 - one for each option
         functions=tuple(app.functions),
     )
     sys.exit(finished(serve(server, Printed(place, chosen)), run))
+
+
+def _roles_in(text: str) -> frozenset[str]:
+    try:
+        return checked_roles(text.split(","))
+    except InvalidRequest as error:
+        raise click.BadParameter(error.message, param_hint="--role") from None
 
 
 def _assignments(**given: str | None) -> list[str]:

@@ -54,6 +54,7 @@ def python_runtime(around: Surroundings, registry: Registry) -> PythonRuntime:
         processes=worker_processes(settings, around.sink),
         isolation=settings.isolation.value,
         sink=around.sink,
+        capture_output=True,
     )
 
 

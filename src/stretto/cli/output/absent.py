@@ -11,8 +11,9 @@ from stretto.runtimes.python.own_params import FUNCTION
 INSIDE: Final = "`{0}` runs other steps; name one of them: {1}[1].STEP in a loop, {1}.STEP in a subworkflow"
 
 IN_A_THREAD: Final = (
-    "`{0}` is a Python function; in a thread it prints to the output of its program or server, and what it "
-    'tells `ctx.logger` is kept; with `@step(isolation="process")` all that it prints is kept'
+    "`{0}` is a Python function; in a thread of an `Engine` it prints to the output of its program, and what "
+    "it tells `ctx.logger` is kept; with `Engine(capture_output=True)`, or with "
+    '`@step(isolation="process")`, all that it prints is kept'
 )
 
 

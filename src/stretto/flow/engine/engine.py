@@ -1,8 +1,9 @@
 """The embedded engine: a node inside of a program, and all that the program asks of it."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
@@ -20,7 +21,7 @@ from stretto.flow.engine.handlers import Handler, Handlers
 from stretto.flow.engine.host import Host, guard
 from stretto.flow.engine.library import Given, Library, Named, id_of, run_params
 from stretto.flow.engine.library import step_params as encoded_steps
-from stretto.flow.engine.listing import key_of
+from stretto.flow.engine.listing import key_of, newest_keys
 from stretto.flow.engine.options import OnStop, Place, Recover, place_of, user_name, word
 from stretto.flow.engine.preparing import make_tables
 from stretto.flow.engine.run import Run
@@ -33,15 +34,13 @@ from stretto.model.errors import Internal, InvalidRequest, PreconditionFailed
 from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest
 from stretto.model.response import StartStatus
-from stretto.model.status import RunStatus
 from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.model.workflow import Definition, Workflow
 from stretto.ports.functions import FunctionRecord
-from stretto.ports.history import RunFilter
 from stretto.ports.observer import Observer
-from stretto.ports.paging import Cut
 from stretto.ports.runtime import StepRuntime
+from stretto.runtimes.python.output import routed_output
 from stretto.runtimes.python.own_params import TYPE
 from stretto.runtimes.python.pools import Pools, PoolStatus
 from stretto.runtimes.python.runtime import PythonRuntime
@@ -81,6 +80,8 @@ class Engine:
     stop_within seconds that a graceful stop may take
     modules     whose steps and workflows are registered, by name or as modules
     submit_only start and read runs, and run none: other processes on the same database do the work
+    capture_output  what functions print in this process is kept in the logs of their steps, too; while the
+                engine is open, `sys.stdout` and `sys.stderr` are streams of Stretto that hand it on
     """
 
     def __init__(  # noqa: PLR0913 - one for each thing that a program may choose
@@ -100,12 +101,14 @@ class Engine:
         stop_within: float = STOP_WITHIN,
         modules: Iterable[str | ModuleType] = (),
         submit_only: bool = False,
+        capture_output: bool = False,
     ) -> None:
         self._place: Place = place_of(url, config, stop_within, shared=submit_only)
         self._recover: Recover = word(Recover, recover, "recover")
         self._on_stop: OnStop = word(OnStop, on_stop, "on_stop")
         self._stop_within = stop_within
         self._submit_only = submit_only
+        self._capture_output = capture_output
         self._services = Services(services)
         self._pool_sizes = dict(pools or {})
         Pools(self._pool_sizes)  # which says what is wrong with them
@@ -169,16 +172,16 @@ class Engine:
         if self._recover is Recover.AUTO and not self._submit_only:
             await resume_paused(host)
 
-    def _running(self, watch: Watch) -> AbstractAsyncContextManager[App | Connection]:
-        if self._submit_only:
-            return connection(self._place.config, self.url)
-        return running(
-            self._place.config,
-            self.url,
-            (watch, *self._observers),
-            self._runtimes,
-            lambda store: find_functions(store, self._registry),
-        )
+    @asynccontextmanager
+    async def _running(self, watch: Watch) -> AsyncIterator[App | Connection]:
+        config, observers = self._place.config, (watch, *self._observers)
+        found: AbstractAsyncContextManager[App | Connection] = connection(config, self.url)
+        if not self._submit_only:
+            before = partial(find_functions, registry=self._registry)
+            found = running(config, self.url, observers, self._runtimes, before)
+        with routed_output() if self._capture_output else nullcontext():
+            async with found as app:
+                yield app
 
     async def stop(self) -> None:
         """Take no more runs, do with those under way what `on_stop` says, and go; within `stop_within`.
@@ -229,6 +232,7 @@ class Engine:
             most_bytes=around.params.size,
             processes=worker_processes(settings, sink, self._workers, self._worker_services),
             sink=around.sink,
+            capture_output=self._capture_output,
         )
         return {TYPE: runtime}
 
@@ -364,13 +368,7 @@ class Engine:
     ) -> list[Run[Any]]:
         """The newest runs, of all workflows or of one, in some statuses."""
         host = self._opened()
-        wanted = [status] if isinstance(status, str) else status
-        where = RunFilter(
-            workflow_id=id_of(workflow),
-            statuses=tuple(word(RunStatus, each, "status") for each in wanted),
-        )
-        page = await host.store.all_runs(Cut(most=limit), where)
-        return [Run(host, row.key) for row in page.elements]
+        return [Run(host, key) for key in await newest_keys(host.store, id_of(workflow), status, limit)]
 
     async def wait_all(self, runs: Iterable[Run[Any]], timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Until all of these have ended."""

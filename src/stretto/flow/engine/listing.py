@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Collection
 from stretto.actions.parts.finding import find_run
 from stretto.actions.parts.near_workflows import why_no_run
 from stretto.engine.records import RunKey
+from stretto.flow.engine.options import word
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import RunStatus
 from stretto.ports.history import RunFilter
@@ -38,6 +39,18 @@ async def all_instances(
         if not page.after:
             return
         cut = Cut(below=page.elements[-1].key.instance_id)
+
+
+async def newest_keys(
+    store: Store, workflow_id: str | None, status: str | Collection[str], most: int
+) -> list[RunKey]:
+    """The newest runs, of all workflows or of one, in some statuses."""
+    wanted = [status] if isinstance(status, str) else status
+    where = RunFilter(
+        workflow_id=workflow_id, statuses=tuple(word(RunStatus, each, "status") for each in wanted)
+    )
+    page = await store.all_runs(Cut(most=most), where)
+    return [row.key for row in page.elements]
 
 
 async def key_of(

@@ -10,6 +10,7 @@ from stretto.model.param import Parameter, ParamType
 from stretto.model.timeline import LogLevel
 from stretto.runtimes.python.backstage import Backstage
 from stretto.runtimes.python.errors import Cancelled
+from stretto.runtimes.python.output import unrouted
 from stretto.runtimes.python.roles import ContextMark
 from stretto.runtimes.python.services import Services
 from stretto.runtimes.python.values import Kind, encode
@@ -27,7 +28,8 @@ class StepLogger(logging.LoggerAdapter[logging.Logger]):
         self._keep = keep
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
-        super().log(level, msg, *args, **kwargs)
+        with unrouted():  # it is kept below, also where no handler prints it
+            super().log(level, msg, *args, **kwargs)
         if level >= KEPT_FROM or self.logger.isEnabledFor(level):
             try:
                 text = str(msg) % args if args else str(msg)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -22,6 +23,7 @@ from stretto.runtimes.python.failures import failure_of
 from stretto.runtimes.python.filters import Chain, settled
 from stretto.runtimes.python.function import Function
 from stretto.runtimes.python.handlers import FAILED, STOPPED, SUCCESS, TIMEOUT, Ended, Handlers
+from stretto.runtimes.python.output import StepOutput, unrouted
 from stretto.runtimes.python.own_params import FUNCTION, MAPPING, value_of
 from stretto.runtimes.python.pools import Pool, Pools
 from stretto.runtimes.python.processes import FarCall, Processes
@@ -60,6 +62,7 @@ class Stage:
     returning: Returning
     processes: Processes | None = None
     sink: LogSink = NOWHERE
+    capture_output: bool = False  # of functions in threads and in the event loop
 
 
 class Performance:
@@ -136,6 +139,13 @@ class Performance:
         return taken
 
     async def _called(self, args: Mapping[str, Any]) -> Any:
+        if not self._stage.capture_output:
+            return await self._filtered(args)
+        output = self._work.output = StepOutput(self._work.told.launch, self._stage.sink)
+        with output.around():
+            return await self._filtered(args)
+
+    async def _filtered(self, args: Mapping[str, Any]) -> Any:
         if self._is_far and self._stage.processes is None:
             raise Refused(NO_PROCESSES.format(self._function.name))
         if not self._stage.chain:
@@ -222,7 +232,8 @@ class Performance:
         work.in_process = work.is_beginning = True
         work.waits_for = processes.full_pool(function.options.pool)
         try:
-            return await processes.call(asked)
+            with unrouted():  # its process has an output of its own
+                return await processes.call(asked)
         finally:
             work.in_process = work.is_beginning = False
             work.waits_for = None
@@ -283,8 +294,10 @@ class Performance:
         if context is None or backstage is None or self._work.told.fence.is_revoked:
             return result
         self._work.is_concluding = True
+        output = self._work.output
         try:
-            await self._stage.handlers.tell(self._function, context, backstage, ended)
+            with nullcontext() if output is None else output.around():
+                await self._stage.handlers.tell(self._function, context, backstage, ended)
         except asyncio.CancelledError:
             _uncancel()  # the step was told to end in the meantime: no more handlers
         artifacts, lines = await backstage.rest()

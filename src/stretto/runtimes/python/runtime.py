@@ -84,6 +84,7 @@ class PythonRuntime:
         processes: Processes | None = None,
         isolation: Isolation = "thread",
         sink: LogSink = NOWHERE,
+        capture_output: bool = False,
     ) -> None:
         self.registry = registry
         self.services = services or Services()
@@ -104,6 +105,7 @@ class PythonRuntime:
             returning=Returning(now, most_bytes),
             processes=processes,
             sink=sink,
+            capture_output=capture_output,
         )
         self._work: dict[AttemptKey, Work] = {}
         self._ended: OrderedDict[Launch, StepResult] = OrderedDict()
@@ -194,6 +196,8 @@ class PythonRuntime:
             result = PlatformError(message=f"the function could not be looked after: {text_of_error(error)}")
         finally:
             self._forget(work)
+        if work.output is not None:
+            work.output.close()
         self._keep_traceback(work.told.launch, result)
         work.finish(result)
         self._remember(work.told.launch, result)

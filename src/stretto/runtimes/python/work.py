@@ -6,6 +6,7 @@ from enum import Enum
 from stretto.ports.runtime import StepContext as Told
 from stretto.ports.runtime import StepResult
 from stretto.runtimes.python.backstage import Backstage
+from stretto.runtimes.python.output import StepOutput
 
 
 class Ending(Enum):
@@ -31,6 +32,7 @@ class Work:
         "is_concluding",
         "is_left_behind",
         "is_reporting",
+        "output",
         "result",
         "task",
         "told",
@@ -42,6 +44,7 @@ class Work:
         self.task: asyncio.Task[None]
         self.begun = False
         self.backstage: Backstage | None = None
+        self.output: StepOutput | None = None  # what it prints in this process
         self.waits_for: str | None = None  # the pool in whose line it stands
         self.in_thread = False  # its function runs in a thread now, which nobody can end
         self.in_process = False  # its function runs in a process now, which can be killed
