@@ -15,6 +15,10 @@ def note(ledger: str, text: str) -> None:
         file.write(f"{text}\n")
 
 
+async def _takes(seconds: float = 3_600) -> None:
+    await asyncio.sleep(seconds)
+
+
 @step
 def cancel(ledger: str, seat: int) -> None:
     note(ledger, f"cancel {seat}")
@@ -28,33 +32,33 @@ def book(ledger: str, seat: int) -> None:
 @step(timeout="1 second", retries=0)
 async def slow(ledger: str, seconds: float = 3_600) -> str:
     note(ledger, "slow")
-    await asyncio.sleep(seconds)
+    await _takes(seconds)
     return "in time"
 
 
 @step(timeout="1 second", timeout_retries=1)
 async def slow_twice(ledger: str) -> None:
     note(ledger, "slow")
-    await asyncio.sleep(3_600)
+    await _takes()
 
 
 @step(timeout="1 second", failure_mode="IGNORE_FAILURE")
 async def slow_and_ignored(ledger: str) -> str:
     note(ledger, "slow")
-    await asyncio.sleep(3_600)
+    await _takes()
     return "in time"
 
 
 @step(timeout="3 seconds", failure_mode="FAIL_IMMEDIATELY")
 async def slow_and_strict(ledger: str) -> None:
     note(ledger, "slow")
-    await asyncio.sleep(3_600)
+    await _takes()
 
 
 @step
 async def endless(ledger: str) -> None:
     note(ledger, "endless")
-    await asyncio.sleep(3_600)
+    await _takes()
 
 
 @step

@@ -64,7 +64,7 @@ def numbers(n: int) -> list[int]:
     return [checked(n), n]
 
 
-@step(timeout="1 second", retries=0, failure_mode="IGNORE_FAILURE")
+@step(timeout="3 seconds", retries=0, failure_mode="IGNORE_FAILURE")
 async def in_time(seconds: float) -> int:
     await asyncio.sleep(seconds)
     return 1

@@ -1,6 +1,5 @@
 """Runs of Python workflows start, wait and go on as in process, if they were pushed as YAML."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from tests.acceptance import portable_runs as flows
 from tests.acceptance.printed import printed_on_a_server
 from tests.acceptance.processes import PATIENCE
 from tests.acceptance.serving import Serving
+from tests.waiting import wait_until
 
 from stretto import Engine, Flow
 from stretto.client import Client
@@ -33,10 +33,11 @@ def client(server: Serving) -> Iterator[Client]:
 
 def until_asked(client: Client, workflow: str, count: int) -> None:
     """Until so many steps ask at the same time."""
-    end = time.monotonic() + PATIENCE
-    while (found := len(client.approvals(workflow=workflow, first=100).elements)) < count:
-        assert time.monotonic() < end, f"{workflow}: {found} of {count}"
-        time.sleep(0.1)
+
+    def asked() -> bool:
+        return len(client.approvals(workflow=workflow, first=100).elements) >= count
+
+    wait_until(asked, f"that {count} steps of `{workflow}` ask")
 
 
 def started(server: Serving, workflow: str) -> Any:

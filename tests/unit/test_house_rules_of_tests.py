@@ -31,8 +31,11 @@ WORK: Final[
     Allowed
 ] = {  # what a step or a program does: it takes a moment, or does not end before it is ended
     "acceptance/portable.py": 1,
+    "acceptance/portable_failures.py": 1,
+    "acceptance/portable_values.py": 1,
     "acceptance/test_python_dev.py": 1,
     "acceptance/test_runtime_rows.py": 1,
+    "api/task_functions.py": 1,
     "client/scripted.py": 1,
     "flow_engine/awkward.py": 1,
     "flow_engine/crowd.py": 1,
