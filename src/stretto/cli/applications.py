@@ -94,7 +94,13 @@ def _imported(name: str) -> Iterator[ModuleType]:
         files = sorted(each for each in path.glob("*.py") if each.name[0] != "_")
         if not files:
             raise Unusable("there is no Python file in this folder")
-        yield from (of_file(str(each)) for each in files)
+        for each in files:
+            try:
+                yield of_file(str(each))
+            except Unusable as error:
+                found = error.problem
+                place = "" if found.line is None else f":{found.line}"
+                raise Unusable(f"`{shown(str(each))}{place}`: {found.message}", hint=found.hint) from None
     elif name.endswith(".py"):
         yield of_file(name)
     elif all(each.isidentifier() for each in name.split(".")):

@@ -85,7 +85,7 @@ def checked_flows(name: str, options: Options) -> Checked:
                     doubts = warn(each.definition, options.limits, options.templates.keys(), options.given)
                     warnings += (_placed(doubt, each, name) for doubt in doubts)
         except StrettoError as error:
-            problems.append(_problem_of(error))
+            problems.append(_problem_of(error, name))
     return Checked(tuple(definitions.values()), tuple(problems), tuple(warnings))
 
 
@@ -204,7 +204,7 @@ def _imported(load: Any, name: str) -> Any:
     try:
         return load()
     except StrettoError as error:
-        raise Unusable(str(error), _line_in(error, name), error.hint) from None
+        raise Unusable(_without_place(error, name), _line_in(error, name), _other_hint(error)) from None
     except SyntaxError as error:
         raise Unusable(f"{type(error).__name__}: {error.msg}", error.lineno) from None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a module may do anything
@@ -218,20 +218,39 @@ def _line_in(error: BaseException, name: str) -> int | None:
     return lines[-1] if lines else None
 
 
-def _problem_of(error: StrettoError) -> Problem:
-    """A mistake in a workflow function: where, and what to write instead."""
-    line = error.place.line if isinstance(error, TraceError) else None
-    column = None if line is None else 1
-    hint = error.hint if error.hint is None or error.hint not in error.message else None
-    return Problem(code=Code.SYNTAX, path="", message=error.message, line=line, column=column, hint=hint)
+def _problem_of(error: StrettoError, name: str) -> Problem:
+    """A mistake in a workflow function: where, and what to write instead. The message names the place if it
+    is in another file than the one that is named.
+    """
+    message = _without_place(error, name)
+    line = error.place.line if isinstance(error, TraceError) and message != error.message else None
+    column, hint = None if line is None else 1, _other_hint(error)
+    return Problem(code=Code.SYNTAX, path="", message=message, line=line, column=column, hint=hint)
+
+
+def _without_place(error: StrettoError, name: str) -> str:
+    """The message of an error without its place, if that is in the file that is named."""
+    if isinstance(error, TraceError) and _is_file(error.place.file, name):
+        return error.message.removeprefix(f"{error.place}: ")
+    return error.message
+
+
+def _other_hint(error: StrettoError) -> str | None:
+    """The hint, unless the message ends with it."""
+    return None if error.hint is None or error.hint in error.message else error.hint
+
+
+def _is_file(file: str, name: str) -> bool:
+    """Whether a name of a file, or of a workflow in one, means this file."""
+    found = PYTHON.fullmatch(name)
+    path = None if found is None else found["file"]
+    return path is not None and Path(file).resolve() == Path(path).resolve()
 
 
 def _placed(problem: Problem, flow: Flow[..., Any], name: str) -> Problem:
     """At the function of its workflow, if that is in the file that is named."""
     code = getattr(inspect.unwrap(flow.fn), "__code__", None)
-    found = PYTHON.fullmatch(name)
-    path = found["file"] if found is not None else None
-    if code is None or path is None or Path(code.co_filename).resolve() != Path(path).resolve():
+    if code is None or not _is_file(code.co_filename, name):
         return msgspec.structs.replace(problem, path=f"{flow.id}: {problem.path}")
     return msgspec.structs.replace(problem, line=code.co_firstlineno, column=1)
 

@@ -86,6 +86,8 @@ def command(  # noqa: PLR0913 - one for each option
     remote = server_of(Given(config_file, assignments, server, context=context, user=user))
     with talking(remote) as client:
         target = _target(client, place)
+        if everything and target.step_id is not None:
+            raise click.UsageError("--all runs every step again, and a step says where to begin: choose one")
         changes = _changes(client, target, given, step_given)
         cursor = client.cursor() if follow else None
         made = _restarted(client, target, policy, changes)

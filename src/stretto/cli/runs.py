@@ -9,7 +9,7 @@ from stretto.actions.reading.all_runs import list_all_runs
 from stretto.actions.reading.lines import RunLine
 from stretto.actions.reading.paging import MOST_ON_A_PAGE
 from stretto.cli import style
-from stretto.cli.address import run_text
+from stretto.cli.address import readable, run_text
 from stretto.cli.config_options import looking_options
 from stretto.cli.database import Place, caller, finished, opened
 from stretto.cli.remote.server import Remote, talking
@@ -130,7 +130,11 @@ def print_lines(lines: tuple[RunLine, ...], *, whole: bool = False) -> None:
         began = line.start_time
         took = "" if began is None else style.duration((line.end_time or now) - began)
         error = line.first_error if line.status is not RunStatus.SUCCEEDED else None
-        note = "" if error is None else f"  {error.step_id}: {style.one_line(error.text or error.status)}"
+        note = (
+            ""
+            if error is None
+            else f"  {error.step_id}: {readable(style.one_line(error.text or error.status))}"
+        )
         note = f"  quarantined: {line.quarantined}{note}" if line.quarantined else note
         left = f"{sign} {style.padded(name, longest)}  {line.status:11}"
         note = note if style.columns() else style.cut(note, WIDEST)
@@ -139,17 +143,20 @@ def print_lines(lines: tuple[RunLine, ...], *, whole: bool = False) -> None:
 
 
 def counts_text(line: RunLine) -> str:
-    """`4 done, 1 failed`."""
+    """`4 done, 1 failed, 1 stopped`."""
+    stopped = line.counts.get(StepStatus.STOPPED, 0)
     done = sum(count for status, count in line.counts.items() if status.is_complete)
     failed = sum(
-        count for status, count in line.counts.items() if status.is_restartable or status.is_retryable
+        count
+        for status, count in line.counts.items()
+        if (status.is_restartable or status.is_retryable) and status is not StepStatus.STOPPED
     )
     rest = sum(
         count
         for status, count in line.counts.items()
         if not status.is_terminal and status is not StepStatus.NOT_CREATED
     )
-    parts = ((done, "done"), (failed, "failed"), (rest, "under way"))
+    parts = ((done, "done"), (failed, "failed"), (stopped, "stopped"), (rest, "under way"))
     return ", ".join(f"{count} {what}" for count, what in parts if count)
 
 

@@ -48,7 +48,7 @@ def dag_of_run(
         start.add(step)
     if not start:
         message = f"every step of the workflow {workflow.id} is complete: nothing is left to restart"
-        raise WrongState(message, hint="restart from the beginning, or from a step")
+        raise WrongState(message, hint="restart from the beginning (`--all`), or from a step (`--from STEP`)")
     dag = runtime_dag(workflow.steps, start)
     if policy is RunPolicy.RESTART_FROM_SPECIFIC and step is not None:
         waiting_roots(Graph({each: edges.successors for each, edges in dag.items()}), step)  # it must be one

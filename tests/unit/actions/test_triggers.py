@@ -337,7 +337,7 @@ def test_why_a_workflow_is_not_started() -> None:
     hourly = ("it starts a run every hour (Asia/Tokyo)", FIRST)
     assert why() == ("version 1 of workflow [flow] has 1 trigger", [hourly])
     world.do(update_properties(world.store, ANN, "flow", PropertiesUpdate(time_trigger_disabled=True)))
-    off = "no trigger of version 1 of workflow [flow] is in force; its time triggers are switched off"
+    off = "version 1 of workflow [flow] has no trigger in force; its time triggers are switched off"
     assert why() == (off, [])
     world.do(deactivate(world.store, ANN, "flow"))
     by = "ann switched it off at 2023-11-14T22:13:20+00:00"

@@ -108,11 +108,14 @@ def test_a_package_brings_what_is_inside(folder: Path) -> None:
         ("empty", "there is no Python file in this folder"),
         ("appbroken.py", "`appbroken.py:1`: SyntaxError"),
         ("apprefused.py", "`apprefused.py:4`: "),
+        ("appjobs", "`appjobs`: `appjobs/appwrong.py:2`: it can not be imported: TypeError"),
     ],
 )
 def test_what_can_not_be_imported_ends_the_command(folder: Path, name: str, said: str) -> None:
     (folder / "empty").mkdir()
     (folder / "appbroken.py").write_text("def broken(:\n")
+    (folder / "appjobs").mkdir()
+    (folder / "appjobs" / "appwrong.py").write_text("\nint(no=1)\n")
     (folder / "apprefused.py").write_text(
         "from stretto.model.errors import InvalidRequest\n\n\nraise InvalidRequest('no', hint='do it')\n"
     )

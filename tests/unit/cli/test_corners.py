@@ -34,6 +34,7 @@ from stretto.cli.showing import step as step_page
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.engine.why import Cause, Reason, Why
 from stretto.model.errors import NotFound, StrettoError, Unavailable
+from stretto.model.initiator import TimeInitiator
 from stretto.model.param import Parameter, ParamType
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import (
@@ -151,8 +152,12 @@ def test_every_kind_of_event_is_a_sentence() -> None:
     assert parts.timeline_lines(events * 50)[0].endswith("more before")
 
 
-def test_a_run_that_nobody_started() -> None:
-    assert run._by(None) == "started"
+def test_who_started_a_run() -> None:
+    key = RunKey("w", 1, 1)
+    assert run._by(None, key) == "started"
+    fired = TimeInitiator(trigger_uuid="t", trigger_time=0)
+    assert run._by(fired, key) == f"started by its schedule for {style.date_time(0)}"
+    assert run._by(TimeInitiator(trigger_uuid="t"), key) == "started by time"
 
 
 def test_steps_of_a_run_that_waits(capsys: pytest.CaptureFixture[str]) -> None:

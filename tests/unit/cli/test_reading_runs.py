@@ -70,8 +70,39 @@ def test_a_failure_that_is_ignored_has_its_reason(tmp_path: Path, *, parent: boo
         name = "parent" if parent else "child"
         assert stretto("run", "w.yaml", "--workflow", name).exit_code == 0
         shown = stretto("show", f"{name}/1").stdout
-    wanted = "the subworkflow run [child][1][1] ended FAILED" if parent else "exit"
+        if parent:
+            assert "\n  subworkflow run child/1\n" in stretto("show", "parent/1:sub").stdout
+            assert "started by parent/1:sub, 20" in stretto("show", "child/1").stdout
+    wanted = "the subworkflow run child/1 ended FAILED" if parent else "exit"
     assert any("COMPLETED_WITH_ERROR: " in line and wanted in line for line in shown.splitlines()), shown
+
+
+RETURNING = """
+from stretto import step, workflow
+
+
+@step
+def price(n: int) -> float:
+    if n == 3:
+        raise ValueError("no price")
+    return n * 1.5
+
+
+@workflow
+def priced(n: int) -> float:
+    return price(n)
+"""
+
+
+def test_a_function_that_failed_has_no_result(tmp_path: Path) -> None:
+    (tmp_path / "priced.py").write_text(RETURNING)
+    with chdir(tmp_path):
+        stretto("run", "priced.py", "-p", "n=2")
+        assert "\n  result    3.0  (output)\n" in stretto("show", "priced/1:price").stdout
+        stretto("run", "priced.py", "-p", "n=3")
+        failed = stretto("show", "priced/2:price").stdout
+    assert "\n  n         3\n" in failed
+    assert "\n  result    (no value)\n" in failed
 
 
 @pytest.fixture(autouse=True)
@@ -298,7 +329,7 @@ def test_why_for_programs() -> None:
 
 def test_why_a_workflow_is_not_started() -> None:
     lines = stretto("why", "pair").stdout.splitlines()
-    assert lines == ["pair: no trigger of version 1 of workflow [pair] is in force"]
+    assert lines == ["pair: version 1 of workflow [pair] has no trigger in force"]
     wrong = stretto("why", "pair", "first")
     assert (wrong.exit_code, "a step is of a run" in wrong.stderr) == (2, True)
     assert stretto("why", "absent").exit_code == 2

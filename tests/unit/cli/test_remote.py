@@ -405,6 +405,8 @@ def test_stop(stretto: Any, server: Served) -> None:
     told_so = stretto("stop", f"{name}/2", "--user", "bob", "--reason", "wrong table").stdout
     assert re.search(rf"User \[bob\] asked to stop run {name}/2.*wrong table", told_so)
     server.ended(name, 2, "STOPPED")
+    listed = stretto("runs", "--workflow", name).stdout
+    assert re.search(rf"^✗ {name}/2 .* 2 stopped$", listed, re.MULTILINE), listed
     stretto("start", name)
     stretto("stop", f"{name}/3/1", "--kill")
     server.ended(name, 3, "FAILED")
@@ -514,6 +516,9 @@ def test_restart(stretto: Any, server: Served, folder: Path) -> None:
     begin = told(stretto("restart", f"{name}/1", "--from", "second", "--wait"))
     assert begin == [f"{name}/1/5, version 1: started", f"✓ {name}/1/5 SUCCEEDED"]
     assert told(stretto("restart", f"{name}/1:second"))[0].startswith(f"{name}/1/6")
+    for both in ((f"{name}/1", "--from", "second"), (f"{name}/1:second",)):
+        refused = stretto("restart", *both, "--all")
+        assert (refused.exit_code, "choose one" in refused.stderr) == (2, True)
 
 
 GIVEN = {"n": {"type": "LONG", "value": 1}}

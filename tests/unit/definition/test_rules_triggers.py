@@ -93,6 +93,12 @@ class TestTimeTriggers:
         assert self.problems(cron="0 30 * * *") == [(Code.BAD_CRON, ".cron")]
         assert self.problems(cron="") == [(Code.BAD_CRON, ".cron")]
         assert self.problems(cron="0 0 * * *", timezone="Mars/Base") == [(Code.BAD_TIMEZONE, ".timezone")]
+
+    def test_a_wrong_cron_and_a_wrong_time_zone_are_reported_together(self) -> None:
+        assert self.problems(cron="99 0 * * *", timezone="Mars/Base") == [
+            (Code.BAD_CRON, ".cron"),
+            (Code.BAD_TIMEZONE, ".timezone"),
+        ]
         assert self.problems(type="INTERVAL", interval="1h") == [(Code.BAD_CRON, "")]
         assert self.problems(cron="0 0 * * *", fuzzy_max_delay="soon") == [
             (Code.BAD_DURATION, ".fuzzy_max_delay")

@@ -69,7 +69,7 @@ def _sentence(row: WorkflowRow, triggers: list[WhyTrigger]) -> str:
     flags = {"time": properties.time_trigger_disabled, "signal": properties.signal_trigger_disabled}
     off = "".join(f"; its {kind} triggers are switched off" for kind, is_off in flags.items() if is_off)
     if not triggers:
-        return f"no trigger of version {version} of {name} is in force{off}"
+        return f"version {version} of {name} has no trigger in force{off}"
     troubled = sum(bool(each.trouble) for each in triggers)
     count = "1 trigger" if len(triggers) == 1 else f"{len(triggers)} triggers"
     said = f"version {version} of {name} has {count}"

@@ -6,12 +6,13 @@ from typing import Final
 import msgspec
 
 from stretto.cli import style
-from stretto.cli.address import run_text
+from stretto.cli.address import readable, run_text
 from stretto.cli.running.progress import kind_text
 from stretto.cli.showing.loops import LoopSight, given_params, loop_text
 from stretto.cli.showing.parts import param_lines, timeline_lines, titled
+from stretto.engine.inline_ids import readable_path
 from stretto.engine.records import RunKey
-from stretto.model.initiator import Initiator, ManualInitiator
+from stretto.model.initiator import Initiator, ManualInitiator, SubworkflowInitiator, TimeInitiator
 from stretto.model.instance import WorkflowInstance
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
@@ -52,7 +53,7 @@ def _head(sight: RunSight, again: Callable[..., str]) -> list[str]:
     sign, colour = style.mark(run.run_status)
     began, ended = run.start_time, run.end_time
     took = "" if began is None else f" {style.duration((ended or SystemClock().now()) - began)}"
-    made = f"version {run.workflow_version_id}, {_by(run.initiator)}"
+    made = f"version {run.workflow_version_id}, {_by(run.initiator, sight.key)}"
     at = "" if run.create_time is None else f", {style.date_time(run.create_time)}"
     head = [style.paint(f"{sign} {name} {run.run_status}{took}", colour, bold=True), f"  {made}{at}"]
     if run.quarantined is not None:
@@ -62,12 +63,18 @@ def _head(sight: RunSight, again: Callable[..., str]) -> list[str]:
     return head
 
 
-def _by(initiator: Initiator | None) -> str:
-    """Who started it."""
+def _by(initiator: Initiator | None, key: RunKey) -> str:
+    """Who started it: a user, a trigger, or the step of another run."""
     if initiator is None or (isinstance(initiator, ManualInitiator) and initiator.user is None):
         return "started"
     if isinstance(initiator, ManualInitiator) and initiator.user is not None:
         return f"started by {initiator.user.name}"
+    if isinstance(initiator, TimeInitiator) and initiator.trigger_time is not None:
+        return f"started by its schedule for {style.date_time(initiator.trigger_time)}"
+    if isinstance(initiator, SubworkflowInitiator):
+        top = initiator.ancestors[0]
+        above = run_text(RunKey(top.workflow_id, top.instance_id, top.run_id))
+        return f"started by {above}:{readable_path(initiator.ancestors, key.workflow_id, key.instance_id)}"
     return f"started by {str(type(initiator).__struct_config__.tag).lower()}"
 
 
@@ -95,7 +102,7 @@ def _step(step: AnyStep, made: StepInstance | None, loop: LoopSight | None, long
         notes.append(loop_text(loop))
     if made is not None and made.step_attempt_id > 1:
         notes.append(f"attempt {made.step_attempt_id}")
-    reason = reason_of(made)
+    reason = readable(reason_of(made) or "")
     name, kind = style.padded(step.id, longest), style.padded(kind_text(step), kinds)
     room = style.columns()
     why = (

@@ -7,10 +7,12 @@ import msgspec
 
 from stretto.actions.reading.lines import AttemptLine
 from stretto.cli import style
+from stretto.cli.address import run_text
 from stretto.cli.running.progress import kind_text
 from stretto.cli.showing.loops import LoopSight, loop_text
 from stretto.cli.showing.parts import param_lines, timeline_lines, titled
-from stretto.model.artifact import DefaultArtifact
+from stretto.engine.records import RunKey
+from stretto.model.artifact import ArtifactKey, DefaultArtifact, SubworkflowArtifact
 from stretto.model.step_instance import StepInstance
 from stretto.model.timeline import StatusEvent
 from stretto.node.clock import SystemClock
@@ -52,7 +54,16 @@ def _head(sight: StepSight) -> list[str]:
     return [
         style.paint(f"{sign} {sight.name} {state.status}{took}", colour, bold=True),
         f"  {kind}version {step.workflow_version_id}, {attempt}{at}",
+        *_child(step),
     ]
+
+
+def _child(step: StepInstance) -> Iterator[str]:
+    """The run that a subworkflow step started."""
+    found = step.artifacts.get(ArtifactKey.SUBWORKFLOW)
+    if isinstance(found, SubworkflowArtifact) and found.subworkflow_instance_id:
+        key = RunKey(found.subworkflow_id, found.subworkflow_instance_id, found.subworkflow_run_id)
+        yield f"  subworkflow run {run_text(key)}"
 
 
 def _attempts(attempts: Sequence[AttemptLine]) -> Iterator[str]:

@@ -33,11 +33,11 @@ def check_triggers(scene: Scene) -> None:
 def _time_trigger(scene: Scene, trigger: TimeTrigger, at: Place) -> None:
     _fuzzy_delay(scene, trigger.fuzzy_max_delay, (at, "fuzzy_max_delay"))
     _catch_up(scene, trigger, (at, "catch_up_limit"))
+    zone = None
     try:
         zone = parse_zone(trigger.timezone or "")
     except ZoneError as error:
         scene.report((at, "timezone"), Code.BAD_TIMEZONE, error.message, error.hint)
-        return
     if isinstance(trigger, IntervalTrigger):
         message = "an INTERVAL trigger can not be planned"
         scene.report(at, Code.BAD_CRON, message, "use CRON or PREDEFINED")
@@ -53,7 +53,7 @@ def _time_trigger(scene: Scene, trigger: TimeTrigger, at: Place) -> None:
         scene.report(place, Code.BAD_CRON, error.message, error.hint)
         return
     least = timedelta(milliseconds=scene.limits.fire_gap_millis)
-    if not next_two_apart(cron, LOOK_FROM, zone, least):
+    if zone is not None and not next_two_apart(cron, LOOK_FROM, zone, least):
         message = f"two fires must be at least {least.total_seconds():g} s apart"
         scene.report(place, Code.TOO_FREQUENT, message)
 
