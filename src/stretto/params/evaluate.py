@@ -221,6 +221,9 @@ class _Evaluation:
         message = (
             f"In {self._scope.place}, param [{again}] contains a cyclic reference chain: {' -> '.join(cycle)}"
         )
+        if self._scope.step is not None and len(set(cycle)) == 1:  # it means the run's, and there is none
+            hint = unknown_hint(again, in_text=is_text(self._params[again]))
+            message = f"{message}: nothing outside of the step has the name [{again}]; {hint}"
         return ParamError(Fault.CYCLE, again, message, details=cycle)
 
     def _unknown_names(self) -> ParamError:

@@ -82,7 +82,10 @@ def test_a_cycle_is_named() -> None:
     assert error.details == ("a", "b", "c", "a")
     assert "a -> b -> c -> a" in error.message
     assert "workflow [wf]" in error.message
-    assert "step [here]" in fault_of({"p": expression("LONG", "p")}, in_step()).message
+    own = fault_of({"p": expression("LONG", "p")}, in_step()).message
+    assert "step [here]" in own
+    assert "nothing outside of the step has the name [p]; declare `p` as a parameter, or bring it" in own
+    assert "outside" not in fault_of({"p": expression("LONG", "p")}).message
 
 
 def test_each_parameter_throws_its_own_dice_whatever_the_order() -> None:
