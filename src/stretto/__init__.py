@@ -22,6 +22,7 @@ _EXPORTS: Final = {
         "loop_while",
         "on_failure",
         "otherwise",
+        "run_time",
         "size",
         "sleep",
         "step",
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from stretto.flow import loop_while as loop_while
     from stretto.flow import on_failure as on_failure
     from stretto.flow import otherwise as otherwise
+    from stretto.flow import run_time as run_time
     from stretto.flow import size as size
     from stretto.flow import sleep as sleep
     from stretto.flow import step as step

@@ -6,7 +6,7 @@ import pytest
 
 from stretto.definition import parse
 from stretto.engine.records import RunKey
-from stretto.flow import Flow, step, workflow
+from stretto.flow import Flow, TraceError, run_time, step, workflow
 from stretto.flow.workflow_options import Cron
 from stretto.model.initiator import TimeInitiator
 from stretto.testing.harness import Harness
@@ -39,6 +39,25 @@ def in_tokyo() -> str:
 @workflow(schedule="@hourly")
 def by_name() -> str:
     return tick()
+
+
+SEEN: list[int] = []
+
+
+@step
+def note(at: int) -> int:
+    SEEN.append(at)
+    return at
+
+
+@workflow(schedule=Cron("0 * * * *", catch_up="all"))
+def noting() -> int:
+    return note(run_time())
+
+
+@workflow
+def later() -> int:
+    return note(run_time() + 3)
 
 
 def scheduled(**options: Any) -> Flow[..., Any]:
@@ -85,7 +104,7 @@ def test_a_definition_of_maestro_is_started_for_each() -> None:
     ("options", "hours"),
     [
         ({"catch_up": "all"}, [0, 1, 2, 3, 4, 5]),
-        ({"catch_up": "all", "limit": 2}, [4, 5]),
+        ({"catch_up": "all", "catch_up_limit": 2}, [4, 5]),
         ({"catch_up": "none"}, []),
     ],
 )
@@ -93,3 +112,24 @@ def test_a_schedule_says_what_becomes_of_them(
     options: dict[str, Any], hours: list[int], through_yaml: bool
 ) -> None:
     assert started_after_six_hours(scheduled(**options), "chosen", through_yaml) == hours
+
+
+def test_a_run_of_a_missed_fire_knows_the_time_of_the_fire() -> None:
+    SEEN.clear()
+    with Harness() as harness:
+        harness.publish(noting)
+        harness.crash()
+        first = harness.now // HOUR + 1
+        harness.advance(hours=3)
+        harness.recover()
+        harness.settle()
+    assert sorted(SEEN) == [(first + each) * HOUR for each in range(len(SEEN))]
+    assert len(SEEN) >= 3
+
+
+def test_the_time_of_a_run_is_a_reference() -> None:
+    with Harness() as harness:
+        run = harness.start(later)
+        assert run.result == run.params["RUN_TS"] + 3
+    with pytest.raises(TraceError, match="`run_time` means something only in a function with `@workflow`"):
+        run_time()

@@ -9,7 +9,7 @@ step. A mistake is a `TraceError` that names the line and says what to write ins
 from stretto.flow.branches import on_failure, otherwise, switch, when
 from stretto.flow.builder import WorkflowBuilder
 from stretto.flow.choices import either
-from stretto.flow.computing import size, text
+from stretto.flow.computing import run_time, size, text
 from stretto.flow.errors import TraceError
 from stretto.flow.loops import collect, foreach
 from stretto.flow.mapping import each
@@ -46,6 +46,7 @@ __all__ = [
     "loop_while",
     "on_failure",
     "otherwise",
+    "run_time",
     "size",
     "sleep",
     "step",

@@ -1,12 +1,18 @@
-"""Functions of values that are not known yet, where Python's own need them now: `size` and `text`."""
+"""Functions of values that are not known yet, where Python's own need them now, and `run_time`."""
 
 from collections.abc import Sized
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from stretto.flow.convert import value_in
 from stretto.flow.errors import TraceError
+from stretto.flow.leaves import RunParam
 from stretto.flow.operators import joined_text, length
 from stretto.flow.refs import Ref
+from stretto.flow.trace import Value, required
+from stretto.model.param import ParamType
+from stretto.runtimes.python.values import Kind
+
+RUN_TIME: Final = "RUN_TS"  # the parameter of each run that holds it
 
 
 def size(given: Sized) -> int:
@@ -29,3 +35,12 @@ def text(*parts: Any) -> str:
     return cast(
         "str", Ref(joined_text([part if value is None else value for part, value in values], known[0]))
     )
+
+
+def run_time() -> int:
+    """The moment that the run is for, in milliseconds since 1970: of a scheduled run the time of its fire,
+    however late it starts, of others their start.
+    """
+    leaf = RunParam(RUN_TIME, ParamType.LONG)
+    value = Value(required("run_time"), leaf, Kind(leaf.type), int, "the time of the run")
+    return cast("int", Ref(value))

@@ -60,6 +60,7 @@ def trace_flow(flow: "Flow[..., Any]") -> Traced:
     """Call the function with references, and make a definition of what it did."""
     trace = Trace(flow.id, {*KNOWN_NAMES, *flow.params})
     _check_storable(flow)
+    _check_schedule(flow)
     given = {name: _reference(trace, each) for name, each in flow.params.items()}
     with tracing(trace):
         result = _called(flow, trace, given)
@@ -81,6 +82,14 @@ def _check_storable(flow: "Flow[..., Any]") -> None:
         if wrong is not None:
             what = f"the workflow `{flow.id}` {verb} {a_name(wrong)}, which can not be stored"
             raise TraceError(what, way_out(wrong), place=flow.place)
+
+
+def _check_schedule(flow: "Flow[..., Any]") -> None:
+    """A schedule starts runs without parameters, so each of them needs a default."""
+    needed = [f"`{each.name}`" for each in flow.params.values() if not each.has_default]
+    if needed and flow.fields.get("time_triggers"):
+        what = f"the schedule of the workflow `{flow.id}` gives no value for {' and '.join(needed)}"
+        raise TraceError(what, "give each of them a default", place=flow.place)
 
 
 def _called(flow: "Flow[..., Any]", trace: Trace, given: dict[str, Ref]) -> Any:

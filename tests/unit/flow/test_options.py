@@ -313,6 +313,17 @@ def test_a_schedule_that_never_fires(schedule: Any) -> None:
         flow(schedule=["0 0 29 2 *", schedule])
 
 
+def test_a_schedule_of_a_workflow_that_needs_a_value() -> None:
+    def needs(day: str, table: str, count: int = 1) -> None: ...
+
+    with pytest.raises(TraceError, match="gives no value for `day` and `table`; give each of them a default"):
+        _ = workflow(schedule="@daily")(needs).definition
+    assert workflow(schedule="@daily")(with_default).definition.workflow.time_triggers
+
+
+def with_default(day: str = "monday") -> None: ...
+
+
 def test_handlers_are_called_for_a_status_or_for_all() -> None:
     assert flow().handlers == {}
     assert flow(on_status={"failed": told, "RESUMED": [told, told]}).handlers == {
