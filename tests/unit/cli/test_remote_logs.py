@@ -57,6 +57,10 @@ def test_nothing_was_printed(stretto: Any, server: Served) -> None:
     said = stretto("talk/1", "--stream", "log", "--find", "x", "-f").stderr
     assert said == f"talk/1 has printed nothing on log with `x` in it, as far as is kept at {server.url}\n"
     assert stretto("talk/1:mute", "--tail", "0").stderr == ""
+    loop = stretto("talk/1:each").stderr.splitlines()
+    assert loop[1].startswith("    hint: `each` runs other steps; name one of them: talk/1:each[1].STEP"), (
+        loop
+    )
 
 
 def test_what_another_machine_keeps_is_named(

@@ -1,7 +1,7 @@
 """What steps print, read from a server."""
 
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import click
 import msgspec
@@ -9,11 +9,12 @@ import msgspec
 from stretto.actions.reading.log_pages import LogEntry, LogPlace, LogQuery
 from stretto.actions.reading.log_target import elsewhere_text
 from stretto.cli.address import Address
-from stretto.cli.output.absent import nothing_said
+from stretto.cli.output.absent import INSIDE, nothing_said
 from stretto.cli.output.printing import Printer, Wish
 from stretto.cli.remote.reading import name_of
 from stretto.cli.remote.server import Remote, talking
 from stretto.engine.records import RunKey
+from stretto.model.step import TypedStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def show_remote(remote: Remote, address: Address, query: LogQuery, wish: Wish, *, follow: bool) -> None:
     """Print what a step, or all steps of a run, have printed; while it follows, also what they print."""
     with talking(remote) as client:
-        key, step_id, width = _found(client, address)
+        key, step_id, width, runs_others = _found(client, address)
         printer = Printer(sys.stdout, msgspec.structs.replace(wish, width=width), key)
         tell = _followed if follow else _read
         remarked = False
@@ -37,10 +38,20 @@ def show_remote(remote: Remote, address: Address, query: LogQuery, wish: Wish, *
     if printer.is_silent and not remarked and query.tail != 0:
         name = f"{address.workflow_id}/{address.instance_id}{f':{address.path}' if address.path else ''}"
         click.echo(f"{nothing_said(name, query)}, as far as is kept at {remote.url}", err=True)
+        if runs_others:
+            click.echo(f"    hint: {INSIDE.format(step_id, name)}", err=True)
 
 
-def _found(client: "Client", address: Address) -> tuple[RunKey, str | None, int | None]:
-    """The run, the step that the address names, and of several steps the longest name."""
+class _Found(NamedTuple):
+    """What an address names: a run or a step of it."""
+
+    run: RunKey
+    step_id: str | None
+    width: int | None  # of the longest name of several steps
+    runs_others: bool  # a loop or a subworkflow, which prints nothing itself
+
+
+def _found(client: "Client", address: Address) -> _Found:
     run = name_of(address)
     step_id = None
     if address.path is not None:
@@ -49,7 +60,9 @@ def _found(client: "Client", address: Address) -> tuple[RunKey, str | None, int 
     made = client.run(run)
     key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
     steps = () if made.runtime_workflow is None else made.runtime_workflow.steps
-    return key, step_id, None if step_id else max((len(step.id) for step in steps), default=0)
+    runs_others = any(step.id == step_id and not isinstance(step, TypedStep) for step in steps)
+    width = None if step_id else max((len(step.id) for step in steps), default=0)
+    return _Found(key, step_id, width, runs_others)
 
 
 def _read(
