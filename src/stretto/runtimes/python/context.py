@@ -10,7 +10,7 @@ from stretto.model.param import Parameter, ParamType
 from stretto.model.timeline import LogLevel
 from stretto.runtimes.python.backstage import Backstage
 from stretto.runtimes.python.errors import Cancelled
-from stretto.runtimes.python.output import unrouted
+from stretto.runtimes.python.output import catch_up, unrouted
 from stretto.runtimes.python.roles import ContextMark
 from stretto.runtimes.python.services import Services
 from stretto.runtimes.python.values import Kind, encode
@@ -35,6 +35,7 @@ class StepLogger(logging.LoggerAdapter[logging.Logger]):
                 text = str(msg) % args if args else str(msg)
             except (TypeError, ValueError):  # arguments that do not fit: logging does not fail a program
                 text = str(msg)
+            catch_up()
             self._keep(f"{logging.getLevelName(level)} {text}")
 
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import Context, ContextVar
+from contextvars import ContextVar
 from itertools import groupby
 from typing import Any, Final, TextIO
 
@@ -75,14 +75,20 @@ class StepOutput:
             self._store()
         elif is_first:
             with suppress(RuntimeError):  # the loop has ended: nobody stores anything
-                # In a context of its own: what a sink logs is not the output of the step.
-                self._loop.call_soon_threadsafe(self._store, context=Context())
+                self._loop.call_soon_threadsafe(self._store)
 
     def close(self) -> None:
         """Store what was printed. What a thread prints that was left behind is not kept. Idempotent."""
         self._store()
         with self._lock:
             self._is_closed = True
+
+    def catch_up(self) -> None:
+        """Store what was printed before something that is kept in another way. A thread needs no help: its
+        calls into the event loop stay in order.
+        """
+        if threading.get_ident() == self._home:
+            self._store()
 
     def _wait(self) -> None:
         until = time.monotonic() + PATIENCE
@@ -94,10 +100,18 @@ class StepOutput:
             pieces, self._pieces = self._pieces, []
             lost, self._lost = self._lost, 0
             self._waiting = 0
-        for stream, together in groupby(pieces, lambda piece: piece[0]):
-            self._sink.write(self._launch, stream, b"".join(data for _, data in together))
-        if lost:
-            self._sink.write(self._launch, STDERR, LEFT_OUT.format(lost).encode())
+        with unrouted():  # what a sink logs is not the output of the step
+            for stream, together in groupby(pieces, lambda piece: piece[0]):
+                self._sink.write(self._launch, stream, b"".join(data for _, data in together))
+            if lost:
+                self._sink.write(self._launch, STDERR, LEFT_OUT.format(lost).encode())
+
+
+def catch_up() -> None:
+    """As `StepOutput.catch_up`, for the step whose code this is, if its output is routed."""
+    output = _printing.get()
+    if output is not None:
+        output.catch_up()
 
 
 @contextmanager
