@@ -15,6 +15,7 @@ from stretto.cli.database import caller
 from stretto.definition import Checked
 from stretto.definition.parse import Options
 from stretto.model.problem import Code, Problem
+from stretto.model.step import TypedStep
 from stretto.model.workflow import Definition
 from stretto.node.clock import SystemClock
 from stretto.params.requests import DEFAULT_LIMITS
@@ -43,4 +44,18 @@ async def _problems(definition: Definition, options: Options) -> list[Problem]:
     how = options.limits, DEFAULT_LIMITS, evaluate_here
     wrong = (await try_definition(store, caller(), definition, {}, how)).problems
     name = definition.workflow.id
-    return [msgspec.structs.replace(each, message=f"{name}: {each.message}") for each in wrong]
+    return [
+        msgspec.structs.replace(each, message=f"{name}: {each.message}")
+        for each in wrong
+        if not each.path.startswith(_templated(definition))
+    ]
+
+
+def _templated(definition: Definition) -> tuple[str, ...]:
+    """Where steps stand whose parameters a job template completes, which a server knows."""
+    steps = enumerate(definition.workflow.steps)
+    return tuple(
+        f"workflow.steps[{place}]."
+        for place, step in steps
+        if isinstance(step, TypedStep) and step.sub_type is not None
+    )

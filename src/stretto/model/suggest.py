@@ -1,12 +1,14 @@
 """Did you mean ...? One way to guess, used by every message that names something unknown."""
 
 import string
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+from itertools import islice
 from typing import Final
 
 LONGEST_WORD: Final = 256  # characters; the work grows with the square of them
 MOST_CANDIDATES = 2_000  # guessing among more names costs more than it helps
+MOST_GUESSED: Final = 3  # of many unknown words
 ALPHABET: Final = string.ascii_lowercase + string.digits + "_-."
 LONGEST: Final = 40  # characters of a word in which every letter is tried at every place
 
@@ -18,6 +20,12 @@ def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
     candidates = {name.lower(): name for _, name in zip(range(MOST_CANDIDATES), known, strict=False)}
     close = get_close_matches(word.lower(), candidates, n=1, cutoff=cutoff)
     return f"did you mean `{candidates[close[0]]}`?" if close else None
+
+
+def hints_for(words: Iterable[str], known: Collection[str]) -> list[str]:
+    """Hints for the first few of many unknown words: each is compared with all that are known."""
+    guessed = islice(words, MOST_GUESSED)
+    return [hint for word in guessed if (hint := did_you_mean(word, known)) is not None]
 
 
 def one_edit_away(word: str) -> set[str]:

@@ -10,7 +10,7 @@ from stretto.definition.rules.visits import WORKFLOW, Visit
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import Params
 from stretto.model.step import TemplateStep
-from stretto.model.suggest import did_you_mean
+from stretto.model.suggest import hints_for
 from stretto.model.workflow import Definition, Workflow
 from stretto.params.defaults import WORKFLOW_DEFAULTS
 from stretto.params.plain import param_of_json
@@ -58,5 +58,4 @@ def _hint(lost: list[str], workflow: Workflow) -> str:
         if read.call is None
     }
     known = sorted({*(workflow.params or {}), *reads})
-    found = [hint for name in lost if (hint := did_you_mean(name, known))]
-    return "; ".join(found) or f"it has {', '.join(known) or 'none'}"
+    return "; ".join(hints_for(lost, known)) or f"it has {', '.join(known) or 'none'}"

@@ -20,7 +20,7 @@ from stretto.model.error_text import a_name
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.param import ParamDefinition, Parameter, Params
 from stretto.model.step import AnyStep
-from stretto.model.suggest import did_you_mean
+from stretto.model.suggest import did_you_mean, hints_for
 from stretto.model.workflow import Definition, Workflow, WorkflowVersion
 from stretto.params import WORKFLOW_DEFAULTS
 from stretto.ports.hints import Hints
@@ -291,7 +291,7 @@ def _check_names(
 ) -> None:
     unknown = [name for name in given if name not in declared]
     if unknown:
-        hints = [hint for name in unknown if (hint := did_you_mean(name, declared))]
+        hints = hints_for(unknown, declared)
         known = ", ".join(f"`{each}`" for each in own) or "none"
         more = f"; {'; '.join(hints)}" if hints else f"; it has {known}"
         raise InvalidRequest(f"{whose} has no parameter {', '.join(f'`{each}`' for each in unknown)}{more}")

@@ -122,6 +122,16 @@ def has_ended(pid: int) -> bool:
         return PROC.is_dir()
 
 
+def is_held(pid: int) -> bool:
+    """Whether a process that was killed does not die, since a debugger or the kernel holds it. True also
+    where nobody knows.
+    """
+    try:
+        return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] in "tTD"
+    except (OSError, IndexError):
+        return True
+
+
 def has_children() -> bool:
     """Whether this process has started one that lives, or that it has not waited for."""
     try:

@@ -599,3 +599,32 @@ def test_many_calls(at_most: Callable[[float], AbstractContextManager[None]]) ->
             await asyncio.gather(*(some() for _ in range(4)))
 
     with_workers(work, size=2)
+
+
+class Slow:
+    """A server that was killed and takes long to die, as on a busy machine."""
+
+    def __init__(self, looks: int) -> None:
+        self.pid = 0
+        self.left = looks
+
+    def poll(self) -> int | None:
+        self.left -= 1
+        return None if self.left > 0 else -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("held", "left"), [(False, 0), (True, 20)])
+def test_a_server_that_takes_long_to_die_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, held: bool, left: int
+) -> None:
+    monkeypatch.setattr("stretto.runtimes.workers.server.END_WITHIN", 0.0)
+    monkeypatch.setattr("stretto.runtimes.workers.server.kill_tree", lambda _pid: None)
+    monkeypatch.setattr("stretto.runtimes.workers.server.is_held", lambda _pid: held)
+
+    async def work(workers: Workers) -> None:
+        slow = Slow(30)
+        workers._server._dying.append(slow)  # type: ignore[arg-type]
+        await workers._server.close()
+        assert slow.left <= 0 if not held else slow.left >= left
+
+    with_workers(work)
