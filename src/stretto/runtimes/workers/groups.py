@@ -2,12 +2,14 @@
 
 import os
 import signal
+import time
 from contextlib import suppress
 from typing import Final
 
 from stretto.runtimes.workers.system import descendants_of, processes_with
 
 MOST_SCANS: Final = 100  # of all processes, while some of them start others faster than they are killed
+PAUSE: Final = 0.005  # seconds between two scans, while a program is about to begin
 
 
 def kill_group(leader: int) -> None:
@@ -27,14 +29,19 @@ def kill_tree(pid: int) -> None:
 
 
 def kill_all_with(variable: str, value: str) -> None:
-    """Kill all processes with a variable in their environment: those that have lost their common ancestor."""
+    """Kill all processes with a variable in their environment: those that have lost their common ancestor.
+    One that is in the midst of `exec` shows no environment, and is looked at again.
+    """
     killed: set[int] = set()
     for _ in range(MOST_SCANS):
-        found = {*processes_with(variable, value)} - killed
+        marked = processes_with(variable, value)
+        found = {*marked.pids} - killed
         for each in found:
             kill_tree(each)
-        if not found:  # the ones before were the last that could start others
+        if not found and marked.is_complete:  # the ones before were the last that could start others
             return
+        if not found:
+            time.sleep(PAUSE)
         killed |= found
 
 

@@ -7,13 +7,14 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 IS_LINUX: Final = sys.platform == "linux"
 PROC: Final = Path("/proc")
 
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
+_KERNEL_THREAD: Final = 0x00200000  # a flag in `stat`
 _PAGE: Final = resource.getpagesize()
 _PREFERRED_VICTIM: Final = "500"
 
@@ -102,16 +103,41 @@ def descendants_of(pid: int) -> list[int]:
     return found
 
 
-def processes_with(variable: str, value: str) -> list[int]:
+class Marked(NamedTuple):
+    """Processes that have a variable in their environment. `is_complete`: there is none of which that can
+    not be told yet.
+    """
+
+    pids: list[int]
+    is_complete: bool
+
+
+def processes_with(variable: str, value: str) -> Marked:
     """Processes that were started with a variable in their environment, whoever their parent is now."""
     wanted = f"{variable}={value}".encode()
     found: list[int] = []
+    is_complete = True
     with suppress(OSError):
         for entry in PROC.iterdir():
-            with suppress(OSError):
-                if entry.name.isdigit() and wanted in (entry / "environ").read_bytes().split(b"\0"):
+            with suppress(OSError, IndexError):
+                if not entry.name.isdigit():
+                    continue
+                environment = (entry / "environ").read_bytes()
+                if wanted in environment.split(b"\0"):
                     found.append(int(entry.name))
-    return found
+                elif not environment and _is_beginning(entry):
+                    is_complete = False
+    return Marked(found, is_complete)
+
+
+def _is_beginning(entry: Path) -> bool:
+    """Whether a process is in the midst of `exec`: its environment and its arguments are not there yet. Those
+    of zombies and of threads of the kernel never are.
+    """
+    if (entry / "cmdline").read_bytes():
+        return False
+    stat = (entry / "stat").read_text().rpartition(")")[2].split()
+    return stat[0] not in "ZX" and not int(stat[6]) & _KERNEL_THREAD
 
 
 def has_ended(pid: int) -> bool:

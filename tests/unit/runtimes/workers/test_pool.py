@@ -32,6 +32,7 @@ from tests.waiting import until
 
 from stretto.model.errors import InvalidRequest
 from stretto.ports.logs import Stream
+from stretto.runtimes.workers import groups, system
 from stretto.runtimes.workers.control import Verb, Word
 from stretto.runtimes.workers.job import Job
 from stretto.runtimes.workers.limits import WorkerLimits
@@ -628,3 +629,39 @@ def test_a_server_that_takes_long_to_die_is_waited_for(
         assert slow.left <= 0 if not held else slow.left >= left
 
     with_workers(work)
+
+
+def process(
+    folder: Path, pid: int, *, environ: str = "", cmdline: str = "", state: str = "R", flags: int = 0
+) -> None:
+    """What the kernel tells of one."""
+    entry = folder / str(pid)
+    entry.mkdir()
+    (entry / "environ").write_text(environ)
+    (entry / "cmdline").write_text(cmdline)
+    (entry / "stat").write_text(f"{pid} (a b) {state} 1 {pid} {pid} 0 -1 {flags} 0 0")
+
+
+def test_a_process_in_the_midst_of_exec_may_be_one_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system, "PROC", tmp_path)
+    process(tmp_path, 1, environ="A=1\0OWNER=me\0", cmdline="sh")
+    process(tmp_path, 2, environ="OWNER=other\0", cmdline="sh")
+    process(tmp_path, 3, cmdline="env -i")
+    process(tmp_path, 4, state="Z")
+    process(tmp_path, 5, flags=0x00200040)  # a thread of the kernel
+    assert system.processes_with("OWNER", "me") == ([1], True)
+    process(tmp_path, 6)
+    assert system.processes_with("OWNER", "me") == ([1], False)
+
+
+def test_it_is_looked_at_again_until_it_shows_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step's command that was just starting when its fork server died escaped, and lived on."""
+    scans = [([7], False), ([], False), ([8], True), ([], True)]
+    killed: list[int] = []
+    monkeypatch.setattr(groups, "processes_with", lambda *_: system.Marked(*scans.pop(0)))
+    monkeypatch.setattr(groups, "kill_tree", killed.append)
+    monkeypatch.setattr(groups, "PAUSE", 0.0)
+    groups.kill_all_with("OWNER", "me")
+    assert (killed, scans) == ([7, 8], [])
