@@ -10,7 +10,7 @@ from tests.api.serving import Served, noop, shell
 from stretto.actions.caller import Caller
 from stretto.actions.restart import restart
 from stretto.cli.main import cli
-from stretto.client import Client, RunName
+from stretto.client import Client
 from stretto.model.errors import InvalidRequest
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.request import InstanceRestartRequest
@@ -49,13 +49,13 @@ def of_a_step_over_http(server: Served, name: str) -> str:
 
 def by_the_client(server: Served, name: str) -> str:
     with Client(server.url, user="ann") as client, pytest.raises(InvalidRequest) as refused:
-        client.restart(RunName(name, 1), params={"n": 7})
+        client.restart(f"{name}/1", params={"n": 7})
     return str(refused.value)
 
 
 def by_the_client_from_a_step(server: Served, name: str) -> str:
     with Client(server.url, user="ann") as client, pytest.raises(InvalidRequest) as refused:
-        client.restart_step(RunName(name, 1), "fails", run_params={"n": 7})
+        client.restart_step(f"{name}/1", "fails", run_params={"n": 7})
     return str(refused.value)
 
 
