@@ -1,4 +1,7 @@
-"""`stretto serve` as a process of its own, for tests that talk to it."""
+"""`stretto serve` as a process of its own, for tests that talk to it, stop it and kill it.
+
+Tests that only need the API use `tests/api/serving.py`, which starts no process.
+"""
 
 import signal
 from pathlib import Path

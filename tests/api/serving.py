@@ -1,4 +1,8 @@
-"""A real server in this process: a thread and event loop of its own, a node on a database in memory."""
+"""A real server in this process: a thread and event loop of its own, a node on a database in memory.
+
+The test reaches into it: its store, its desk, its node. What must be a process of its own, because it is
+killed, limited or read like a terminal, is in `tests/acceptance/serving.py`.
+"""
 
 import asyncio
 import threading

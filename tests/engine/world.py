@@ -1,4 +1,7 @@
-"""What several runs share in a test: virtual time, what is about to happen, permits and signals."""
+"""What several runs of a `Driver` share: virtual time, what is about to happen, permits and signals.
+
+There is no store and no node in it: the engine decides, and the test sees each effect and each record.
+"""
 
 import heapq
 from collections import Counter, deque

@@ -1,36 +1,18 @@
 """A node on a store, with the Python runtime: definitions in, results out."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
-from uuid import uuid4
 
-import msgspec
-from tests.node.tank import ANN
-from tests.node.test_driver import QUICK
+from tests.node.test_driver import World
 from tests.waiting import PATIENCE, until
 
-from stretto.actions.publish import publish
-from stretto.actions.start import start
-from stretto.definition.limits import Limits
-from stretto.definition.parse import Options, load
 from stretto.engine.records import AttemptRecord, RunKey
-from stretto.model.initiator import ManualInitiator
-from stretto.model.param import Params
-from stretto.model.properties import Properties
-from stretto.model.request import StartRequest
 from stretto.model.timeline import LogEvent
-from stretto.node.clock import SystemClock
-from stretto.node.driver import Driver
-from stretto.node.machine import Node
-from stretto.node.perform.evaluating import InProcess
-from stretto.node.performer import Performer
-from stretto.ports.rows import NodeId
 from stretto.ports.runtime import StepRuntime
 from stretto.ports.store import Store
 from stretto.runtimes.python import PythonRuntime, Registry
-from stretto.store.memory.hints import MemoryHints
 from stretto.store.opening import open_store
 
 NO_RETRY = "retry_policy: {error_retry_limit: 0, platform_retry_limit: 0, timeout_retry_limit: 0}"
@@ -45,45 +27,19 @@ def call(step_id: str, function: str, *after: str, params: str = "", more: str =
     return f"{{id: {step_id}, type: Python, {edges}, params: {{{given}}}, {more or NO_RETRY}}}"
 
 
-class PythonWorld:
-    """One node, its store, and what came of its runs."""
+class PythonWorld(World):
+    """The same with one node that knows functions, and what came of its runs."""
 
-    def __init__(self, store: Store, clock: SystemClock, runtime: PythonRuntime, driver: Driver) -> None:
-        self.store = store
-        self.clock = clock
-        self.runtime = runtime
-        self.driver = driver
-        self.hints: MemoryHints
-
-    async def start(
+    def __init__(
         self,
-        text: str,
-        run_params: Params | None = None,
-        step_params: Mapping[str, Params] | None = None,
-    ) -> RunKey:
-        limits = Limits(step_types=Limits().step_types | {"Polled"})
-        (definition,) = load(text, Options(limits=limits))
-        if definition.properties is None:
-            definition = msgspec.structs.replace(definition, properties=Properties(owner=ANN.user))
-        await publish(self.store, ANN, definition, limits=limits)
-        request = StartRequest(
-            initiator=ManualInitiator(), run_params=run_params, step_run_params=dict(step_params or {})
-        )
-        workflow_id = definition.workflow.id
-        made = await start(
-            self.store,
-            ANN,
-            workflow_id,
-            "latest",
-            request,
-            hints=self.hints,
-        )
-        return RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
-
-    async def status(self, run: RunKey) -> str:
-        row = await self.store.run(run)
-        assert row is not None
-        return row.record.status.value
+        store: Store,
+        functions: Sequence[Any],
+        others: Mapping[str, StepRuntime] | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        super().__init__(store)
+        self.runtime = PythonRuntime(Registry(*functions), now=self.clock.now, store=store, **options)
+        self.node = self.driver(self.runtime, others=others)
 
     async def end(self, run: RunKey) -> str:
         """How a run ended."""
@@ -127,20 +83,14 @@ async def world(
     url: str, *functions: Any, others: Mapping[str, StepRuntime] | None = None, **options: Any
 ) -> AsyncIterator[PythonWorld]:
     """A node that knows these functions, until the end of the block."""
-    store, clock, hints = await open_store(url), SystemClock(), MemoryHints()
-    runtime = PythonRuntime(Registry(*functions), now=clock.now, store=store, **options)
-    runtimes: dict[str, StepRuntime] = {"Python": runtime, **(others or {})}
-    performer = Performer(store, hints, runtimes, InProcess(), settings=QUICK)
-    node = Node(QUICK, clock.steady, lambda: NodeId(uuid4().hex), performer.outside, (), performer.lacks)
-    driver = Driver(node, performer, clock, hints)
-    task = asyncio.create_task(driver.run())
-    made = PythonWorld(store, clock, runtime, driver)
-    made.hints = hints
+    store = await open_store(url)
+    made = PythonWorld(store, functions, others, options)
+    task = asyncio.create_task(made.node.run())
     try:
         yield made
     finally:
-        driver.stop()
+        made.node.stop()
         async with asyncio.timeout(PATIENCE):
             await task
-        await runtime.close()
+        await made.runtime.close()
         await store.close()

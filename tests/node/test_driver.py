@@ -1,17 +1,22 @@
 """The asyncio driver: the same node, in real time."""
 
 import asyncio
+from collections.abc import Mapping
 from uuid import uuid4
 
+import msgspec
 from tests.node.tank import ANN, flow, work
 from tests.waiting import PATIENCE, until
 
 from stretto.actions.publish import publish
 from stretto.actions.start import start
+from stretto.definition.limits import Limits
 from stretto.definition.parse import Options, load
 from stretto.engine.records import RunKey
 from stretto.engine.settings import EngineSettings
 from stretto.model.initiator import ManualInitiator
+from stretto.model.param import Params
+from stretto.model.properties import Properties
 from stretto.model.request import StartRequest
 from stretto.model.step import AnyStep
 from stretto.node.clock import SystemClock
@@ -23,7 +28,8 @@ from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId
-from stretto.ports.runtime import Continue, Done, Injected, StepContext, StepResult, Stopped
+from stretto.ports.runtime import Continue, Done, Injected, StepContext, StepResult, StepRuntime, Stopped
+from stretto.ports.store import Store
 from stretto.store.memory import Database, MemoryStore
 from stretto.store.memory.hints import MemoryHints
 
@@ -35,6 +41,7 @@ QUICK = NodeSettings(
     fetch_late=50,
     engine=EngineSettings(function_within=0),
 )
+TWO_STEPS = flow(work("a", "b"), work("b"))
 
 
 class Background:
@@ -69,23 +76,40 @@ class Background:
 
 
 class World:
-    """One database in memory, and nodes on it."""
+    """A database, by default in memory, and real nodes on it, in this event loop and in real time."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store | None = None) -> None:
         self.clock = SystemClock()
-        self.store = MemoryStore(Database(self.clock))
+        self.store: Store = store or MemoryStore(Database(self.clock))
         self.hints = MemoryHints()
 
-    def driver(self, runtime: Background, *observers: Observer) -> Driver:
-        performer = Performer(self.store, self.hints, {"Python": runtime}, InProcess(), settings=QUICK)
-        node = Node(QUICK, self.clock.steady, lambda: NodeId(uuid4().hex), performer.outside, observers)
+    def driver(
+        self, runtime: StepRuntime, *observers: Observer, others: Mapping[str, StepRuntime] | None = None
+    ) -> Driver:
+        """A node, and what runs it; `others`: runtimes of other types than Python."""
+        runtimes = {"Python": runtime, **(others or {})}
+        performer = Performer(self.store, self.hints, runtimes, InProcess(), settings=QUICK)
+        name = lambda: NodeId(uuid4().hex)  # noqa: E731 - new at each start
+        node = Node(QUICK, self.clock.steady, name, performer.outside, observers, performer.lacks)
         return Driver(node, performer, self.clock, self.hints)
 
-    async def start(self) -> RunKey:
-        (definition,) = load(flow(work("a", "b"), work("b")), Options())
-        await publish(self.store, ANN, definition)
-        request = StartRequest(initiator=ManualInitiator())
-        made = await start(self.store, ANN, "flow", "latest", request, hints=self.hints)
+    async def start(
+        self,
+        text: str = TWO_STEPS,
+        run_params: Params | None = None,
+        step_params: Mapping[str, Params] | None = None,
+    ) -> RunKey:
+        """Publish a workflow, and start it."""
+        limits = Limits(step_types=Limits().step_types | {"Polled"})
+        (definition,) = load(text, Options(limits=limits))
+        if definition.properties is None:
+            definition = msgspec.structs.replace(definition, properties=Properties(owner=ANN.user))
+        await publish(self.store, ANN, definition, limits=limits)
+        request = StartRequest(
+            initiator=ManualInitiator(), run_params=run_params, step_run_params=dict(step_params or {})
+        )
+        workflow_id = definition.workflow.id
+        made = await start(self.store, ANN, workflow_id, "latest", request, hints=self.hints)
         return RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
 
     async def status(self, run: RunKey) -> str:

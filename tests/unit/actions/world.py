@@ -1,4 +1,9 @@
-"""A database with one node that owns every group: just enough of one to try actions on."""
+"""A database with one node that owns every group: just enough of one to try actions on.
+
+It decides with the engine and commits to the store, step by step, when the test says so: between two steps a
+test sees what an action has left in the rows. `stretto.testing.harness` has a whole node, which never stands
+still there.
+"""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,7 @@
-"""One workflow in memory: asks the strategy as a store does, writes what it says, and checks each write."""
+"""One workflow in memory: asks the strategy as a store does, writes what it says, and checks each write.
+
+There is no engine and no store in it: properties run thousands of stories of it in a second.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
