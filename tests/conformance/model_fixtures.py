@@ -2,6 +2,18 @@
 
 from typing import Any, Final
 
+from tests.conformance.records.job_event import JobEvent
+from tests.conformance.records.runtime_summary import (
+    StepRuntimeSummary,
+    WorkflowRuntimeSummary,
+    WorkflowSummary,
+)
+from tests.conformance.records.trigger_execution import (
+    SignalTriggerExecution,
+    SignalTriggerMatch,
+    TimeTriggerExecution,
+)
+
 from stretto.model.aggregated import AggregatedInfo, StepAggregatedView
 from stretto.model.alerting import Alerting
 from stretto.model.artifact import Artifact, Artifacts
@@ -12,7 +24,6 @@ from stretto.model.flatten import FlattenedRow
 from stretto.model.foreach import ForeachOverview, Ranges
 from stretto.model.initiator import Initiator
 from stretto.model.instance import WorkflowInstance
-from stretto.model.job_event import JobEvent
 from stretto.model.job_template import JobTemplate, JobTemplateRequest, TemplateSchema
 from stretto.model.kubernetes import KubernetesCommand
 from stretto.model.output_data import OutputData, OutputDataRequest
@@ -43,7 +54,6 @@ from stretto.model.response import (
 from stretto.model.retry import Number, RetryPolicy
 from stretto.model.rollup import RollupOverview, RuntimeOverview
 from stretto.model.run_config import RestartConfig, RunConfig
-from stretto.model.runtime_summary import StepRuntimeSummary, WorkflowRuntimeSummary, WorkflowSummary
 from stretto.model.signal import SignalDependencyDefinition, SignalOutputDefinition
 from stretto.model.signal_instance import SignalDependencies, SignalInstance, SignalOutputs, SignalSource
 from stretto.model.status import InstanceStatus
@@ -52,7 +62,6 @@ from stretto.model.step_instance import StepAttemptState, StepInstance
 from stretto.model.tag import Tag
 from stretto.model.timeline import Timeline, WorkflowTimeline
 from stretto.model.trigger import SignalTrigger, TimeTrigger
-from stretto.model.trigger_execution import SignalTriggerExecution, SignalTriggerMatch, TimeTriggerExecution
 from stretto.model.user import User
 from stretto.model.workflow import Definition, EnrichedExtras, GitInfo, Metadata, WorkflowVersion
 

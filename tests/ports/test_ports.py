@@ -19,7 +19,6 @@ from stretto.ports.hints import Hints
 from stretto.ports.messages import AnyBody, Kind
 from stretto.ports.observer import Observer
 from stretto.ports.places import GROUPS, group_of_run, group_of_signal, group_of_tag, group_of_workflow
-from stretto.ports.queue import Delivery, PoolStats, Ready
 from stretto.ports.runtime import Continue, Done, Injected, Launch, StepContext, StepResult, StepRuntime
 from stretto.store.memory import MemoryHints
 
@@ -125,12 +124,6 @@ def test_an_observer_need_not_care() -> None:
     observer.node_buried("x")
     observer.run_quarantined(RUN, "why")
     observer.store_failed(ValueError(), 1)
-
-
-def test_a_delivery_says_where_to_look() -> None:
-    ready = Ready(pool="gpu", attempt=AttemptKey(RUN, "s", 1), launch=3)
-    assert Delivery(receipt="1-0", ready=ready).deliveries == 1
-    assert PoolStats().oldest is None
 
 
 def test_hints_reach_who_listens() -> None:

@@ -1,20 +1,25 @@
 """The engine's rules against slow and obvious models."""
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from msgspec.structs import replace
+from tests.engine.driver import FOREVER, Driver, scripted
+from tests.engine.shapes import ITEMS, foreach, step, workflow
 
-from stretto.engine.foreach_overview import ForeachProgress, kept_from, runs_again
+from stretto.engine.earlier import EarlierLoop
 from stretto.engine.intervals import Intervals
-from stretto.engine.iterations import Product
+from stretto.engine.loop_overview import Round, foreach_artifact
 from stretto.engine.permits import Waiter, granted
 from stretto.engine.rollup import Leaf, Rollup
 from stretto.model.foreach import ranges_of
-from stretto.model.status import InstanceStatus, StepStatus
+from stretto.model.param import Parameter, ParamType
+from stretto.model.status import InstanceStatus, RunStatus, StepStatus
 from stretto.model.workflow import Criticality
+from stretto.params import iteration_count, iteration_values
 
 # ------------------------------------------------------------------------------------------------- intervals
 NUMBERS = st.integers(-5, 60)
@@ -53,18 +58,23 @@ def test_many_pages_hold_what_one_would(stride: int, kept: int) -> None:
 
 
 # --------------------------------------------------------------------------------------------------- products
+def chosen(loop_params: Parameter, index: int) -> dict[str, int]:
+    return {name: each.evaluated_result for name, each in iteration_values(loop_params, index).items()}
+
+
 @given(st.dictionaries(st.sampled_from("abcd"), st.lists(st.integers(), max_size=5)))
-def test_a_product_is_what_nested_loops_make(arrays: dict[str, list[int]]) -> None:
+def test_iterations_are_what_nested_loops_make(arrays: dict[str, list[int]]) -> None:
     loops = [dict(zip(arrays, values[::-1], strict=True)) for values in product(*list(arrays.values())[::-1])]
-    found = Product.of(arrays)
-    assert len(found) == len(loops)
-    assert list(found) == loops
+    given = Parameter(type=ParamType.MAP, value={}, evaluated_result=arrays)
+    assert iteration_count(given) == len(loops)
+    assert [chosen(given, index) for index in range(len(loops))] == loops
 
 
-@given(st.integers(1, 10**6), st.integers(1, 10**6), st.data())
-def test_any_combination_of_large_ranges_is_found_at_once(x: int, y: int, data: st.DataObject) -> None:
+@given(st.integers(1, 300), st.integers(1, 300), st.data())
+def test_any_combination_is_found_at_once(x: int, y: int, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, x * y - 1))
-    assert Product.of({"x": range(x), "y": range(y)})[index] == {"x": index % x, "y": index // x}
+    given = Parameter(type=ParamType.MAP, value={}, evaluated_result={"x": [*range(x)], "y": [*range(y)]})
+    assert chosen(given, index) == {"x": index % x, "y": index // x}
 
 
 # ---------------------------------------------------------------------------------------------------- rollups
@@ -111,70 +121,51 @@ def test_a_tree_that_joined_can_leave(mine: dict[Leaf, StepStatus], other: dict[
 
 
 # ---------------------------------------------------------------------------------------------------- foreach
-ENDS = st.sampled_from([status for status in InstanceStatus if status.is_terminal])
+RUN_STATUSES = st.sampled_from(RunStatus)
 
 
-class Foreach(RuleBasedStateMachine):
-    """A foreach that launches, goes on, ends and restarts iterations, beside a plain list of statuses."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.progress = ForeachProgress()
-        self.model: dict[int, InstanceStatus] = {}
-        self.most_ended = 0
-
-    def pick(self, data: st.DataObject, *, ended: bool) -> int:
-        return data.draw(st.sampled_from([each for each, s in self.model.items() if s.is_terminal is ended]))
-
-    @rule()
-    def launch(self) -> None:
-        iteration = len(self.model) + 1
-        self.progress.add(iteration, InstanceStatus.CREATED)
-        self.model[iteration] = InstanceStatus.CREATED
-
-    @precondition(lambda self: any(not status.is_terminal for status in self.model.values()))
-    @rule(data=st.data(), status=st.just(InstanceStatus.IN_PROGRESS) | ENDS)
-    def go_on(self, data: st.DataObject, status: InstanceStatus) -> None:
-        iteration = self.pick(data, ended=False)
-        self.progress.move(iteration, self.model[iteration], status)
-        self.model[iteration] = status
-
-    @precondition(lambda self: any(status.is_terminal for status in self.model.values()))
-    @rule(data=st.data())
-    def start_again(self, data: st.DataObject) -> None:
-        iteration = self.pick(data, ended=True)
-        assert self.progress.is_restartable(iteration)
-        self.progress.restart(iteration)
-        self.model[iteration] = InstanceStatus.CREATED
-
-    @invariant()
-    def the_counts_are_those_of_the_list(self) -> None:
-        counts = Counter(self.model.values())
-        assert {**self.progress.stats, **self.progress.running_stats} == counts
-        assert self.progress.details.record() == {
-            status: ranges_of(each for each, now in self.model.items() if now is status) for status in counts
-        }
-        running = [each for each, status in self.model.items() if not status.is_terminal]
-        launched = len(self.model)
-        assert self.progress.running_count() == len(running)
-        assert self.progress.ordered_count(launched) == (launched - min(running) + 1 if running else 0)
-        while self.has_ended(self.most_ended + 1):  # who starts again later has ended once, and that counts
-            self.most_ended += 1
-        assert self.progress.checkpoint == self.most_ended
-
-    def has_ended(self, iteration: int) -> bool:
-        return iteration in self.model and self.model[iteration].is_terminal
-
-    @invariant()
-    def a_restart_keeps_what_it_says(self) -> None:
-        kept = kept_from(self.progress)
-        succeeded = [each for each, status in self.model.items() if status is InstanceStatus.SUCCEEDED]
-        assert list(kept.details.of(InstanceStatus.SUCCEEDED)) == succeeded
-        assert sorted([*runs_again(self.progress, kept), *succeeded]) == list(self.model)
+def rows_of(
+    statuses: Mapping[int, RunStatus], *, ended: bool
+) -> dict[RunStatus, tuple[tuple[int, int], ...]]:
+    """The iterations in each status, as rows."""
+    found: dict[RunStatus, list[int]] = {}
+    for number, status in statuses.items():
+        if status.is_terminal is ended:
+            found.setdefault(status, []).append(number)
+    return {status: tuple(ranges_of(numbers)) for status, numbers in found.items()}
 
 
-TestForeach = Foreach.TestCase
-TestForeach.settings = settings(max_examples=50, stateful_step_count=30)
+@given(st.lists(RUN_STATUSES, min_size=1, max_size=40))
+def test_an_overview_is_that_of_the_list(drawn: list[RunStatus]) -> None:
+    statuses = dict(enumerate(drawn, 1))
+    ended, alive = rows_of(statuses, ended=True), rows_of(statuses, ended=False)
+    driver = Driver(workflow(foreach("l", ITEMS, step("x"))), runtime=scripted(x=[FOREVER])).start().run(0)
+    counts = Counter(drawn)
+    loop = replace(
+        driver.flow.loops[0], next_index=len(drawn), ended={status: counts[status] for status in ended}
+    )
+    rounds = [Round(each, 1, status, Rollup()) for each, status in statuses.items() if not status.is_terminal]
+    found = foreach_artifact(driver.flow, driver.attempt("l"), loop, rounds, ended).foreach_overview
+    assert found is not None
+    assert {**found.stats, **found.running_stats} == {InstanceStatus(each): n for each, n in counts.items()}
+    rows = {InstanceStatus(status): list(each) for status, each in {**ended, **alive}.items()}
+    assert found.details == rows
+    first = next((each for each, status in statuses.items() if not status.is_terminal), len(drawn) + 1)
+    assert found.checkpoint == first - 1
+
+
+@given(st.lists(RUN_STATUSES, min_size=1, max_size=40), st.data())
+def test_a_restart_keeps_what_it_says(drawn: list[RunStatus], data: st.DataObject) -> None:
+    statuses = {each: status for each, status in enumerate(drawn, 1) if status.is_terminal}
+    earlier = EarlierLoop(rows=rows_of(statuses, ended=True))
+    assert earlier.highest == max(statuses, default=0)
+    chosen = data.draw(st.none() | st.sampled_from(sorted(statuses))) if statuses else None
+    keep = {RunStatus.SUCCEEDED} if chosen is None else set(RunStatus)
+    taken = earlier.taken(keep, but=chosen)
+    kept = {each: status for each, status in statuses.items() if status in keep and each != chosen}
+    assert taken.kept == tuple(ranges_of(kept))
+    assert taken.again == tuple(ranges_of(statuses.keys() - kept.keys()))
+    assert taken.ended == Counter(kept.values())
 
 
 # --------------------------------------------------------------------------------------------------- permits

@@ -1,28 +1,20 @@
-"""Sets of iterations as rows of numbers, and which iteration is in which status.
+"""Sets of iterations as rows of numbers.
 
     Intervals([(1, 1), (3, 7)])    six iterations in two rows; the fewest rows that hold exactly these
-    Details(record)                one set for each status; an iteration is in one of them, or in none
 
 Adding, removing and finding a number cost about the square root of the number of rows, however many numbers
 a row holds: the rows stand in pages of bounded length.
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import Final
-
-from stretto.model.errors import InvalidRequest
-from stretto.model.status import InstanceStatus
 
 PAGE: Final = 512
 _FIRST: Final = itemgetter(0)
 
-ENDED: Final = tuple(status for status in InstanceStatus if status.is_terminal)
-RUNNING: Final = tuple(status for status in InstanceStatus if not status.is_terminal)
-
 Row = tuple[int, int]  # first and last, both included
-Record = Mapping[InstanceStatus, list[Row]]
 
 
 class Intervals:
@@ -144,68 +136,3 @@ class Intervals:
         if not page:
             del self._pages[at]
         return last
-
-
-class Details:
-    """Which iteration is in which status. Putting it into one takes it out of the other."""
-
-    __slots__ = ("_sets",)
-
-    def __init__(self, record: Record | None = None) -> None:
-        self._sets = {status: Intervals((record or {}).get(status, ())) for status in InstanceStatus}
-
-    def of(self, status: InstanceStatus) -> Intervals:
-        return self._sets[status]
-
-    def record(self) -> dict[InstanceStatus, list[Row]]:
-        """The rows of each status that has any."""
-        return {status: numbers.rows() for status, numbers in self._sets.items() if numbers}
-
-    def status_of(self, iteration: int) -> InstanceStatus | None:
-        """None: it was not launched, as far as is known here."""
-        return next((status for status, numbers in self._sets.items() if iteration in numbers), None)
-
-    def row_of(
-        self, iteration: int, statuses: Iterable[InstanceStatus] = tuple(InstanceStatus)
-    ) -> Row | None:
-        """The row of its status that an iteration is in, if that is one of these."""
-        for status in statuses:
-            row = self._sets[status].row_of(iteration)
-            if row is not None:
-                return row
-        return None
-
-    def put(self, iteration: int, status: InstanceStatus) -> None:
-        """Wherever it was, it is in this status now."""
-        before = self.status_of(iteration)
-        if before is not status:
-            if before is not None:
-                self._sets[before].remove(iteration)
-            self._sets[status].add(iteration)
-
-    def reset(self, iteration: int, before: InstanceStatus, after: InstanceStatus) -> None:
-        """Put an iteration that starts again from the status it ended in into the one it begins with."""
-        if not self._sets[before].remove(iteration):
-            raise InvalidRequest(f"Invalid: the restarted iteration [{iteration}] is missing in the details")
-        self._sets[after].add(iteration)
-
-    def is_restartable(self, iteration: int) -> bool:
-        """Whether it has ended, well or not: only then can it start again while the others run."""
-        status = self.status_of(iteration)
-        return status is not None and status.is_terminal
-
-    def ended_up_to(self, iteration: int) -> int:
-        """The last iteration of which it is true that it, and all from `iteration` + 1 on, have ended."""
-        while (row := self.row_of(iteration + 1, ENDED)) is not None:
-            iteration = row[1]
-        return iteration
-
-    @property
-    def lowest_running(self) -> int | None:
-        running = (self._sets[status].lowest for status in RUNNING)
-        return min((lowest for lowest in running if lowest is not None), default=None)
-
-    @property
-    def highest(self) -> int:
-        """The highest iteration known here; 0: none."""
-        return max(numbers.highest or 0 for numbers in self._sets.values())

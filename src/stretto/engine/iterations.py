@@ -1,16 +1,4 @@
-"""The iterations of a foreach step: every combination of its loop parameters, none of them made in advance.
-
-    Product.of({"day": days, "region": regions})
-    product.total         how many there are
-    product[7]            the values of iteration 7, counted from 0: {"day": ..., "region": ...}
-
-The parameter that is written first varies fastest. A million combinations cost what their arrays cost, and a
-`range` stays one.
-"""
-
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+"""How many iterations a loop may have."""
 
 from stretto.model.errors import Unprocessable
 
@@ -19,35 +7,6 @@ class TooManyIterations(Unprocessable):
     """A loop goes round more often than it may."""
 
     id = "too-many-iterations"
-
-
-class Product:
-    """The combinations of some arrays, by number. Without an array there is one, the empty one."""
-
-    __slots__ = ("_arrays", "total")
-
-    def __init__(self, arrays: Sequence[tuple[str, Sequence[Any]]]) -> None:
-        self._arrays = tuple(arrays)
-        self.total = math.prod(len(values) for _, values in self._arrays)
-
-    @classmethod
-    def of(cls, arrays: Mapping[str, Sequence[Any]]) -> Self:
-        return cls(list(arrays.items()))
-
-    def __len__(self) -> int:
-        return self.total
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return map(self.__getitem__, range(self.total))
-
-    def __getitem__(self, index: int) -> dict[str, Any]:
-        if not 0 <= index < self.total:
-            raise IndexError(f"there is no iteration {index} of {self.total}")
-        chosen: dict[str, Any] = {}
-        for name, values in self._arrays:
-            index, at = divmod(index, len(values))
-            chosen[name] = values[at]
-        return chosen
 
 
 def check_iterations(total: int, limit: int) -> int:

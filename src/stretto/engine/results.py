@@ -11,7 +11,7 @@ from stretto.engine.inline_ids import readable_path, steps_around
 from stretto.engine.records import AttemptRecord, RunKey, RunRecord
 from stretto.engine.run_text import run_text
 from stretto.engine.timeouts import TIMED_OUT
-from stretto.model.artifact import PYTHON, Artifact, Artifacts, DefaultArtifact, RetryArtifact
+from stretto.model.artifact import PYTHON, Artifact, Artifacts, DefaultArtifact
 from stretto.model.error_text import error_type, message_in
 from stretto.model.param import RESULT, ParamSource
 from stretto.model.status import StepStatus
@@ -30,11 +30,6 @@ def merged_artifacts(known: Mapping[str, Artifact], update: Mapping[str, Artifac
         else:
             merged[key] = artifact
     return merged
-
-
-def forbids_retry(artifacts: Mapping[str, Artifact]) -> bool:
-    """Whether the work itself says that another try is of no use."""
-    return any(isinstance(each, RetryArtifact) and not each.retryable for each in artifacts.values())
 
 
 def is_undelivered(record: AttemptRecord, name: str) -> bool:

@@ -1,8 +1,8 @@
 """What the core asks of the world: prose with signatures, and no behaviour.
 
     clock      what time it is                       runtime    how the work of a step is done
-    observer   who wants to know                     queue      where pool work is to be found
-    hints      notices that may be lost              failures   how transactions fail
+    observer   who wants to know                     failures   how transactions fail
+    hints      notices that may be lost
     store      everything that is kept; it joins:
         workflows  versions, properties, activation          runs       start, restart, dequeue
         commit     what a node decided, many flows at once   groups     nodes, beats, leases

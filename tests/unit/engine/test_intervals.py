@@ -1,10 +1,6 @@
-"""Rows of numbers, and iterations by status."""
+"""Rows of numbers."""
 
-import pytest
-
-from stretto.engine.intervals import PAGE, Details, Intervals
-from stretto.model.errors import InvalidRequest
-from stretto.model.status import InstanceStatus as I
+from stretto.engine.intervals import PAGE, Intervals
 
 
 def test_neighbours_become_one_row() -> None:
@@ -59,47 +55,3 @@ def test_many_rows_stand_in_many_pages() -> None:
     for number in range(3, 2 * many, 2):
         numbers.add(number)
     assert numbers.rows() == [(2, 2 * many)]
-
-
-def test_an_iteration_is_in_one_status() -> None:
-    details = Details({I.FAILED: [(8, 9)], I.IN_PROGRESS: [(1, 1)]})
-    details.put(8, I.CREATED)
-    details.put(8, I.CREATED)
-    details.put(2, I.SUCCEEDED)
-    assert details.record() == {
-        I.CREATED: [(8, 8)],
-        I.IN_PROGRESS: [(1, 1)],
-        I.FAILED: [(9, 9)],
-        I.SUCCEEDED: [(2, 2)],
-    }
-    assert [details.status_of(number) for number in (8, 9, 77)] == [I.CREATED, I.FAILED, None]
-    assert details.of(I.FAILED).rows() == [(9, 9)]
-
-
-def test_only_what_ended_so_can_be_reset() -> None:
-    details = Details({I.FAILED: [(8, 9)]})
-    details.reset(8, I.FAILED, I.CREATED)
-    assert details.status_of(8) is I.CREATED
-    with pytest.raises(InvalidRequest, match=r"restarted iteration \[8\] is missing"):
-        details.reset(8, I.FAILED, I.CREATED)
-
-
-def test_only_what_ended_can_be_restarted() -> None:
-    details = Details({status: [(number, number)] for number, status in enumerate(I)})
-    assert [details.is_restartable(number) for number in range(len(I))] == [each.is_terminal for each in I]
-    assert not details.is_restartable(99)
-
-
-def test_how_far_all_have_ended() -> None:
-    details = Details({I.SUCCEEDED: [(1, 3), (5, 5)], I.STOPPED: [(4, 4)], I.CREATED: [(6, 6)]})
-    assert details.ended_up_to(0) == 5
-    assert details.ended_up_to(4) == 5
-    assert details.ended_up_to(9) == 9
-    assert details.row_of(4) == (4, 4)
-    assert details.row_of(7) is None
-
-
-def test_the_oldest_that_runs_and_the_newest_known() -> None:
-    details = Details({I.SUCCEEDED: [(1, 9)], I.PAUSED: [(4, 4)], I.CREATED: [(3, 3)]})
-    assert (details.lowest_running, details.highest) == (3, 9)
-    assert (Details().lowest_running, Details().highest) == (None, 0)

@@ -1,7 +1,7 @@
 """Artifacts that come one after the other."""
 
-from stretto.engine.results import forbids_retry, merged_artifacts
-from stretto.model.artifact import Artifacts, DefaultArtifact, HttpArtifact, RetryArtifact
+from stretto.engine.results import merged_artifacts
+from stretto.model.artifact import Artifacts, DefaultArtifact, HttpArtifact
 
 
 def test_free_artifacts_are_merged_and_typed_ones_replaced() -> None:
@@ -25,8 +25,3 @@ def test_free_artifacts_are_merged_and_typed_ones_replaced() -> None:
         "new": DefaultArtifact(),
     }
     assert known["free"] == DefaultArtifact(data={"a": 1, "b": 1})
-
-
-def test_the_work_itself_may_say_that_it_is_hopeless() -> None:
-    assert forbids_retry({"maestro_retry": RetryArtifact(retryable=False)})
-    assert not forbids_retry({"maestro_retry": RetryArtifact(retryable=True), "x": DefaultArtifact()})

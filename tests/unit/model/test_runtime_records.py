@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.conformance.records.job_event import JobEvent, NotificationJob
 
 from stretto.model import wire
 from stretto.model.artifact import Artifact, Artifacts, DefaultArtifact, RetryArtifact
@@ -10,7 +11,6 @@ from stretto.model.errors import Internal
 from stretto.model.foreach import ForeachOverview, iterations_in, ranges_of
 from stretto.model.initiator import ForeachInitiator, Initiator, ManualInitiator, SubworkflowInitiator
 from stretto.model.instance import WorkflowInstance
-from stretto.model.job_event import JobEvent, NotificationJob
 from stretto.model.page import Page
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.problem import Code

@@ -1,4 +1,4 @@
-"""Messages between the parts of Maestro, through its queues. Ours travel in the outbox in the same shape."""
+"""Messages between the parts of Maestro, through its queues, as its fixtures have them."""
 
 import msgspec
 
