@@ -14,7 +14,7 @@ from typing import Final
 from benchmarks.row import Row
 from stretto.engine.records import AttemptKey, AttemptRecord, Record, RunKey
 from stretto.model.status import RunStatus, StepStatus
-from stretto.ports.admission import NewRun, Question, Standing, Verdict
+from stretto.ports.admission import NewRun, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.commit import Decided
 from stretto.store.sqlite import open_sqlite
 from stretto.testing.store_suite.owner import Owner
@@ -82,12 +82,12 @@ async def starts(world: World, _owner: Owner, _run: RunKey) -> list[Row]:
     """Many runs with one workflow transaction."""
     count = 200
 
-    def decide(found: Standing) -> Verdict[None]:
+    def decide(found: WorkflowSnapshot) -> WorkflowDecision[None]:
         keys = [RunKey("wf", found.next_instance_id + place, 1) for place in range(count)]
         created = tuple(NewRun(record=run_record(key, f"r-{key.instance_id}")) for key in keys)
-        return Verdict(answer=None, spent=count, created=created, admitted=tuple(keys))
+        return WorkflowDecision(answer=None, spent=count, created=created, admitted=tuple(keys))
 
-    times = [await timed(world.store.transact("wf", Question(), decide)) for _ in range(ROUNDS)]
+    times = [await timed(world.store.transact("wf", TransactionScope(), decide)) for _ in range(ROUNDS)]
     return [Row(f"start of {count} runs at once", median(times) / count * 1e6, "us/run", None, 0)]
 
 

@@ -10,9 +10,10 @@ from simulation.watch import Complain, Touched
 from stretto.engine.events import Event
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.properties import RunStrategyRule
+from stretto.model.status import FailureMark
 from stretto.node.retention_settings import RetentionSettings
 from stretto.ports.groups import NodeState
-from stretto.ports.rows import FailureMark, Phase, RunRow
+from stretto.ports.rows import Phase, RunRow
 from stretto.store.memory.database import Database
 
 # Which call may delete rows of a table, and which setting says how long they are kept.

@@ -8,8 +8,8 @@ import msgspec
 from simulation.flows import RUN_REACH, STEP_REACH
 from simulation.watch import Change, Complain, Touched
 from stretto.engine.records import AttemptKey
-from stretto.model.status import RunStatus, StepStatus
-from stretto.ports.rows import AttemptRow, FailureMark, Phase, RunRow
+from stretto.model.status import FailureMark, RunStatus, StepStatus
+from stretto.ports.rows import AttemptRow, Phase, RunRow
 from stretto.store.memory.run_rows import runs_of_instance
 
 PHASES: Final[Mapping[Phase | None, frozenset[Phase]]] = {

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.behaviour import cases_of
+from tests.unit.strategies.table import run_key
 from tests.unit.strategies.world import Phase, World
 
 from stretto.definition import validate
@@ -23,7 +24,6 @@ from stretto.strategies import (
     Refused,
     Request,
     Restart,
-    RunKey,
     Start,
     admit,
     refuse_all,
@@ -114,7 +114,7 @@ def held(rule: str) -> RunStrategy:
 def world_of(given: dict[str, Any], strategy: RunStrategy) -> World:
     world = World(strategy)
     for row in given.get("existing", []):
-        run = RunKey(row["instance_id"], row.get("run_id", 1))
+        run = run_key(row["instance_id"], row.get("run_id", 1))
         status = row["status"].split()[0]
         phase = {"CREATED": Phase.QUEUED, "running": Phase.RUNNING}.get(status, Phase.ENDED)
         raw = RunStatus.IN_PROGRESS if status == "running" else status
@@ -162,15 +162,15 @@ def test_start(case_id: str) -> None:
     assert not isinstance(answer, Refused)
     assert told(answer)[0] == then["code"]
     if "instance_id" in then:
-        assert answer.run == RunKey(then["instance_id"], then["run_id"])
+        assert answer.run == run_key(then["instance_id"], then["run_id"])
     if "enqueued" in then:
         assert facts(world, admission) == then["enqueued"]
     if "run_1_raw_status" in then:
-        raw = world.rows[RunKey(1, 1)].raw
+        raw = world.rows[run_key(1, 1)].raw
         assert (raw, InstanceStatus(raw)) == (then["run_1_raw_status"], then["run_1_status"])
     for name, status in then.get("statuses", {}).items():
         instance_id, _, run_id = name.rstrip(")").partition(" (run ")
-        assert world.rows[RunKey(int(instance_id), int(run_id or 1))].raw == status
+        assert world.rows[run_key(int(instance_id), int(run_id or 1))].raw == status
 
 
 @pytest.mark.parametrize("case_id", SEQUENCE)
@@ -181,13 +181,13 @@ def test_one_after_another(case_id: str) -> None:
     assert [told(answer)[0] for each in admissions for answer in each.answers] == then["codes"]
     assert [facts(world, each) for each in admissions] == then["enqueued_per_call"]
     for instance, status in (then.get("instances") or then["statuses"]).items():
-        row = world.rows[RunKey(int(instance), 1)]
+        row = world.rows[run_key(int(instance), 1)]
         if status == "untouched (running)":
             assert (row.phase, row.notes, world.stops) == (Phase.RUNNING, [], set())
         else:
             assert row.raw == status
     if "timeline_of_2_contains" in then:
-        assert then["timeline_of_2_contains"] in world.rows[RunKey(2, 1)].notes[0]
+        assert then["timeline_of_2_contains"] in world.rows[run_key(2, 1)].notes[0]
 
 
 @pytest.mark.parametrize("case_id", SEQUENCE[:2])
@@ -220,7 +220,7 @@ def test_batch(case_id: str) -> None:
     assert facts(world, admission) == then["enqueued"]
     duplicate = admission.answers[1]
     assert isinstance(duplicate, Duplicate)
-    assert duplicate.run == RunKey(1, 1)  # where Maestro says 0
+    assert duplicate.run == run_key(1, 1)  # where Maestro says 0
 
 
 @pytest.mark.parametrize("case_id", RETRY)
@@ -274,7 +274,7 @@ def test_all_queued_are_stopped(case_id: str) -> None:
     [answer] = world.ask(Start("test-uuid")).answers
     assert told(answer) == (then["code"], 4)
     for instance, status in then["statuses"].items():
-        assert world.rows[RunKey(int(instance), 1)].raw == status
+        assert world.rows[run_key(int(instance), 1)].raw == status
 
 
 @pytest.mark.parametrize("case_id", DEQUEUE_TWICE)
@@ -282,7 +282,7 @@ def test_dequeue_twice(case_id: str) -> None:
     given, then = CASES[case_id]["given"], CASES[case_id]["then"]
     world = world_of(given, RunStrategy(rule=RunStrategyRule(given["strategy"])))
     assert [run.instance_id for run in world.ask().admitted] == then["first_dequeue"]
-    world.end(RunKey(1, 1), RunStatus.SUCCEEDED)
+    world.end(run_key(1, 1), RunStatus.SUCCEEDED)
     assert [run.instance_id for run in world.ask().admitted] == then["second_dequeue"]
 
 
@@ -312,7 +312,7 @@ def test_kept_as_failed(case_id: str) -> None:
     admission = world.ask(Start("test-uuid", failure=given["request"]["timeline"][0]["message"]))
     [answer] = admission.answers
     assert told(answer)[0] == then["code"]
-    assert world.rows[RunKey(1, 1)].raw == then["instance_status"]
+    assert world.rows[run_key(1, 1)].raw == then["instance_status"]
     assert facts(world, admission) == then["enqueued"]
     with pytest.raises(InvalidRequest) as caught:
         Start("test-uuid", failure="")

@@ -13,7 +13,7 @@ from stretto.model.properties import Properties
 from stretto.model.trigger import CronTrigger
 from stretto.model.workflow import Definition
 from stretto.node.asks import Ask, FindDueTriggers, FireTimers
-from stretto.ports.admission import Question
+from stretto.ports.admission import TransactionScope
 from stretto.ports.failures import Poison
 from stretto.ports.places import group_of_workflow
 from stretto.testing.shapes import noop, workflow
@@ -21,7 +21,7 @@ from stretto.testing.shapes import noop, workflow
 HOUR = 3_600_000
 MINUTELY = CronTrigger(cron="* * * * *", timezone="UTC")
 NO_SWEEP = 1_000 * HOUR
-Failing = Callable[[str, Question], Exception | None]
+Failing = Callable[[str, TransactionScope], Exception | None]
 
 
 def timed(tank: Tank, name: str, *crons: CronTrigger) -> None:
@@ -50,9 +50,9 @@ def lags(tank: Tank, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     real = tank.store.transact
     found: list[int] = []
 
-    async def noting(workflow_id: str, question: Question, decide: Any) -> Any:
-        done = await real(workflow_id, question, decide)
-        found.extend(tank.clock.now() - each.due for each in question.timers)
+    async def noting(workflow_id: str, scope: TransactionScope, decide: Any) -> Any:
+        done = await real(workflow_id, scope, decide)
+        found.extend(tank.clock.now() - each.due for each in scope.timers)
         return done
 
     monkeypatch.setattr(tank.store, "transact", noting)
@@ -97,13 +97,13 @@ def transact(tank: Tank, monkeypatch: pytest.MonkeyPatch, failing: Failing) -> l
     """T6 fails as told. Returns how many runs each transaction with a time trigger asked for."""
     real, sizes = tank.store.transact, []
 
-    async def shaky(workflow_id: str, question: Question, decide: Any) -> Any:
-        if question.timers:
-            sizes.append(len(question.requests))
-            error = failing(workflow_id, question)
+    async def shaky(workflow_id: str, scope: TransactionScope, decide: Any) -> Any:
+        if scope.timers:
+            sizes.append(len(scope.requests))
+            error = failing(workflow_id, scope)
             if error is not None:
                 raise error
-        return await real(workflow_id, question, decide)
+        return await real(workflow_id, scope, decide)
 
     monkeypatch.setattr(tank.store, "transact", shaky)
     return sizes
@@ -164,8 +164,8 @@ def test_a_trigger_that_can_not_be_fired_does_not_hold_the_others_of_its_workflo
     rows, _signals = tank.do(tank.store.triggers_of("w"))
     bad = rows[0].trigger_id
 
-    def failing(_name: str, question: Question) -> Exception | None:
-        return Poison("not this") if any(each.trigger_id == bad for each in question.timers) else None
+    def failing(_name: str, scope: TransactionScope) -> Exception | None:
+        return Poison("not this") if any(each.trigger_id == bad for each in scope.timers) else None
 
     sizes = transact(tank, monkeypatch, failing)
     tank.fish()
@@ -183,8 +183,8 @@ def test_a_fire_that_can_not_be_committed_does_not_hold_those_before_it(
     tank.clock.millis += 50 * HOUR
     left = [Poison("not this")] * 30
 
-    def failing(_name: str, question: Question) -> Exception | None:
-        stuck = started(tank, "w") + len(question.requests) > 37
+    def failing(_name: str, scope: TransactionScope) -> Exception | None:
+        stuck = started(tank, "w") + len(scope.requests) > 37
         return left.pop() if stuck and left else None
 
     transact(tank, monkeypatch, failing)

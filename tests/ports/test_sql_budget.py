@@ -24,7 +24,7 @@ from stretto.model.step import AnyStep
 from stretto.model.user import User
 from stretto.node.group import GroupState
 from stretto.node.settings import NodeSettings
-from stretto.ports.admission import NewRun, Question, Standing, Verdict
+from stretto.ports.admission import NewRun, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.commit import Decided
 from stretto.ports.places import GROUPS, group_of_run
 from stretto.ports.rows import RunSummary
@@ -62,12 +62,12 @@ class Counted:
     async def start(self, count: int) -> tuple[int, list[RunKey]]:
         """So many runs with one transaction."""
 
-        def decide(found: Standing) -> Verdict[list[RunKey]]:
+        def decide(found: WorkflowSnapshot) -> WorkflowDecision[list[RunKey]]:
             keys = [RunKey("wf", found.next_instance_id + place, 1) for place in range(count)]
             created = tuple(NewRun(record=run_record(key, f"r-{key.instance_id}")) for key in keys)
-            return Verdict(answer=keys, spent=count, created=created, admitted=tuple(keys))
+            return WorkflowDecision(answer=keys, spent=count, created=created, admitted=tuple(keys))
 
-        rows, done = await self.rows_of(self.world.store.transact("wf", Question(), decide))
+        rows, done = await self.rows_of(self.world.store.transact("wf", TransactionScope(), decide))
         return rows, done.answer
 
 

@@ -13,11 +13,13 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.unit.strategies.table import run_key
 from tests.unit.strategies.world import World
 
 from stretto.model.errors import PreconditionFailed
 from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.response import Hold
+from stretto.model.runs import RunKey
 from stretto.strategies import (
     Accepted,
     Admission,
@@ -25,7 +27,6 @@ from stretto.strategies import (
     Refused,
     Request,
     Restart,
-    RunKey,
     Start,
     explain,
     would_admit,
@@ -78,12 +79,12 @@ class Obvious:
     def request(self, request: Request) -> str:
         if any(run.request_id == request.request_id for run in self.runs):
             return "duplicate"
-        key = RunKey(max((run.key.instance_id for run in self.runs), default=0) + 1, 1)
+        key = run_key(max((run.key.instance_id for run in self.runs), default=0) + 1, 1)
         if isinstance(request, Restart):
             others = self.of(request.instance_id)
             if not others or any(run.open for run in others):
                 return "refused"
-            key = RunKey(request.instance_id, len(others) + 1)
+            key = run_key(request.instance_id, len(others) + 1)
             for run in others:
                 run.raw = "FAILED_2" if run.raw == "FAILED" else run.raw
         new = Run(key, request.request_id)

@@ -38,7 +38,7 @@ from stretto.store.memory import commits, retention
 from stretto.store.memory import runs as workflow_transactions
 from stretto.store.memory.runs import MemoryRuns
 from stretto.store.memory.signals import MemorySignals
-from stretto.strategies.rule import Rule
+from stretto.strategies.rules import Rule
 
 
 def no_generation_check() -> AbstractContextManager[None]:

@@ -7,12 +7,8 @@ from typing import Any
 from tests.simulation.plant import Planted, replaced
 
 from stretto.store.memory import runs as workflow_transactions
-from stretto.strategies.first_only import FirstOnly
-from stretto.strategies.last_only import LastOnly
-from stretto.strategies.reception import Reception
-from stretto.strategies.rule import Joins, Replaces
-from stretto.strategies.serial_latest_only import SerialLatestOnly
-from stretto.strategies.strict_sequential import StrictSequential
+from stretto.strategies.admission import BatchAdmission
+from stretto.strategies.rules import FirstOnly, Joins, LastOnly, Replaces, SerialLatestOnly, StrictSequential
 
 
 def first_only_takes_all() -> AbstractContextManager[None]:
@@ -62,7 +58,7 @@ def failure_not_superseded() -> AbstractContextManager[None]:
 
         return registered
 
-    return replaced(Reception, "_register", make)
+    return replaced(BatchAdmission, "_register", make)
 
 
 QUEUES_PLANTS: Mapping[str, Planted] = {

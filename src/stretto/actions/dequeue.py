@@ -1,8 +1,8 @@
 """Admit queued runs: after a run has ended, a strategy has changed, or a failure no longer blocks."""
 
+from stretto.actions.parts.decisions import decision_of, detail_of
 from stretto.actions.parts.repeat import repeated
-from stretto.actions.parts.verdicts import place_of, reading, verdict_of
-from stretto.ports.admission import Question, Standing, Verdict
+from stretto.ports.admission import TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 from stretto.strategies import admit, would_admit
@@ -19,15 +19,18 @@ async def dequeue(store: Store, workflow_id: str, *, hints: Hints = SILENT) -> i
         look = await store.look_at_queue(workflow_id)
         if look is None or not would_admit(look[0], *look[1]):
             return admitted
-        done = await repeated(lambda: store.transact(workflow_id, Question(reading=reading), decide_dequeue))
+        done = await repeated(
+            lambda: store.transact(workflow_id, TransactionScope(detail=detail_of), decide_dequeue)
+        )
         if not done.answer:  # somebody else was faster
             return admitted
         hints.hint(done.hints)
         admitted += done.answer
 
 
-def decide_dequeue(standing: Standing) -> Verdict[int]:
-    counts = standing.counts
-    queue, paused = ([place_of(run) for run in runs] for runs in (standing.queue, standing.paused))
-    admission = admit(standing.strategy, queue, counts.running, counts.failed, paused=paused)
-    return verdict_of(standing, admission, len(admission.admitted))
+def decide_dequeue(snapshot: WorkflowSnapshot) -> WorkflowDecision[int]:
+    counts = snapshot.counts
+    admission = admit(
+        snapshot.strategy, snapshot.queue, counts.running, counts.failed, paused=snapshot.paused
+    )
+    return decision_of(snapshot, admission, len(admission.admitted))

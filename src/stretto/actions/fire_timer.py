@@ -66,7 +66,7 @@ async def fire_timer(
         )
     except (NotFound, Stale):
         return []
-    return fired_by(workflow_id, done)
+    return fired_by(done)
 
 
 def planned_fires(due: Sequence[TimeTriggerRow], now: int, most: int = MOST_FIRES) -> Round:

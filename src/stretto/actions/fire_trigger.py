@@ -81,7 +81,7 @@ async def fire_trigger(
         if run is None:
             raise
         return Fired(run=run, status=StartStatus.DUPLICATED)
-    (fired,) = fired_by(fire.workflow_id, done)
+    (fired,) = fired_by(done)
     return fired
 
 

@@ -3,11 +3,11 @@
 from typing import Final
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.decisions import SYSTEM
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.new_run import Sender
 from stretto.actions.parts.restarting import Again, next_run
 from stretto.actions.parts.start_response import response_of
-from stretto.actions.parts.verdicts import SYSTEM
 from stretto.actions.reading.aggregation import aggregate_runs
 from stretto.actions.reading.definitions import instance_definition
 from stretto.actions.start import start

@@ -11,7 +11,13 @@ from stretto.actions.parts.repeat import repeated
 from stretto.actions.stop import ENDS_IN
 from stretto.engine.events import RunActed, RunAction
 from stretto.model.timeline import ActionEvent, LogEvent
-from stretto.ports.admission import Question, QueuedEnd, Reading, Standing, Verdict
+from stretto.ports.admission import (
+    QueuedEnd,
+    SnapshotDetail,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.places import group_of_run
 from stretto.ports.store import Store
@@ -39,12 +45,12 @@ async def _end_all(
     await check_access(store, caller, Right.RUN, workflow_id)
     verb = action.value.lower()
     reason = f"User [{caller.name}] asked to {verb} all runs of workflow [{workflow_id}]{caller.because}"
-    question = Question(reading=lambda _strategy: Reading(queue=BATCH, paused=BATCH))
+    scope = TransactionScope(detail=lambda _strategy: SnapshotDetail(queue=BATCH, paused=BATCH))
     queued = 0
     while True:
         async with hinting_at_workflows(store, workflow_id):
             done = await repeated(
-                lambda: store.transact(workflow_id, question, lambda now: end_queued(now, action, reason))
+                lambda: store.transact(workflow_id, scope, lambda now: end_queued(now, action, reason))
             )
         hints.hint(done.hints)
         queued += done.answer
@@ -54,7 +60,7 @@ async def _end_all(
     running = await repeated(
         lambda: store.transact(
             workflow_id,
-            Question(reading=lambda _strategy: Reading(running=True)),
+            TransactionScope(detail=lambda _strategy: SnapshotDetail(running=True)),
             lambda now: end_running(now, action, caller.name, reason, ref),
         )
     )
@@ -65,17 +71,19 @@ async def _end_all(
     )
 
 
-def end_queued(standing: Standing, action: RunAction, reason: str) -> Verdict[int]:
-    event = LogEvent(timestamp=standing.now, message=reason)
-    waiting = sorted((*standing.queue, *standing.paused))[:BATCH]
+def end_queued(snapshot: WorkflowSnapshot, action: RunAction, reason: str) -> WorkflowDecision[int]:
+    event = LogEvent(timestamp=snapshot.now, message=reason)
+    waiting = sorted((*snapshot.queue, *snapshot.paused))[:BATCH]
     ended = tuple(QueuedEnd(run=run, status=ENDS_IN[action], event=event) for run in waiting)
-    return Verdict(answer=len(ended), ended=ended)
+    return WorkflowDecision(answer=len(ended), ended=ended)
 
 
-def end_running(standing: Standing, action: RunAction, user: str, reason: str, ref: str) -> Verdict[int]:
+def end_running(
+    snapshot: WorkflowSnapshot, action: RunAction, user: str, reason: str, ref: str
+) -> WorkflowDecision[int]:
     """Each is asked of its owner; one that ends before the request comes is left as it ended."""
     sent = tuple(
         act_on(group_of_run(run), RunActed(run=run, action=action, user=user, reason=reason), f"{ref} {run}")
-        for run in standing.running
+        for run in snapshot.running
     )
-    return Verdict(answer=len(sent), sent=sent)
+    return WorkflowDecision(answer=len(sent), sent=sent)

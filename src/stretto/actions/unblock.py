@@ -3,11 +3,11 @@
 from stretto.actions.caller import Caller
 from stretto.actions.dequeue import dequeue
 from stretto.actions.parts.access import Right, check_access
+from stretto.actions.parts.decisions import decision_of, detail_of
 from stretto.actions.parts.finding import find_newest_run
 from stretto.actions.parts.latest_run import state_of
 from stretto.actions.parts.near_workflows import hinting_at_workflows
 from stretto.actions.parts.repeat import repeated
-from stretto.actions.parts.verdicts import place_of, reading, verdict_of
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest, WrongState
@@ -15,7 +15,7 @@ from stretto.model.properties import RunStrategy
 from stretto.model.response import InstanceActionResponse
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.timeline import ActionEvent
-from stretto.ports.admission import Question, Reading, Standing, Verdict
+from stretto.ports.admission import SnapshotDetail, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import RunState
 from stretto.ports.store import Store
@@ -83,34 +83,32 @@ def _check(state: RunState, run_id: int | None) -> None:
 
 
 async def _unblock(store: Store, caller: Caller, workflow_id: str, run: RunKey | None, hints: Hints) -> int:
-    question = Question(reading=_reading)
+    scope = TransactionScope(detail=_detail_of)
     async with hinting_at_workflows(store, workflow_id):
         done = await repeated(
-            lambda: store.transact(
-                workflow_id, question, lambda standing: decide_unblock(standing, run, caller)
-            )
+            lambda: store.transact(workflow_id, scope, lambda snapshot: decide_unblock(snapshot, run, caller))
         )
     hints.hint(done.hints)
     await dequeue(store, workflow_id, hints=hints)
     return done.answer
 
 
-def _reading(strategy: RunStrategy) -> Reading:
-    return reading(strategy)._replace(failed=True)
+def _detail_of(strategy: RunStrategy) -> SnapshotDetail:
+    return detail_of(strategy)._replace(failed=True)
 
 
-def decide_unblock(standing: Standing, run: RunKey | None, caller: Caller) -> Verdict[int]:
+def decide_unblock(snapshot: WorkflowSnapshot, run: RunKey | None, caller: Caller) -> WorkflowDecision[int]:
     """Marks instead of standing failures, and whoever may start for it."""
-    what = f"Unblock workflow [{standing.workflow_id}]" if run is None else f"Unblock run {run}"
+    what = f"Unblock workflow [{snapshot.workflow_id}]" if run is None else f"Unblock run {run}"
     unblocked = ask_strategy(
-        standing.strategy,
-        [place_of(each) for each in standing.queue],
-        standing.counts.running,
-        [place_of(each) for each in standing.failed],
-        None if run is None else place_of(run),
-        [place_of(each) for each in standing.paused],
+        snapshot.strategy,
+        snapshot.queue,
+        snapshot.counts.running,
+        snapshot.failed,
+        run,
+        snapshot.paused,
     )
-    event = _event(caller, standing.now, f"User [{caller.name}] unblocked the run", what)
-    return verdict_of(
-        standing, unblocked.admission, len(unblocked.marks), marks=unblocked.marks, mark_event=event
+    event = _event(caller, snapshot.now, f"User [{caller.name}] unblocked the run", what)
+    return decision_of(
+        snapshot, unblocked.admission, len(unblocked.marks), marks=unblocked.marks, mark_event=event
     )

@@ -17,6 +17,8 @@ from stretto.model.initiator import Ancestor, Initiator
 from stretto.model.param import Parameter, Params
 from stretto.model.rollup import RollupOverview
 from stretto.model.run_config import RestartConfig, RunPolicy
+from stretto.model.runs import AttemptKey as AttemptKey  # noqa: PLC0414 - keys of records are found here, too
+from stretto.model.runs import RunKey as RunKey  # noqa: PLC0414
 from stretto.model.signal_instance import SignalDependencies, SignalOutputs
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep
@@ -26,28 +28,6 @@ from stretto.model.words import Word
 from stretto.model.workflow import Criticality
 
 NO_PARAMS: Final[Mapping[str, Parameter]] = {}
-
-
-class RunKey(NamedTuple):
-    """Which run: the iteration of a loop has the loop's inline workflow id."""
-
-    workflow_id: str
-    instance_id: int
-    run_id: int
-
-    def __str__(self) -> str:
-        return f"[{self.workflow_id}][{self.instance_id}][{self.run_id}]"
-
-
-class AttemptKey(NamedTuple):
-    """Which attempt of which step."""
-
-    run: RunKey
-    step_id: str
-    number: int
-
-    def __str__(self) -> str:
-        return f"{self.run}[{self.step_id}][{self.number}]"
 
 
 def run_above(ancestor: Ancestor) -> RunKey:

@@ -27,6 +27,14 @@ class RunStatus(Word):
         return self in RUN_ENDS
 
 
+class FailureMark(Word):
+    """How the failure of a FAILED run stands: the raw status that is stored."""
+
+    STANDING = "FAILED"  # it blocks a STRICT_SEQUENTIAL queue
+    UNBLOCKED = "FAILED_1"  # a user let the queue go on
+    SUPERSEDED = "FAILED_2"  # a newer run of its instance took its place
+
+
 class InstanceStatus(Word):
     """An instance over all its runs: the status of its newest run, unless an older failure still stands."""
 

@@ -1,8 +1,9 @@
-"""The thinking part of a workflow transaction: what it asks for, what it finds, and what it decides.
+"""A workflow transaction (T6) as its caller sees it: what it reads, what it finds, and what is decided.
 
-    Question --the store, under the workflow's lock--> Standing --a pure function--> Verdict --the store-->
+    TransactionScope --the store, under the workflow's lock--> WorkflowSnapshot
+    WorkflowSnapshot --a pure function--> WorkflowDecision --the store--> rows
 
-A store does not know what a run strategy is: it reads what the question names, calls the function that was
+A store does not know what a run strategy is: it reads what the scope names, calls the function that was
 handed in with what it found, and writes what that says. The function may be called more than once, if the
 transaction is repeated: it must not remember anything.
 """
@@ -14,35 +15,23 @@ import msgspec
 
 from stretto.engine.records import RunKey, RunRecord
 from stretto.model.properties import RunStrategy
-from stretto.model.status import RunStatus
+from stretto.model.runs import RunCounts
+from stretto.model.status import FailureMark, RunStatus
 from stretto.model.timeline import TimelineEvent, WorkflowChange
 from stretto.ports.messages import Letter
-from stretto.ports.rows import FailureMark, Lease, Parent, RunState
+from stretto.ports.rows import Lease, Parent, RunState
 
 A_co = TypeVar("A_co", covariant=True)
 
 
-class Counts(NamedTuple):
-    """The runs of a workflow, counted in one statement: iterations are not among them."""
-
-    queued: int  # QUEUED, and not paused
-    running: int  # ADMITTED and LIVE
-    failed: int  # ENDED with the mark STANDING
-    paused: int = 0  # QUEUED, and paused
-
-    @property
-    def unended(self) -> int:
-        return self.queued + self.running + self.paused
-
-
-class Asked(NamedTuple):
+class RequestKey(NamedTuple):
     """A request to start or restart. With a lease it is a step's, and counts only while that is current."""
 
     request_id: str
     lease: Lease | None = None
 
 
-class Reading(NamedTuple):
+class SnapshotDetail(NamedTuple):
     """Which runs of the workflow are wanted one by one, not only counted."""
 
     queue: int | None = 0  # how many from the front of the queue; None: all
@@ -60,29 +49,29 @@ class TimerAdvance(NamedTuple):
     then: int | None
 
 
-def _nothing(_strategy: RunStrategy) -> Reading:
-    return Reading()
+def _nothing(_strategy: RunStrategy) -> SnapshotDetail:
+    return SnapshotDetail()
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class TransactionScope(msgspec.Struct, frozen=True, kw_only=True):
     """What the transaction reads besides the counts, and what it does first."""
 
-    requests: tuple[Asked, ...] = ()
+    requests: tuple[RequestKey, ...] = ()
     instances: tuple[int, ...] = ()  # whose newest run is wanted
     runs: tuple[RunKey, ...] = ()  # whose state is wanted; of this workflow
-    reading: Callable[[RunStrategy], Reading] = _nothing
+    detail: Callable[[RunStrategy], SnapshotDetail] = _nothing
     consumes: tuple[int, ...] = ()  # messages that this deals with: deleted, and all of them must be there
     timers: tuple[TimerAdvance, ...] = ()
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class WorkflowSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """What was found, after the lock and before any write."""
 
     workflow_id: str
     now: int  # on the database's clock
     strategy: RunStrategy
     next_instance_id: int
-    counts: Counts
+    counts: RunCounts
     known: Mapping[str, RunKey] = {}  # the request ids among those asked that made a run before
     fenced: frozenset[str] = frozenset()  # request ids of steps whose group has another owner: to be dropped
     # The newest run of each instance asked for. Unknown ones are missing, and those that are being forgotten.
@@ -95,7 +84,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run to insert: ENDED if its status is terminal, ADMITTED if the verdict says so, else QUEUED."""
+    """A run to insert: ENDED if its status is terminal, ADMITTED if the decision says so, else QUEUED."""
 
     record: RunRecord
     parent: Parent | None = None
@@ -125,7 +114,7 @@ class QueuedPause(msgspec.Struct, frozen=True, kw_only=True):
         return RunStatus.PAUSED if self.paused or self.held else RunStatus.CREATED
 
 
-class Verdict(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
+class WorkflowDecision(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
     """Everything that the transaction writes, and the answer that its caller gets.
 
     The store adds what follows from the rows: for a run that ends here a `log`, and `child_ended` if a step
@@ -153,11 +142,11 @@ class Verdict(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
         return () if more or made != set(self.admitted) else self.admitted
 
 
-class Transacted(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
+class TransactionResult(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
     """What a transaction that was committed leaves its caller to do."""
 
     answer: A_co
-    sent: tuple[int, ...] = ()  # ids of the verdict's letters, in their order: where an outcome will be
+    sent: tuple[int, ...] = ()  # ids of the decision's letters, in their order: where an outcome will be
     hints: frozenset[int] = frozenset()  # groups that have an ADMITTED run or a message to look for
     to_launch: tuple[RunKey, ...] = ()  # those runs, if there is nothing else to look for
     queued: int = 0  # runs of the workflow that are left in the queue

@@ -8,7 +8,7 @@ import msgspec
 
 from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, RunKey, RunRecord
 from stretto.model.rollup import RollupOverview
-from stretto.model.status import RunStatus, StepStatus
+from stretto.model.status import FailureMark, RunStatus, StepStatus
 from stretto.model.words import Word
 
 NodeId = NewType("NodeId", str)  # new at each start of a process, never used again
@@ -39,14 +39,6 @@ class Phase(Word):
     ADMITTED = "ADMITTED"  # the row is its own launch message
     LIVE = "LIVE"
     ENDED = "ENDED"
-
-
-class FailureMark(Word):
-    """How the failure of a FAILED run stands: the raw status that is stored."""
-
-    STANDING = "FAILED"  # it blocks a STRICT_SEQUENTIAL queue
-    UNBLOCKED = "FAILED_1"  # a user let the queue go on
-    SUPERSEDED = "FAILED_2"  # a newer run of its instance took its place
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True):

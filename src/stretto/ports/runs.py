@@ -5,7 +5,8 @@ from typing import Protocol, TypeVar
 
 from stretto.engine.records import RunKey
 from stretto.model.properties import RunStrategy
-from stretto.ports.admission import Counts, Question, Standing, Transacted, Verdict
+from stretto.model.runs import RunCounts
+from stretto.ports.admission import TransactionResult, TransactionScope, WorkflowDecision, WorkflowSnapshot
 
 A = TypeVar("A")
 
@@ -16,12 +17,15 @@ class Runs(Protocol):
     """
 
     async def transact(
-        self, workflow_id: str, question: Question, decide: Callable[[Standing], Verdict[A]]
-    ) -> Transacted[A]:
-        """T6. Lock the workflow, read what the question names, decide, and write the verdict.
+        self,
+        workflow_id: str,
+        scope: TransactionScope,
+        decide: Callable[[WorkflowSnapshot], WorkflowDecision[A]],
+    ) -> TransactionResult[A]:
+        """T6. Lock the workflow, read what the scope names, decide, and write the decision.
 
         NotFound: there is no such workflow, or it is deleted. Stale: a consumed message is gone, a timer is
-        not due at its time, or a run is not in the phase that the verdict supposes (QUEUED to be admitted,
+        not due at its time, or a run is not in the phase that the decision supposes (QUEUED to be admitted,
         ended or paused; ENDED with the mark STANDING to be marked). Conflict: a request id or a run is there
         already. What `decide` raises is raised; nothing is written then.
 
@@ -31,7 +35,7 @@ class Runs(Protocol):
         """
         ...
 
-    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, Counts] | None:
+    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, RunCounts] | None:
         """How a workflow stands, without a lock, in one statement. None: missing or deleted. Only reads."""
         ...
 

@@ -7,12 +7,12 @@ import msgspec
 
 from stretto.model.event import ChangeEvent
 from stretto.model.properties import PropertiesSnapshot, RunStrategy
+from stretto.model.runs import RunCounts
 from stretto.model.status import RunStatus
 from stretto.model.tag import Tag
 from stretto.model.timeline import WorkflowChange
 from stretto.model.user import User
 from stretto.model.workflow import Criticality, WorkflowVersion
-from stretto.ports.admission import Counts
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.triggers import SignalTriggerRow, TimeTriggerRow
 
@@ -63,7 +63,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     now: int  # the database's clock, and later than the newest properties
     row: WorkflowRow | None
     internal_id: int  # the one it has, or will have
-    counts: Counts
+    counts: RunCounts
 
 
 class Activation(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,13 +11,21 @@ while never come here: they belong to their parent.
 """
 
 from stretto.strategies.admission import Admission, admit, refuse_all, would_admit
-from stretto.strategies.answers import Accepted, Answer, Duplicate, Refused
 from stretto.strategies.change import check_change
 from stretto.strategies.explain import Waiting, explain, explain_paused, hold_of
-from stretto.strategies.requests import Batch, Request, Restart, Start, Undo
-from stretto.strategies.rule import Crowd
+from stretto.strategies.requests import (
+    Accepted,
+    Answer,
+    Batch,
+    Duplicate,
+    Refused,
+    Request,
+    Restart,
+    Start,
+    Undo,
+)
 from stretto.strategies.rules import MOST_ADMITTED, paused_needed, queue_needed
-from stretto.strategies.runs import LatestRun, Mark, RawFailure, Replaced, RunKey
+from stretto.strategies.runs import LatestRun, Mark, Replaced
 from stretto.strategies.unblock import Unblocked, unblock
 
 __all__ = [
@@ -26,16 +34,13 @@ __all__ = [
     "Admission",
     "Answer",
     "Batch",
-    "Crowd",
     "Duplicate",
     "LatestRun",
     "Mark",
-    "RawFailure",
     "Refused",
     "Replaced",
     "Request",
     "Restart",
-    "RunKey",
     "Start",
     "Unblocked",
     "Undo",

@@ -2,7 +2,7 @@
 
 from stretto.model.errors import PreconditionFailed
 from stretto.model.properties import RunStrategy
-from stretto.strategies.rule import Crowd
+from stretto.model.runs import RunCounts
 from stretto.strategies.rules import RULES
 
 
@@ -16,7 +16,7 @@ def check_change(
     """
     if new.rule is old.rule:
         return
-    reason = RULES[new.rule].barrier(Crowd(queued, running, failed, paused))
+    reason = RULES[new.rule].barrier(RunCounts(queued, running, failed, paused))
     if reason is not None:
         message = f"The run strategy can not be changed from {old.rule} to {new.rule}: {reason}"
         raise PreconditionFailed(message)

@@ -7,9 +7,9 @@ from typing import assert_never
 from stretto.model.errors import WrongState
 from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.response import Hold
-from stretto.strategies.rule import Crowd
+from stretto.model.runs import RunCounts, RunKey
 from stretto.strategies.rules import RULES
-from stretto.strategies.runs import RunKey, name_runs
+from stretto.strategies.runs import name_runs, text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class Waiting:
 
     @property
     def sentence(self) -> str:
-        place = f"{self.run} is number {self.position} in the queue"
+        place = f"{text_of(self.run)} is number {self.position} in the queue"
         rule = self.strategy.rule
         match self.hold:
             case Hold.PAUSED:
@@ -88,16 +88,16 @@ def explain(
     paused in the queue.
     """
     if run not in queue:
-        raise WrongState(f"{run} is not queued")
+        raise WrongState(f"{text_of(run)} is not queued")
     ahead = tuple(queue[: queue.index(run)])
-    crowd = Crowd(len(queue), len(running), len(failed), len(paused))
+    counts = RunCounts(len(queue), len(running), len(failed), len(paused))
     rule = RULES[strategy.rule]
-    blocked = rule.is_blocked(crowd)
+    blocked = rule.is_blocked(counts)
     in_front = tuple(each for each in paused if each < run) if rule.keeps_order else ()
     return Waiting(
         run=run,
         strategy=strategy,
-        hold=hold_of(strategy, crowd, len(ahead), len(in_front)),
+        hold=hold_of(strategy, counts, len(ahead), len(in_front)),
         ahead=ahead,
         running=tuple(running),
         failed=tuple(failed) if blocked else (),
@@ -110,13 +110,13 @@ def explain_paused(strategy: RunStrategy) -> str:
     return RULES[strategy.rule].when_paused
 
 
-def hold_of(strategy: RunStrategy, crowd: Crowd, ahead: int, paused_ahead: int = 0) -> Hold:
+def hold_of(strategy: RunStrategy, counts: RunCounts, ahead: int, paused_ahead: int = 0) -> Hold:
     """Why a queued run is not admitted, with so many runs before it in the queue, and so many paused ones."""
     rule = RULES[strategy.rule]
-    free = rule.free(strategy.workflow_concurrency, crowd)
+    free = rule.free(strategy.workflow_concurrency, counts)
     if rule.slots(strategy.workflow_concurrency) <= 0:
         return Hold.PAUSED
-    if rule.is_blocked(crowd):
+    if rule.is_blocked(counts):
         return Hold.BLOCKED
     if paused_ahead and rule.keeps_order:
         return Hold.BEHIND_PAUSED

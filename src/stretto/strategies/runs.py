@@ -1,17 +1,9 @@
-"""What a run strategy knows of a run: its ids, and how its failure stands."""
+"""What a run strategy knows of the runs of a workflow, and what it says of them."""
 
-from enum import StrEnum
 from typing import NamedTuple
 
-
-class RunKey(NamedTuple):
-    """A run inside its workflow. Keys sort as the queue does: the oldest instance first."""
-
-    instance_id: int
-    run_id: int
-
-    def __str__(self) -> str:
-        return f"instance {self.instance_id} run {self.run_id}"
+from stretto.model.runs import RunKey
+from stretto.model.status import FailureMark
 
 
 class LatestRun(NamedTuple):
@@ -22,19 +14,11 @@ class LatestRun(NamedTuple):
     failed: bool = False  # its raw status is FAILED
 
 
-class RawFailure(StrEnum):
-    """How a failed run is stored. All three read as FAILED; only the first one blocks."""
-
-    STANDING = "FAILED"
-    UNBLOCKED = "FAILED_1"  # a user let the queue go on
-    SUPERSEDED = "FAILED_2"  # a newer run of the same instance took its place
-
-
 class Mark(NamedTuple):
     """A standing failure that no longer blocks: the raw status to store instead."""
 
     run: RunKey
-    raw: RawFailure
+    raw: FailureMark
 
 
 class Replaced(NamedTuple):
@@ -44,9 +28,14 @@ class Replaced(NamedTuple):
     note: str
 
 
+def text_of(run: RunKey) -> str:
+    """A run as those read it who know the workflow."""
+    return f"instance {run.instance_id} run {run.run_id}"
+
+
 def name_runs(runs: tuple[RunKey, ...], most: int = 3) -> str:
     """`instance 1 run 1, instance 2 run 1 and 5 more`: long lists keep their length out of a sentence."""
-    shown = [str(run) for run in runs[:most]]
+    shown = [text_of(run) for run in runs[:most]]
     if len(runs) > most:
         shown.append(f"{len(runs) - most} more")
     *most_of_them, last = shown

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stretto.model.properties import RunStrategy
+from stretto.model.runs import RunKey
+from stretto.model.status import FailureMark
 from stretto.strategies.admission import Admission, admit
-from stretto.strategies.runs import Mark, RawFailure, RunKey
+from stretto.strategies.runs import Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,5 +27,5 @@ def unblock(
     paused: Sequence[RunKey] = (),
 ) -> Unblocked:
     """Unblock one failed run, or all of the workflow. `failed` are the runs with the raw status FAILED."""
-    marks = tuple(Mark(each, RawFailure.UNBLOCKED) for each in failed if run is None or each == run)
+    marks = tuple(Mark(each, FailureMark.UNBLOCKED) for each in failed if run is None or each == run)
     return Unblocked(marks, admit(strategy, queue, running, len(failed) - len(marks), paused=paused))

@@ -12,10 +12,10 @@ from stretto.model.errors import Conflict, Forbidden, InvalidDefinition, Invalid
 from stretto.model.event import DefinitionChanged, VersionChanged
 from stretto.model.job_template import JobTemplateDefinition, JobTemplateRequest
 from stretto.model.param import ParamDefinition, ParamType
+from stretto.model.runs import RunCounts
 from stretto.model.user import User
 from stretto.model.workflow import Definition
 from stretto.params import ParamError
-from stretto.ports.admission import Counts
 from stretto.ports.messages import Log
 from stretto.ports.workflows import Found
 
@@ -58,7 +58,7 @@ def test_the_first_version_needs_an_owner() -> None:
     text = "workflow: {id: flow, steps: [{step: {id: a, type: NoOp}}]}"
     with pytest.raises(InvalidDefinition, match="owner"):
         world.publish(text)
-    found = Found(now=BEGIN, row=None, internal_id=1, counts=Counts(0, 0, 0))
+    found = Found(now=BEGIN, row=None, internal_id=1, counts=RunCounts(0, 0, 0))
     with pytest.raises(InvalidRequest, match=r"first version of workflow \[flow\] must name an owner"):
         decide_publish(found, ANN, definition(text))
 

@@ -43,7 +43,6 @@ from stretto.model.status import RunStatus
 from stretto.model.workflow import EnrichedExtras
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut
-from stretto.strategies import RunKey as Place
 from stretto.strategies import Waiting
 
 LOOP = (
@@ -425,7 +424,7 @@ def test_why_a_run_is_queued() -> None:
 def test_nothing_is_in_the_way_of_a_run_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     world = made(flow(WORK, strategy="SEQUENTIAL"))
     world.start()
-    run, strategy = Place(2, 1), RunStrategy(rule=RunStrategyRule.SEQUENTIAL)
+    run, strategy = RunKey("flow", 2, 1), RunStrategy(rule=RunStrategyRule.SEQUENTIAL)
     free = Waiting(run=run, strategy=strategy, hold=Hold.NOTHING, ahead=(), running=(), failed=())
     monkeypatch.setattr(reading_why, "explain", lambda *_: free)
     (blocker,) = world.do(why_run(world.store, ANN, "flow", 2)).blockers

@@ -16,8 +16,8 @@ from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.request import InstanceRestartRequest, StepRestartRequest, UpstreamRestartMode
 from stretto.model.response import StartStatus
 from stretto.model.run_config import RunPolicy
+from stretto.model.status import FailureMark
 from stretto.params import ParamError
-from stretto.ports.rows import FailureMark
 
 INCOMPLETE, BEGINNING = RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING
 LOOP = (

@@ -14,9 +14,8 @@ from stretto.actions.stop_workflow import kill_workflow, stop_workflow
 from stretto.actions.unblock import unblock, unblock_workflow
 from stretto.engine.events import ResultState
 from stretto.model.errors import InvalidRequest, NotFound, WrongState
-from stretto.model.status import InstanceStatus
+from stretto.model.status import FailureMark, InstanceStatus
 from stretto.model.timeline import ActionEvent
-from stretto.ports.rows import FailureMark
 
 LOOP = (
     "foreach: {id: f, params: {loop_params: {value: {i: {value: [1, 2], type: LONG_ARRAY}}, type: MAP}},"

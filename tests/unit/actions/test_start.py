@@ -29,11 +29,13 @@ from stretto.model.param import ParamDefinition, Parameter, ParamSource, ParamTy
 from stretto.model.properties import Properties, PropertiesUpdate, RunStrategy, RunStrategyRule
 from stretto.model.request import SignalRequest, StartRequest
 from stretto.model.response import StartStatus
+from stretto.model.runs import RunCounts
+from stretto.model.status import FailureMark
 from stretto.model.tag import Tag
 from stretto.params import ParamError
-from stretto.ports.admission import Counts, Standing
+from stretto.ports.admission import WorkflowSnapshot
 from stretto.ports.failures import Fenced, OutcomeUnknown, Stale
-from stretto.ports.rows import FailureMark, Lease
+from stretto.ports.rows import Lease
 from stretto.strategies import Start
 
 DAY = "  params: {day: {value: '20240101', type: STRING}}\n"
@@ -293,12 +295,12 @@ def test_a_step_starts_a_child(waits: bool) -> None:
 
 
 def test_only_leases_are_named_in_a_fence() -> None:
-    standing = Standing(
+    snapshot = WorkflowSnapshot(
         workflow_id="flow",
         now=1,
         strategy=RunStrategy(rule=RunStrategyRule.PARALLEL),
         next_instance_id=1,
-        counts=Counts(0, 0, 0),
+        counts=RunCounts(0, 0, 0),
         fenced=frozenset({"a"}),
     )
     candidates = [
@@ -306,7 +308,7 @@ def test_only_leases_are_named_in_a_fence() -> None:
         Candidate(request=Start("b"), record=lambda _key, _now: None),  # type: ignore[arg-type, return-value]
     ]
     with pytest.raises(Fenced) as caught:
-        decide_admission(standing, candidates)
+        decide_admission(snapshot, candidates)
     assert caught.value.groups == {3}
 
 

@@ -24,10 +24,10 @@ from stretto.model.initiator import SignalInitiator, TimeInitiator
 from stretto.model.properties import PropertiesUpdate
 from stretto.model.request import SignalRequest
 from stretto.model.response import StartStatus
+from stretto.model.runs import RunCounts
 from stretto.model.signal_instance import SignalInstance
 from stretto.model.trigger import CatchUp
 from stretto.model.user import User
-from stretto.ports.admission import Counts
 from stretto.ports.failures import OutcomeUnknown, Stale
 from stretto.ports.messages import Fire
 from stretto.ports.paging import Cut
@@ -440,7 +440,7 @@ def test_a_fire_that_is_refused_stays() -> None:
 
     async def unaware(workflow_id: str, decide: Any) -> Any:
         return await look(
-            workflow_id, lambda found: decide(msgspec.structs.replace(found, counts=Counts(0, 0, 0)))
+            workflow_id, lambda found: decide(msgspec.structs.replace(found, counts=RunCounts(0, 0, 0)))
         )
 
     world.swap("change_workflow", unaware)

@@ -23,14 +23,14 @@ from stretto.model.errors import (
     WrongState,
 )
 from stretto.model.properties import Properties, PropertiesUpdate, RunStrategy, RunStrategyRule
+from stretto.model.runs import RunCounts
 from stretto.model.tag import Tag, TagNamespace
 from stretto.model.user import User
-from stretto.ports.admission import Counts
 from stretto.ports.failures import Stale
 from stretto.ports.workflows import Found
 
 CRON = "  time_triggers: [{type: CRON, cron: '0 * * * *'}]\n  signal_triggers: [{definitions: {go: {}}}]\n"
-NOBODY = Found(now=1, row=None, internal_id=1, counts=Counts(0, 0, 0))
+NOBODY = Found(now=1, row=None, internal_id=1, counts=RunCounts(0, 0, 0))
 
 
 def made(text: str = "") -> World:
@@ -177,7 +177,7 @@ def test_an_activation_in_between_is_seen() -> None:
         decide_change(NOBODY, ANN, (row, None), "log", same)
     world.do(deactivate(world.store, ANN, "flow"))
     now = world.do(world.store.workflow("flow"))
-    found = Found(now=1, row=now, internal_id=1, counts=Counts(0, 0, 0))
+    found = Found(now=1, row=now, internal_id=1, counts=RunCounts(0, 0, 0))
     with pytest.raises(Stale):
         decide_change(found, ANN, (row, None), "log", same)
 

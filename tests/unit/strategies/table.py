@@ -11,6 +11,7 @@ Others:    `4=STOPPED`, replaced in the queue; `3=FAILED_2`, no longer blocking;
 from typing import NamedTuple
 
 from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.model.runs import RunKey
 from stretto.strategies import (
     Accepted,
     Admission,
@@ -19,7 +20,6 @@ from stretto.strategies import (
     LatestRun,
     Request,
     Restart,
-    RunKey,
     Start,
     admit,
 )
@@ -49,9 +49,13 @@ def strategy(rule: RunStrategyRule, concurrency: int | None = None) -> RunStrate
     return RunStrategy(rule=rule, workflow_concurrency=concurrency)
 
 
+def run_key(instance_id: int, run_id: int) -> RunKey:
+    return RunKey("etl", instance_id, run_id)
+
+
 def run(text: str) -> RunKey:
     instance_id, _, run_id = text.partition(".")
-    return RunKey(int(instance_id), int(run_id or 1))
+    return run_key(int(instance_id), int(run_id or 1))
 
 
 def runs(text: str) -> list[RunKey]:

@@ -1,7 +1,7 @@
 """Batches: repeated requests, ids, restarts, refusals, and the size of a pass."""
 
 import pytest
-from tests.unit.strategies.table import Given, batch, outcome, run, runs, strategy, written
+from tests.unit.strategies.table import Given, batch, outcome, run, run_key, runs, strategy, written
 
 from stretto.model.errors import InvalidRequest, NotFound, WrongState
 from stretto.model.properties import RunStrategyRule
@@ -16,7 +16,6 @@ from stretto.strategies import (
     LatestRun,
     Refused,
     Restart,
-    RunKey,
     Start,
     Undo,
     admit,
@@ -158,7 +157,7 @@ def test_an_instance_whose_queued_run_was_just_replaced_can_be_restarted() -> No
 
 def test_a_pass_admits_fifty_and_says_that_there_is_more() -> None:
     wide = strategy(RunStrategyRule.PARALLEL, 1_000)
-    queue = [RunKey(number, 1) for number in range(1, 120)]
+    queue = [run_key(number, 1) for number in range(1, 120)]
     for passes, more in ((1, True), (2, True), (3, False)):
         admission = admit(wide, queue, 50 * (passes - 1), 0)
         assert admission.admitted == tuple(queue[:MOST_ADMITTED])
@@ -171,7 +170,7 @@ def test_a_pass_admits_fifty_and_says_that_there_is_more() -> None:
 @pytest.mark.parametrize("slots", [49, 50, 51])
 def test_more_needs_both_a_slot_and_a_run(slots: int) -> None:
     wide = strategy(RunStrategyRule.PARALLEL, slots)
-    queue = [RunKey(number, 1) for number in range(1, 52)]
+    queue = [run_key(number, 1) for number in range(1, 52)]
     assert admit(wide, queue, 0, 0).more is (slots > 50)
     assert admit(wide, queue[:50], 0, 0).more is False
 
@@ -180,7 +179,7 @@ def test_more_needs_both_a_slot_and_a_run(slots: int) -> None:
 @pytest.mark.parametrize("slots", [1, 50, 1_000])
 def test_the_front_of_a_long_queue_suffices(requests: str, slots: int) -> None:
     wide = strategy(RunStrategyRule.PARALLEL, slots)
-    queue = [RunKey(number, 2) for number in range(1, 400)]
+    queue = [run_key(number, 2) for number in range(1, 400)]
     asked = Batch("etl", batch(requests).requests, 1_000, latest={3: LatestRun(2, ended=True)})
     assert admit(wide, queue[: queue_needed(wide)], 0, 0, asked) == admit(wide, queue, 0, 0, asked)
 

@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from stretto.model.properties import RunStrategy
-from stretto.model.status import RunStatus
+from stretto.model.runs import RunKey
+from stretto.model.status import FailureMark, RunStatus
 from stretto.strategies import (
     Accepted,
     Admission,
     Batch,
     LatestRun,
     Mark,
-    RawFailure,
     Request,
-    RunKey,
     admit,
     check_change,
     queue_needed,
@@ -69,7 +68,7 @@ class World:
 
     @property
     def failed(self) -> list[RunKey]:
-        return sorted(run for run, row in self.rows.items() if row.raw == RawFailure.STANDING)
+        return sorted(run for run, row in self.rows.items() if row.raw == FailureMark.STANDING)
 
     def statuses(self) -> Mapping[RunKey, str]:
         return {run: row.raw for run, row in self.rows.items()}
@@ -105,7 +104,7 @@ class World:
     def _latest(self) -> dict[int, LatestRun]:
         latest: dict[int, LatestRun] = {}
         for run, row in sorted(self.rows.items()):
-            failed = row.raw == RawFailure.STANDING
+            failed = row.raw == FailureMark.STANDING
             latest[run.instance_id] = LatestRun(run.run_id, row.phase is Phase.ENDED, failed)
         return latest
 
@@ -138,5 +137,5 @@ class World:
 
     def _mark(self, marks: tuple[Mark, ...]) -> None:
         for mark in marks:
-            assert self.rows[mark.run].raw == RawFailure.STANDING
+            assert self.rows[mark.run].raw == FailureMark.STANDING
             self.rows[mark.run].raw = mark.raw

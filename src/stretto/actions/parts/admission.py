@@ -9,20 +9,27 @@ from typing import Final
 import msgspec
 
 from stretto.actions.dequeue import dequeue
+from stretto.actions.parts.decisions import SYSTEM, decision_of, detail_of
 from stretto.actions.parts.repeat import repeated
-from stretto.actions.parts.verdicts import SYSTEM, key_of, place_of, reading, verdict_of
-from stretto.engine.records import RunKey, RunRecord
+from stretto.engine.records import RunRecord
 from stretto.engine.timeline import appended, failure_event
-from stretto.model.status import RunStatus
+from stretto.model.runs import RunKey
+from stretto.model.status import FailureMark, RunStatus
 from stretto.model.timeline import LogEvent, TimelineEvent, WorkflowChange
 from stretto.model.user import User
-from stretto.ports.admission import Asked, NewRun, Question, Standing, TimerAdvance, Verdict
+from stretto.ports.admission import (
+    NewRun,
+    RequestKey,
+    TimerAdvance,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.failures import Fenced
 from stretto.ports.hints import SILENT, Hints
-from stretto.ports.rows import FailureMark, Lease, Parent, Phase, RunState
+from stretto.ports.rows import Lease, Parent, Phase, RunState
 from stretto.ports.store import Store
 from stretto.strategies import Accepted, Answer, Batch, LatestRun, Refused, Restart, Start, Undo, admit
-from stretto.strategies import RunKey as Place
 
 AUTHOR: Final = User(name=SYSTEM)
 
@@ -41,7 +48,7 @@ class Admitted(msgspec.Struct, frozen=True, kw_only=True):
 
     answers: tuple[Answer, ...]
     now: int
-    queued: frozenset[Place] = frozenset()
+    queued: frozenset[RunKey] = frozenset()
 
 
 async def admit_all(
@@ -59,45 +66,48 @@ async def admit_all(
     timeline of the workflow.
     """
     restarts = [each.request for each in candidates if isinstance(each.request, Restart | Undo)]
-    question = Question(
-        requests=tuple(Asked(each.request.request_id, each.lease) for each in candidates),
+    scope = TransactionScope(
+        requests=tuple(RequestKey(each.request.request_id, each.lease) for each in candidates),
         instances=tuple(each.instance_id for each in restarts),
-        reading=reading,
+        detail=detail_of,
         consumes=consumes,
         timers=timers,
     )
 
-    def decide(standing: Standing) -> Verdict[Admitted]:
-        verdict = decide_admission(standing, candidates)
-        for answer in verdict.answer.answers:
+    def decide(snapshot: WorkflowSnapshot) -> WorkflowDecision[Admitted]:
+        decision = decide_admission(snapshot, candidates)
+        for answer in decision.answer.answers:
             if consumes and isinstance(answer, Refused):
                 raise answer.error()
-        told = tuple(WorkflowChange(author=AUTHOR, log=line, timestamp=standing.now) for line in lines)
-        return msgspec.structs.replace(verdict, timeline=told) if told else verdict
+        told = tuple(WorkflowChange(author=AUTHOR, log=line, timestamp=snapshot.now) for line in lines)
+        return msgspec.structs.replace(decision, timeline=told) if told else decision
 
-    done = await repeated(lambda: store.transact(workflow_id, question, decide))
+    done = await repeated(lambda: store.transact(workflow_id, scope, decide))
     hints.hint(done.hints, done.to_launch)
     if done.queued:
         await dequeue(store, workflow_id, hints=hints)
     return done.answer
 
 
-def decide_admission(standing: Standing, candidates: Sequence[Candidate]) -> Verdict[Admitted]:
+def decide_admission(
+    snapshot: WorkflowSnapshot, candidates: Sequence[Candidate]
+) -> WorkflowDecision[Admitted]:
     """What the strategy says. A step whose group has another owner by now asks for nothing."""
-    if standing.fenced:
+    if snapshot.fenced:
         raise Fenced({each.lease.group for each in candidates if each.lease is not None})
     batch = Batch(
-        workflow_id=standing.workflow_id,
+        workflow_id=snapshot.workflow_id,
         requests=tuple(each.request for each in candidates),
-        next_instance_id=standing.next_instance_id,
-        known={request: place_of(run) for request, run in standing.known.items()},
-        latest={instance: _latest(state) for instance, state in standing.latest.items()},
+        next_instance_id=snapshot.next_instance_id,
+        known=snapshot.known,
+        latest={instance: _latest(state) for instance, state in snapshot.latest.items()},
     )
-    queue, paused = ([place_of(run) for run in runs] for runs in (standing.queue, standing.paused))
-    counts = standing.counts
-    admission = admit(standing.strategy, queue, counts.running, counts.failed, batch, paused)
+    counts = snapshot.counts
+    admission = admit(
+        snapshot.strategy, snapshot.queue, counts.running, counts.failed, batch, snapshot.paused
+    )
     created = tuple(
-        _new_run(standing, candidate, answer)
+        _new_run(snapshot, candidate, answer)
         for candidate, answer in zip(candidates, admission.answers, strict=True)
         if isinstance(answer, Accepted)
     )
@@ -107,9 +117,9 @@ def decide_admission(standing: Standing, candidates: Sequence[Candidate]) -> Ver
         if isinstance(each, Accepted) and each.status is RunStatus.CREATED
     }
     answer = Admitted(
-        answers=admission.answers, now=standing.now, queued=frozenset(new.difference(admission.admitted))
+        answers=admission.answers, now=snapshot.now, queued=frozenset(new.difference(admission.admitted))
     )
-    return verdict_of(standing, admission, answer, created=created)
+    return decision_of(snapshot, admission, answer, created=created)
 
 
 def _latest(state: RunState) -> LatestRun:
@@ -118,12 +128,12 @@ def _latest(state: RunState) -> LatestRun:
     )
 
 
-def _new_run(standing: Standing, candidate: Candidate, answer: Accepted) -> NewRun:
+def _new_run(snapshot: WorkflowSnapshot, candidate: Candidate, answer: Accepted) -> NewRun:
     """The row of an accepted run. One that the strategy drops begins and ends with its creation; one that
     fails before it can begin never begins.
     """
-    now, note = standing.now, answer.note or ""
-    record = candidate.record(key_of(standing.workflow_id, answer.run), now)
+    now, note = snapshot.now, answer.note or ""
+    record = candidate.record(answer.run, now)
     event: TimelineEvent = LogEvent(timestamp=now, message=note)
     if answer.status is RunStatus.FAILED:
         event = failure_event(now, "The run can not be initiated", (note,))

@@ -10,7 +10,14 @@ from stretto.engine.records import RunKey
 from stretto.model.errors import Internal, StrettoError
 from stretto.model.event import ChangeEvent
 from stretto.model.properties import RunStrategy
-from stretto.ports.admission import Counts, Question, Reading, Standing, Transacted, Verdict
+from stretto.model.runs import RunCounts
+from stretto.ports.admission import (
+    SnapshotDetail,
+    TransactionResult,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.messages import Letter
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
@@ -52,8 +59,8 @@ class DryStore:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.found: list[tuple[Standing, Verdict[Any]]] = []
-        self.letters: list[Letter] = []  # those beside the verdicts
+        self.found: list[tuple[WorkflowSnapshot, WorkflowDecision[Any]]] = []
+        self.letters: list[Letter] = []  # those beside the decisions
         self._ended: set[RunKey] = set()
 
     @property
@@ -67,31 +74,34 @@ class DryStore:
         return getattr(self._store, name)
 
     async def transact(
-        self, workflow_id: str, question: Question, decide: Callable[[Standing], Verdict[A]]
-    ) -> Transacted[A]:
+        self,
+        workflow_id: str,
+        scope: TransactionScope,
+        decide: Callable[[WorkflowSnapshot], WorkflowDecision[A]],
+    ) -> TransactionResult[A]:
         """Decide as under the lock, and let go of it. Queued runs that ended before in this dry run are not
         seen again.
         """
-        seen: list[tuple[Standing, Verdict[A]]] = []
+        seen: list[tuple[WorkflowSnapshot, WorkflowDecision[A]]] = []
 
-        def reading(strategy: RunStrategy) -> Reading:
-            wanted = question.reading(strategy)
+        def detail_of(strategy: RunStrategy) -> SnapshotDetail:
+            wanted = scope.detail(strategy)
             return wanted._replace(queue=None) if self._ended and wanted.queue else wanted
 
-        def look(standing: Standing) -> Verdict[A]:
-            left = tuple(run for run in standing.queue if run not in self._ended)
-            verdict = decide(msgspec.structs.replace(standing, queue=left))
-            seen[:] = [(standing, verdict)]
+        def look(snapshot: WorkflowSnapshot) -> WorkflowDecision[A]:
+            left = tuple(run for run in snapshot.queue if run not in self._ended)
+            decision = decide(msgspec.structs.replace(snapshot, queue=left))
+            seen[:] = [(snapshot, decision)]
             raise _Seen("seen")
 
         with suppress(_Seen):
-            await self._store.transact(workflow_id, msgspec.structs.replace(question, reading=reading), look)
+            await self._store.transact(workflow_id, msgspec.structs.replace(scope, detail=detail_of), look)
         self.found += seen
-        ((_standing, verdict),) = seen
-        self._ended |= {each.run for each in verdict.ended}
-        return Transacted(answer=verdict.answer)
+        ((_snapshot, decision),) = seen
+        self._ended |= {each.run for each in decision.ended}
+        return TransactionResult(answer=decision.answer)
 
-    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, Counts] | None:  # noqa: ARG002
+    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, RunCounts] | None:  # noqa: ARG002
         """Nothing has changed, so that nobody moves up."""
         return None
 

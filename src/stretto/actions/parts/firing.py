@@ -9,7 +9,6 @@ from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.finding import find_version, find_workflow
 from stretto.actions.parts.new_run import Wanted, candidate_of
 from stretto.actions.parts.trigger_checks import check_trigger
-from stretto.actions.parts.verdicts import key_of
 from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict, InvalidRequest, NotFound, Unprocessable
 from stretto.model.initiator import SignalInitiator, TimeInitiator
@@ -72,10 +71,10 @@ async def candidate_for(
     return await candidate_of(store, wanted)
 
 
-def fired_by(workflow_id: str, done: Admitted) -> list[Fired]:
+def fired_by(done: Admitted) -> list[Fired]:
     """What there is of runs; a fire that the strategy refuses has none."""
     return [
-        Fired(run=key_of(workflow_id, answer.run), status=answer.start_status)
+        Fired(run=answer.run, status=answer.start_status)
         for answer in done.answers
         if not isinstance(answer, Refused)
     ]

@@ -20,7 +20,13 @@ from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.response import InstanceActionResponse
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.timeline import LogEvent
-from stretto.ports.admission import Question, QueuedEnd, QueuedPause, Standing, Verdict
+from stretto.ports.admission import (
+    QueuedEnd,
+    QueuedPause,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.hints import Hints
 from stretto.ports.places import group_of_run
 from stretto.ports.rows import NodeId, Phase, RunRow, RunState
@@ -62,11 +68,11 @@ async def act_on_latest(
         if ruling.ask is not None:
             await send(store, act_on(row.group, ruling.ask, ref), hints)
         return ruling.answer
-    question = Question(instances=(target.instance_id,))
+    scope = TransactionScope(instances=(target.instance_id,))
     async with hinting_at_workflows(store, target.workflow_id):
         done = await repeated(
             lambda: store.transact(
-                target.workflow_id, question, lambda standing: _verdict(standing, target, action, ref, decide)
+                target.workflow_id, scope, lambda snapshot: _verdict(snapshot, target, action, ref, decide)
             )
         )
     hints.hint(done.hints | _own_group(target, done.answer))
@@ -82,14 +88,14 @@ def _own_group(target: Target, answer: InstanceActionResponse) -> frozenset[int]
 
 
 def _verdict(
-    standing: Standing, target: Target, action: RunAction, ref: str, decide: Decide
-) -> Verdict[InstanceActionResponse]:
-    latest = standing.latest.get(target.instance_id)
+    snapshot: WorkflowSnapshot, target: Target, action: RunAction, ref: str, decide: Decide
+) -> WorkflowDecision[InstanceActionResponse]:
+    latest = snapshot.latest.get(target.instance_id)
     if latest is None:
         raise NotFound(f"Cannot find workflow instance [{target.workflow_id}][{target.instance_id}]")
     _check_run(target, latest.key.run_id, action)
-    ruling = decide(latest, standing.now)
-    return Verdict(
+    ruling = decide(latest, snapshot.now)
+    return WorkflowDecision(
         answer=ruling.answer,
         ended=() if ruling.end is None else (ruling.end,),
         paused=() if ruling.pause is None else (ruling.pause,),

@@ -4,21 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, assert_never
 
 from stretto.actions.parts.admission import Admitted
-from stretto.actions.parts.verdicts import key_of, place_of
 from stretto.engine.records import RunKey
 from stretto.engine.run_text import run_text
 from stretto.model.properties import RunStrategyRule
 from stretto.model.response import Hold, Queued, StartResponse, StartStatus
 from stretto.model.status import RunStatus
 from stretto.model.timeline import LogEvent
-from stretto.ports.admission import Question, Reading, Standing, Verdict
+from stretto.ports.admission import SnapshotDetail, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.rows import Phase
 from stretto.ports.store import Store
-from stretto.strategies import Accepted, Crowd, Refused, hold_of
-from stretto.strategies import RunKey as Place
+from stretto.strategies import Accepted, Refused, hold_of
 
 MOST_NAMED: Final = 3  # runs that another one waits for
-SOME: Final = Reading(queue=MOST_NAMED, paused=MOST_NAMED, running=True, failed=True, most=MOST_NAMED)
+SOME: Final = SnapshotDetail(queue=MOST_NAMED, paused=MOST_NAMED, running=True, failed=True, most=MOST_NAMED)
 
 
 class Held(NamedTuple):
@@ -28,14 +26,14 @@ class Held(NamedTuple):
     queued: Queued | None = None
 
 
-NOT_HELD: Final[Mapping[Place, Held]] = {}
+NOT_HELD: Final[Mapping[RunKey, Held]] = {}
 
 
 def response_of(
     done: Admitted,
     workflow_id: str,
     version_id: int,
-    held: Mapping[Place, Held] = NOT_HELD,
+    held: Mapping[RunKey, Held] = NOT_HELD,
     *,
     own_id: bool,
 ) -> StartResponse:
@@ -63,44 +61,42 @@ def response_of(
     )
 
 
-async def look_at_held(store: Store, workflow_id: str, done: Admitted) -> Mapping[Place, Held]:
+async def look_at_held(store: Store, workflow_id: str, done: Admitted) -> Mapping[RunKey, Held]:
     """The new runs that have not begun, with the reason. Runs that were admitted cost nothing; for the others
     the workflow is read once, however many they are and however long its queue is.
     """
     ended = [each for each in done.answers if isinstance(each, Accepted) and each.status.is_terminal]
     if not (done.queued or ended):
         return NOT_HELD
-    question = Question(
-        runs=tuple(key_of(workflow_id, each) for each in done.queued), reading=lambda _strategy: SOME
-    )
-    looked = await store.transact(workflow_id, question, lambda standing: Verdict(answer=standing))
-    standing = looked.answer
-    found = {each.run: _ended(standing, each) for each in ended}
-    queued = sorted(run for run in done.queued if _is_queued(standing, key_of(workflow_id, run)))
+    scope = TransactionScope(runs=tuple(done.queued), detail=lambda _strategy: SOME)
+    looked = await store.transact(workflow_id, scope, lambda snapshot: WorkflowDecision(answer=snapshot))
+    snapshot = looked.answer
+    found = {each.run: _ended(snapshot, each) for each in ended}
+    queued = sorted(run for run in done.queued if _is_queued(snapshot, run))
     for place, run in enumerate(queued):
         behind = len(queued) - place  # itself, and those of the same request that come after it
-        ahead = max(0, standing.counts.queued - behind)
-        found[run] = _queued(standing, ahead, [each for each in standing.paused if place_of(each) < run])
+        ahead = max(0, snapshot.counts.queued - behind)
+        found[run] = _queued(snapshot, ahead, [each for each in snapshot.paused if each < run])
     return found
 
 
-def _is_queued(standing: Standing, run: RunKey) -> bool:
-    state = standing.runs.get(run)
+def _is_queued(snapshot: WorkflowSnapshot, run: RunKey) -> bool:
+    state = snapshot.runs.get(run)
     return state is not None and state.phase is Phase.QUEUED
 
 
-def _ended(standing: Standing, answer: Accepted) -> Held:
+def _ended(snapshot: WorkflowSnapshot, answer: Accepted) -> Held:
     """A run that ended at birth: the strategy dropped it, or its parameters could not be evaluated."""
     if answer.status is RunStatus.FAILED:
         return Held(f"failed: {answer.note}")
-    first_only = standing.strategy.rule is RunStrategyRule.FIRST_ONLY
-    blocker = f", blocked by running {_names(standing.running, 1)}" if first_only and standing.running else ""
+    first_only = snapshot.strategy.rule is RunStrategyRule.FIRST_ONLY
+    blocker = f", blocked by running {_names(snapshot.running, 1)}" if first_only and snapshot.running else ""
     return Held(f"stopped{blocker}: {answer.note}")
 
 
-def _queued(standing: Standing, ahead: int, paused: Sequence[RunKey]) -> Held:
-    counts = standing.counts
-    hold = hold_of(standing.strategy, Crowd(*counts), ahead, len(paused))
+def _queued(snapshot: WorkflowSnapshot, ahead: int, paused: Sequence[RunKey]) -> Held:
+    counts = snapshot.counts
+    hold = hold_of(snapshot.strategy, counts, ahead, len(paused))
     blockers: Sequence[RunKey] = ()
     match hold:
         case Hold.PAUSED:
@@ -108,19 +104,19 @@ def _queued(standing: Standing, ahead: int, paused: Sequence[RunKey]) -> Held:
         case Hold.NOTHING:
             detail = "queued, admitted next"
         case Hold.BLOCKED:
-            blockers = standing.failed
+            blockers = snapshot.failed
             detail = f"queued, blocked by failed {_names(blockers, counts.failed)}"
         case Hold.BEHIND_PAUSED:
             blockers = paused
             detail = f"queued, blocked by paused {_names(blockers, len(blockers))}"
         case Hold.REPLACING:
-            blockers = standing.running
+            blockers = snapshot.running
             detail = f"queued, blocked by stopping {_names(blockers, counts.running)}"
         case Hold.BUSY:
-            blockers = standing.running
+            blockers = snapshot.running
             detail = f"queued, blocked by running {_names(blockers, counts.running)}"
         case Hold.BEHIND:
-            blockers = standing.queue[:ahead]
+            blockers = snapshot.queue[:ahead]
             detail = f"queued, blocked by queued {_names(blockers, ahead)}"
         case _:
             assert_never(hold)

@@ -3,8 +3,8 @@
 from typing import Final
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.decisions import SYSTEM
 from stretto.actions.parts.noting import note
-from stretto.actions.parts.verdicts import SYSTEM
 from stretto.model.timeline import WorkflowChange
 from stretto.model.user import User
 from stretto.ports.store import Store

@@ -11,7 +11,6 @@ from stretto.actions.parts.blocked import Blocked, blocked_by
 from stretto.actions.parts.finding import LATEST, find_run
 from stretto.actions.parts.living import Gone, unattended, unseen
 from stretto.actions.parts.offload import offload
-from stretto.actions.parts.verdicts import place_of
 from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.blockers import (
     Blocker,
@@ -37,7 +36,7 @@ from stretto.model.response import Hold
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.suggest import did_you_mean
-from stretto.ports.admission import Question, Reading, Standing, Verdict
+from stretto.ports.admission import SnapshotDetail, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.loading import FlowRows
 from stretto.ports.rows import Phase, RunRow
 from stretto.ports.store import Store
@@ -325,20 +324,25 @@ async def _why_paused(store: Store, row: RunRow) -> str:
 
 async def _why_queued(store: Store, run: RunKey) -> Waiting | str:
     """Asked under the workflow's lock, so that queue and runs belong together; nothing is written."""
-    everything = Reading(queue=None, paused=None, running=True, failed=True)
-    question = Question(reading=lambda _strategy: everything)
-    done = await store.transact(run.workflow_id, question, lambda standing: _explained(standing, run))
+    everything = SnapshotDetail(queue=None, paused=None, running=True, failed=True)
+    scope = TransactionScope(detail=lambda _strategy: everything)
+    done = await store.transact(run.workflow_id, scope, lambda snapshot: _explained(snapshot, run))
     return done.answer
 
 
-def _explained(standing: Standing, run: RunKey) -> Verdict[Waiting | str]:
-    if run not in standing.queue:
-        return Verdict(answer=f"run {run} has just left the queue")
-    queue, running, failed, paused = (
-        [place_of(each) for each in runs]
-        for runs in (standing.queue, standing.running, standing.failed, standing.paused)
+def _explained(snapshot: WorkflowSnapshot, run: RunKey) -> WorkflowDecision[Waiting | str]:
+    if run not in snapshot.queue:
+        return WorkflowDecision(answer=f"run {run} has just left the queue")
+    return WorkflowDecision(
+        answer=explain(
+            snapshot.strategy,
+            run,
+            snapshot.queue,
+            snapshot.running,
+            snapshot.failed,
+            snapshot.paused,
+        )
     )
-    return Verdict(answer=explain(standing.strategy, place_of(run), queue, running, failed, paused))
 
 
 def _opening(store: Store, caller: Caller) -> Open:

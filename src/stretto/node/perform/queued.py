@@ -8,7 +8,13 @@ from stretto.engine.timeline import held_line
 from stretto.model.errors import NotFound
 from stretto.model.status import RunStatus
 from stretto.model.timeline import LogEvent
-from stretto.ports.admission import Question, QueuedEnd, QueuedPause, Standing, Verdict
+from stretto.ports.admission import (
+    QueuedEnd,
+    QueuedPause,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.commit import Decided
 from stretto.ports.failures import Stale
 from stretto.ports.hints import Hints
@@ -34,20 +40,22 @@ async def _change(
     store: Store,
     message_id: int,
     event: RunActed | RunHeld,
-    verdict: Callable[[RunState, int], Verdict[None]],
+    decision: Callable[[RunState, int], WorkflowDecision[None]],
     hints: Hints,
 ) -> Decided | None:
-    def decide(standing: Standing) -> Verdict[None]:
-        state = standing.runs.get(event.run)
+    def decide(snapshot: WorkflowSnapshot) -> WorkflowDecision[None]:
+        state = snapshot.runs.get(event.run)
         if state is None or state.phase is Phase.ENDED:
-            return Verdict(answer=None)
+            return WorkflowDecision(answer=None)
         if state.phase is not Phase.QUEUED:
             raise Stale(f"{event.run} is {state.phase}")
-        return verdict(state, standing.now)
+        return decision(state, snapshot.now)
 
     workflow_id = event.run.workflow_id
     try:
-        done = await store.transact(workflow_id, Question(runs=(event.run,), consumes=(message_id,)), decide)
+        done = await store.transact(
+            workflow_id, TransactionScope(runs=(event.run,), consumes=(message_id,)), decide
+        )
     except NotFound:
         return Decided(consumed=(message_id,))
     hints.hint(done.hints)
@@ -56,14 +64,16 @@ async def _change(
     return None
 
 
-def _end(state: RunState, now: int, user: str) -> Verdict[None]:
+def _end(state: RunState, now: int, user: str) -> WorkflowDecision[None]:
     event = LogEvent(timestamp=now, message=f"Stopped by {user} before it could begin")
-    return Verdict(answer=None, ended=(QueuedEnd(run=state.key, status=RunStatus.STOPPED, event=event),))
+    return WorkflowDecision(
+        answer=None, ended=(QueuedEnd(run=state.key, status=RunStatus.STOPPED, event=event),)
+    )
 
 
-def _hold(state: RunState, now: int, hold: RunHeld) -> Verdict[None]:
+def _hold(state: RunState, now: int, hold: RunHeld) -> WorkflowDecision[None]:
     if state.held is hold.held:
-        return Verdict(answer=None)
+        return WorkflowDecision(answer=None)
     event = LogEvent(timestamp=now, message=held_line(hold.parent, held=hold.held))
     held = QueuedPause(run=state.key, paused=state.paused, held=hold.held, event=event)
-    return Verdict(answer=None, paused=(held,))
+    return WorkflowDecision(answer=None, paused=(held,))

@@ -8,7 +8,8 @@ from stretto.engine.events import Event
 from stretto.engine.inline_ids import Loop, inline_prefix
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.properties import RunStrategyRule
-from stretto.ports.rows import FailureMark, Phase, RunRow
+from stretto.model.status import FailureMark
+from stretto.ports.rows import Phase, RunRow
 from stretto.ports.workflows import WorkflowRow
 from stretto.store.memory.approvals import forget_attempt
 from stretto.store.memory.database import Database, Part

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from stretto.engine.records import RunKey
-from stretto.model.status import RunStatus
-from stretto.ports.rows import FailureMark, RunRow
+from stretto.model.status import FailureMark, RunStatus
+from stretto.ports.rows import RunRow
 from stretto.ports.workflows import TOTALS_EVERY
 from stretto.store.memory.database import Database
 

@@ -10,22 +10,22 @@ from stretto.engine.records import RunKey
 from stretto.engine.timeline import appended
 from stretto.model.errors import Conflict, NotFound
 from stretto.model.properties import RunStrategy
-from stretto.model.status import RunStatus
+from stretto.model.runs import RunCounts
+from stretto.model.status import FailureMark, RunStatus
 from stretto.model.timeline import TimelineEvent
 from stretto.ports.admission import (
-    Counts,
     NewRun,
-    Question,
     QueuedEnd,
     QueuedPause,
-    Standing,
     TimerAdvance,
-    Transacted,
-    Verdict,
+    TransactionResult,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
 )
 from stretto.ports.failures import Stale
 from stretto.ports.places import group_of_run, group_of_workflow
-from stretto.ports.rows import FailureMark, Phase, RunRow, RunState
+from stretto.ports.rows import Phase, RunRow, RunState
 from stretto.ports.workflows import WorkflowRow
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.leases import is_current
@@ -38,9 +38,9 @@ A = TypeVar("A")
 RUNNING: Final = (Phase.ADMITTED, Phase.LIVE)
 
 
-def counts_of(db: Database, workflow_id: str) -> Counts:
+def counts_of(db: Database, workflow_id: str) -> RunCounts:
     """The runs of a workflow."""
-    return Counts(
+    return RunCounts(
         queued=len(db.queues[workflow_id, False]),
         running=sum(len(db.runs_by_phase[workflow_id, phase]) for phase in RUNNING),
         failed=len(db.standing_failures[workflow_id]),
@@ -63,27 +63,30 @@ class MemoryRuns(Part):
     """See `ports.runs`."""
 
     async def transact(
-        self, workflow_id: str, question: Question, decide: Callable[[Standing], Verdict[A]]
-    ) -> Transacted[A]:
+        self,
+        workflow_id: str,
+        scope: TransactionScope,
+        decide: Callable[[WorkflowSnapshot], WorkflowDecision[A]],
+    ) -> TransactionResult[A]:
         with self._db.transaction() as now:
             row = workflow_row(self._db, workflow_id)
             if row is None:
                 raise NotFound(f"Cannot find workflow [{workflow_id}]")
-            consume(self._db, question.consumes)
-            for timer in question.timers:
+            consume(self._db, scope.consumes)
+            for timer in scope.timers:
                 _advance(self._db, timer)
-            verdict = decide(_standing(self._db, row, question, now))
+            decision = decide(_snapshot(self._db, row, scope, now))
             writing = _Writing(self._db, row, now)
-            writing.write(verdict)
-            return Transacted(
-                answer=verdict.answer,
+            writing.write(decision)
+            return TransactionResult(
+                answer=decision.answer,
                 sent=tuple(writing.sent),
                 hints=frozenset(writing.hints),
-                to_launch=verdict.to_launch,
+                to_launch=decision.to_launch,
                 queued=len(self._db.queues[workflow_id, False]),
             )
 
-    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, Counts] | None:
+    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, RunCounts] | None:
         with self._db.transaction():
             row = workflow_row(self._db, workflow_id)
             return None if row is None else (row.strategy, counts_of(self._db, workflow_id))
@@ -113,13 +116,13 @@ def _advance(db: Database, timer: TimerAdvance) -> None:
     db.time_triggers.put(timer.trigger_id, msgspec.structs.replace(row, next_fire_at=timer.then))
 
 
-def _standing(db: Database, row: WorkflowRow, question: Question, now: int) -> Standing:
+def _snapshot(db: Database, row: WorkflowRow, scope: TransactionScope, now: int) -> WorkflowSnapshot:
     workflow_id = row.workflow_id
-    reading = question.reading(row.strategy)
+    detail = scope.detail(row.strategy)
     queue, paused = db.queues[workflow_id, False], db.queues[workflow_id, True]
-    ids = [asked.request_id for asked in question.requests]
-    latest = {each: db.instances.get((workflow_id, each)) for each in question.instances}
-    return Standing(
+    ids = [asked.request_id for asked in scope.requests]
+    latest = {each: db.instances.get((workflow_id, each)) for each in scope.instances}
+    return WorkflowSnapshot(
         workflow_id=workflow_id,
         now=now,
         strategy=row.strategy,
@@ -128,15 +131,15 @@ def _standing(db: Database, row: WorkflowRow, question: Question, now: int) -> S
         known={each: run for each in ids if (run := db.requests.get((workflow_id, each))) is not None},
         fenced=frozenset(
             asked.request_id
-            for asked in question.requests
+            for asked in scope.requests
             if asked.lease is not None and not is_current(db, asked.lease)
         ),
         latest={each: _state(db.runs[key]) for each, key in latest.items() if key is not None},
-        runs={key: _state(known) for key in question.runs if (known := db.runs.get(key)) is not None},
-        queue=tuple(queue if reading.queue is None else queue[: reading.queue]),
-        paused=tuple(paused if reading.paused is None else paused[: reading.paused]),
-        running=tuple(running_of(db, workflow_id))[: reading.most] if reading.running else (),
-        failed=tuple(db.standing_failures[workflow_id])[: reading.most] if reading.failed else (),
+        runs={key: _state(known) for key in scope.runs if (known := db.runs.get(key)) is not None},
+        queue=tuple(queue if detail.queue is None else queue[: detail.queue]),
+        paused=tuple(paused if detail.paused is None else paused[: detail.paused]),
+        running=tuple(running_of(db, workflow_id))[: detail.most] if detail.running else (),
+        failed=tuple(db.standing_failures[workflow_id])[: detail.most] if detail.failed else (),
     )
 
 
@@ -158,7 +161,7 @@ def _state(row: RunRow) -> RunState:
 
 # --------------------------------------------------------------------------------------------------- writing
 class _Writing:
-    """A verdict on its way into the tables."""
+    """A decision on its way into the tables."""
 
     def __init__(self, db: Database, row: WorkflowRow, now: int) -> None:
         self._db = db
@@ -167,26 +170,26 @@ class _Writing:
         self.sent: list[int] = []
         self.hints: set[int] = set()
 
-    def write(self, verdict: Verdict[A]) -> None:
-        for new in verdict.created:
-            self._create(new, admitted=new.record.key in verdict.admitted)
-        created = {new.record.key for new in verdict.created}
-        for key in verdict.admitted:
+    def write(self, decision: WorkflowDecision[A]) -> None:
+        for new in decision.created:
+            self._create(new, admitted=new.record.key in decision.admitted)
+        created = {new.record.key for new in decision.created}
+        for key in decision.admitted:
             if key not in created:
                 self._admit(key)
-        for end in verdict.ended:
+        for end in decision.ended:
             self._end(end)
-        for pause in verdict.paused:
+        for pause in decision.paused:
             self._pause(pause)
-        for key, mark in verdict.marks.items():
-            self._mark(key, mark, verdict.mark_event)
-        for letter in verdict.sent:
+        for key, mark in decision.marks.items():
+            self._mark(key, mark, decision.mark_event)
+        for letter in decision.sent:
             self.sent.append(post(self._db, letter, self._now).id)
             self.hints |= set() if letter.to_group is None else {letter.to_group}
-        if verdict.timeline:
+        if decision.timeline:
             known = self._db.timelines.get(self._row.workflow_id) or ()
-            self._db.timelines.put(self._row.workflow_id, (*known, *verdict.timeline))
-        self._spend(verdict.spent)
+            self._db.timelines.put(self._row.workflow_id, (*known, *decision.timeline))
+        self._spend(decision.spent)
 
     def _create(self, new: NewRun, *, admitted: bool) -> None:
         db, key, record = self._db, new.record.key, copy(new.record)

@@ -12,7 +12,7 @@ from stretto.model.job_template import JobTemplate
 from stretto.model.permit import TagPermit
 from stretto.model.properties import PropertiesSnapshot
 from stretto.model.signal_instance import SignalInstance
-from stretto.model.status import RunStatus, StepStatus
+from stretto.model.status import FailureMark, RunStatus, StepStatus
 from stretto.model.timeline import WorkflowChange
 from stretto.model.workflow import WorkflowVersion
 from stretto.ports.bulk import BulkItem, BulkJob
@@ -22,7 +22,7 @@ from stretto.ports.groups import GroupRow, NodeRow
 from stretto.ports.messages import Message
 from stretto.ports.permits import PermitRow
 from stretto.ports.places import GROUPS, group_of_workflow
-from stretto.ports.rows import AttemptRow, FailureMark, NodeId, Phase, RunRow
+from stretto.ports.rows import AttemptRow, NodeId, Phase, RunRow
 from stretto.ports.signals import SignalWait
 from stretto.ports.triggers import SignalTriggerRow, TimeTriggerRow
 from stretto.ports.work import Work

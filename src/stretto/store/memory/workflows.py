@@ -75,9 +75,9 @@ class MemoryWorkflows(Part):
             if row is None:
                 raise NotFound(f"Cannot find workflow [{workflow_id}]")
             counts = counts_of(db, workflow_id)
-            if counts.unended:
+            if counts.unfinished:
                 raise WrongState(
-                    f"Cannot delete workflow [{workflow_id}]: {counts.unended} of its runs have not ended"
+                    f"Cannot delete workflow [{workflow_id}]: {counts.unfinished} of its runs have not ended"
                 )
             db.workflows.put(workflow_id, WorkflowEntry(row=row, deleted=True))
             replace_signal_triggers(db, workflow_id, ())

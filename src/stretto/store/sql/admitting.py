@@ -1,4 +1,4 @@
-"""T6: what a workflow transaction reads, and what it writes of the verdict."""
+"""T6: what a workflow transaction reads, and what it writes of the decision."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
@@ -6,18 +6,24 @@ from typing import Any, Final, NamedTuple, TypeVar
 from stretto.engine.records import RunKey
 from stretto.model.errors import NotFound
 from stretto.model.properties import RunStrategy
-from stretto.ports.admission import Question, Standing, TimerAdvance, Transacted, Verdict
+from stretto.ports.admission import (
+    TimerAdvance,
+    TransactionResult,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.failures import Stale
 from stretto.ports.rows import Lease, RunState
 from stretto.store.sql.counting import counts_of
 from stretto.store.sql.database import Transaction
+from stretto.store.sql.decision import write
 from stretto.store.sql.fence import outdated
 from stretto.store.sql.posting import consume
 from stretto.store.sql.rows.keys import run_from
 from stretto.store.sql.rows.runs import STATE, prefixed, run_state
 from stretto.store.sql.rows.workflows import strategy_of
 from stretto.store.sql.statement import INT, RUN_KEY, TEXT, Statement, same
-from stretto.store.sql.verdict import write
 
 A = TypeVar("A")
 
@@ -76,34 +82,34 @@ class Locked(NamedTuple):
 async def transact(
     tx: Transaction,
     workflow_id: str,
-    question: Question,
-    decide: Callable[[Standing], Verdict[A]],
+    scope: TransactionScope,
+    decide: Callable[[WorkflowSnapshot], WorkflowDecision[A]],
     blob_from: int,
-) -> Transacted[A]:
+) -> TransactionResult[A]:
     """Lock, read, decide, write."""
-    standing = await found(tx, workflow_id, question)
-    verdict = decide(standing)
-    written = await write(tx, standing, verdict, blob_from)
-    return Transacted(
-        answer=verdict.answer,
+    snapshot = await found(tx, workflow_id, scope)
+    decision = decide(snapshot)
+    written = await write(tx, snapshot, decision, blob_from)
+    return TransactionResult(
+        answer=decision.answer,
         sent=written.sent,
         hints=frozenset(written.hints),
-        to_launch=verdict.to_launch,
+        to_launch=decision.to_launch,
         queued=written.queued,
     )
 
 
-async def found(tx: Transaction, workflow_id: str, question: Question) -> Standing:
+async def found(tx: Transaction, workflow_id: str, scope: TransactionScope) -> WorkflowSnapshot:
     """Lock a workflow, do what is to be done first, and read."""
     row = await tx.one(LOCK, workflow_id=workflow_id)
     if row is None:
         raise NotFound(f"Cannot find workflow [{workflow_id}]")
     workflow = Locked(strategy_of(row[0], row[1]), row[2], row[3])
-    late = await outdated(tx, {asked.lease for asked in question.requests if asked.lease is not None})
-    for timer in sorted(question.timers):
+    late = await outdated(tx, {asked.lease for asked in scope.requests if asked.lease is not None})
+    for timer in sorted(scope.timers):
         await _advance(tx, timer)
-    await consume(tx, question.consumes)
-    return await _standing(tx, workflow_id, workflow, question, late)
+    await consume(tx, scope.consumes)
+    return await _snapshot(tx, workflow_id, workflow, scope, late)
 
 
 async def _advance(tx: Transaction, timer: TimerAdvance) -> None:
@@ -113,25 +119,25 @@ async def _advance(tx: Transaction, timer: TimerAdvance) -> None:
     await tx.run(ADVANCE, trigger_id=timer.trigger_id, then=timer.then)
 
 
-async def _standing(
-    tx: Transaction, workflow_id: str, workflow: Locked, question: Question, late: frozenset[Lease]
-) -> Standing:
-    reading = question.reading(workflow.strategy)
-    latest = await _latest(tx, workflow_id, question.instances)
-    return Standing(
+async def _snapshot(
+    tx: Transaction, workflow_id: str, workflow: Locked, scope: TransactionScope, late: frozenset[Lease]
+) -> WorkflowSnapshot:
+    detail = scope.detail(workflow.strategy)
+    latest = await _latest(tx, workflow_id, scope.instances)
+    return WorkflowSnapshot(
         workflow_id=workflow_id,
         now=await tx.now(),
         strategy=workflow.strategy,
         next_instance_id=workflow.next_instance_id,
         counts=await counts_of(tx, workflow_id),
-        known=await _known(tx, workflow_id, [asked.request_id for asked in question.requests]),
-        fenced=frozenset(asked.request_id for asked in question.requests if asked.lease in late),
+        known=await _known(tx, workflow_id, [asked.request_id for asked in scope.requests]),
+        fenced=frozenset(asked.request_id for asked in scope.requests if asked.lease in late),
         latest={state.key.instance_id: state for state in latest},
-        runs={state.key: state for state in await _states(tx, question.runs)},
-        queue=await _some(tx, QUEUE, FRONT, workflow_id, reading.queue),
-        paused=await _some(tx, PAUSED, SOME_PAUSED, workflow_id, reading.paused),
-        running=await _some(tx, RUNNING, SOME_RUNNING, workflow_id, reading.most if reading.running else 0),
-        failed=await _some(tx, FAILED, SOME_FAILED, workflow_id, reading.most if reading.failed else 0),
+        runs={state.key: state for state in await _states(tx, scope.runs)},
+        queue=await _some(tx, QUEUE, FRONT, workflow_id, detail.queue),
+        paused=await _some(tx, PAUSED, SOME_PAUSED, workflow_id, detail.paused),
+        running=await _some(tx, RUNNING, SOME_RUNNING, workflow_id, detail.most if detail.running else 0),
+        failed=await _some(tx, FAILED, SOME_FAILED, workflow_id, detail.most if detail.failed else 0),
     )
 
 

@@ -2,8 +2,9 @@
 
 from typing import Any, Final
 
-from stretto.ports.admission import Counts
-from stretto.ports.rows import FailureMark, Phase
+from stretto.model.runs import RunCounts
+from stretto.model.status import FailureMark
+from stretto.ports.rows import Phase
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.rows.runs import PAUSED_LANE
 from stretto.store.sql.statement import Statement
@@ -14,14 +15,14 @@ COUNTS: Final = Statement(
 )
 
 
-async def counts_of(tx: Transaction, workflow_id: str) -> Counts:
+async def counts_of(tx: Transaction, workflow_id: str) -> RunCounts:
     """The runs of a workflow."""
     return counts_from(dict(tuple(row) for row in await tx.all(COUNTS, workflow_id=workflow_id)))
 
 
-def counts_from(lanes: dict[Any, Any]) -> Counts:
+def counts_from(lanes: dict[Any, Any]) -> RunCounts:
     """The same, from counts by lane."""
-    return Counts(
+    return RunCounts(
         queued=lanes.get(Phase.QUEUED, 0),
         running=lanes.get(Phase.ADMITTED, 0) + lanes.get(Phase.LIVE, 0),
         failed=lanes.get(FailureMark.STANDING, 0),

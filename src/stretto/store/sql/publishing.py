@@ -98,9 +98,9 @@ async def delete(
     if found is None or found[-1] != "ALIVE":
         raise NotFound(f"Cannot find workflow [{workflow_id}]")
     counts = await counts_of(tx, workflow_id)
-    if counts.unended:
+    if counts.unfinished:
         raise WrongState(
-            f"Cannot delete workflow [{workflow_id}]: {counts.unended} of its runs have not ended"
+            f"Cannot delete workflow [{workflow_id}]: {counts.unfinished} of its runs have not ended"
         )
     row = workflow_row(found)
     await tx.run(DELETED, workflow_id=workflow_id)

@@ -7,8 +7,10 @@ from typing import Any, Final, TypeVar
 from stretto.engine.records import RunKey
 from stretto.model.errors import Unavailable
 from stretto.model.properties import RunStrategy
-from stretto.ports.admission import Counts, Question, Standing, Transacted, Verdict
-from stretto.ports.rows import FailureMark, Phase
+from stretto.model.runs import RunCounts
+from stretto.model.status import FailureMark
+from stretto.ports.admission import TransactionResult, TransactionScope, WorkflowDecision, WorkflowSnapshot
+from stretto.ports.rows import Phase
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.admitting import transact
 from stretto.store.sql.counting import counts_from
@@ -58,30 +60,33 @@ class SqlRuns(Part):
         self._puts = Together(self._transact_all)
 
     async def transact(
-        self, workflow_id: str, question: Question, decide: Callable[[Standing], Verdict[A]]
-    ) -> Transacted[A]:
-        put = Put(workflow_id, question, decide)
-        return await (self._puts.ask(put) if may_join(question) else self._alone(put))
+        self,
+        workflow_id: str,
+        scope: TransactionScope,
+        decide: Callable[[WorkflowSnapshot], WorkflowDecision[A]],
+    ) -> TransactionResult[A]:
+        put = Put(workflow_id, scope, decide)
+        return await (self._puts.ask(put) if may_join(scope) else self._alone(put))
 
-    async def _transact_all(self, puts: Sequence[Put]) -> list[Transacted[Any] | Exception]:
+    async def _transact_all(self, puts: Sequence[Put]) -> list[TransactionResult[Any] | Exception]:
         """What was asked in one turn: one transaction for each workflow, unless there are very many."""
         lines: dict[object, list[Put]] = {}
         for put in puts:
-            lines.setdefault((put.workflow_id, put.question.reading), []).append(put)
+            lines.setdefault((put.workflow_id, put.scope.detail), []).append(put)
         parts = [
             line[first : first + MOST_JOINED]
             for line in lines.values()
             for first in range(0, len(line), MOST_JOINED)
         ]
-        answers: dict[int, Transacted[Any] | Exception] = {}
+        answers: dict[int, TransactionResult[Any] | Exception] = {}
         for part, done in zip(parts, await asyncio.gather(*map(self._together, parts)), strict=True):
             answers |= zip(map(id, part), done, strict=True)
         return [answers[id(put)] for put in puts]
 
-    async def _together(self, puts: Sequence[Put]) -> list[Transacted[Any] | Exception]:
+    async def _together(self, puts: Sequence[Put]) -> list[TransactionResult[Any] | Exception]:
         """In one transaction. If one of them is in the way of that, each alone: nobody else hears of it."""
 
-        async def work(tx: Transaction) -> list[Transacted[Any] | Exception]:
+        async def work(tx: Transaction) -> list[TransactionResult[Any] | Exception]:
             return await transact_together(tx, puts, self._settings.blob_from)
 
         if len(puts) > 1:
@@ -93,14 +98,14 @@ class SqlRuns(Part):
                 pass
         return await asyncio.gather(*map(self._alone, puts), return_exceptions=True)  # type: ignore[return-value]
 
-    async def _alone(self, put: Put) -> Transacted[Any]:
-        async def work(tx: Transaction) -> Transacted[Any]:
-            return await transact(tx, put.workflow_id, put.question, put.decide, self._settings.blob_from)
+    async def _alone(self, put: Put) -> TransactionResult[Any]:
+        async def work(tx: Transaction) -> TransactionResult[Any]:
+            return await transact(tx, put.workflow_id, put.scope, put.decide, self._settings.blob_from)
 
         return await self._db.write(work)
 
-    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, Counts] | None:
-        async def work(tx: Transaction) -> tuple[RunStrategy, Counts] | None:
+    async def look_at_queue(self, workflow_id: str) -> tuple[RunStrategy, RunCounts] | None:
+        async def work(tx: Transaction) -> tuple[RunStrategy, RunCounts] | None:
             row = await tx.one(LOOK, workflow_id=workflow_id)
             if row is None:
                 return None

@@ -9,7 +9,14 @@ from stretto.model.errors import Conflict, StrettoError, WrongState
 from stretto.model.permit import TagPermit
 from stretto.model.properties import RunStrategyRule
 from stretto.model.status import RunStatus
-from stretto.ports.admission import Asked, NewRun, Question, Reading, Standing, Verdict
+from stretto.ports.admission import (
+    NewRun,
+    RequestKey,
+    SnapshotDetail,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.failures import Stale
 from stretto.ports.messages import FanOut, Fire, Letter, Log
@@ -77,16 +84,16 @@ async def one_request_id_makes_one_run(world: World) -> None:
     await world.publish()
     stores = await handles(world, 5)
 
-    def decide(found: Standing) -> Verdict[RunKey]:
+    def decide(found: WorkflowSnapshot) -> WorkflowDecision[RunKey]:
         if "same" in found.known:
-            return Verdict(answer=found.known["same"])
+            return WorkflowDecision(answer=found.known["same"])
         key = RunKey("wf", found.next_instance_id, 1)
-        return Verdict(
+        return WorkflowDecision(
             answer=key, spent=1, created=(NewRun(record=run_record(key, "same")),), admitted=(key,)
         )
 
-    question = Question(requests=(Asked("same"),))
-    answers = await asyncio.gather(*(store.transact("wf", question, decide) for store in stores))
+    scope = TransactionScope(requests=(RequestKey("same"),))
+    answers = await asyncio.gather(*(store.transact("wf", scope, decide) for store in stores))
     assert {each.answer for each in answers} == {RunKey("wf", 1, 1)}
     assert await world.store.instance_ids("wf") == (1, 1)
 
@@ -98,17 +105,17 @@ async def of_two_restarts_one_is_refused(world: World) -> None:
     stores = await handles(world, 3)
 
     async def restart(store: Store, request_id: str) -> RunKey | None:
-        def decide(found: Standing) -> Verdict[RunKey]:
+        def decide(found: WorkflowSnapshot) -> WorkflowDecision[RunKey]:
             latest = found.latest[run.instance_id]
             if latest.phase is not Phase.ENDED:
                 raise WrongState(f"{latest.key} has not ended")
             key = RunKey("wf", run.instance_id, latest.key.run_id + 1)
             new = NewRun(record=run_record(key, request_id))
-            return Verdict(answer=key, created=(new,), admitted=(key,))
+            return WorkflowDecision(answer=key, created=(new,), admitted=(key,))
 
         try:
-            question = Question(requests=(Asked(request_id),), instances=(run.instance_id,))
-            return (await store.transact("wf", question, decide)).answer
+            scope = TransactionScope(requests=(RequestKey(request_id),), instances=(run.instance_id,))
+            return (await store.transact("wf", scope, decide)).answer
         except WrongState:
             return None
 
@@ -124,20 +131,22 @@ async def slots_are_never_overrun(world: World) -> None:
     owner = await world.owner()
     stores = await handles(world, 4)
 
-    def dequeue(found: Standing) -> Verdict[int]:
+    def dequeue(found: WorkflowSnapshot) -> WorkflowDecision[int]:
         free = max(0, found.strategy.workflow_concurrency - found.counts.running)
-        return Verdict(answer=found.counts.running, admitted=found.queue[:free])
+        return WorkflowDecision(answer=found.counts.running, admitted=found.queue[:free])
 
-    question = Question(reading=lambda _strategy: Reading(queue=50))
+    scope = TransactionScope(detail=lambda _strategy: SnapshotDetail(queue=50))
     while (look := await world.store.look_at_queue("wf")) and look[1].queued + look[1].running:
-        await asyncio.gather(*(store.transact("wf", question, dequeue) for store in stores))
+        await asyncio.gather(*(store.transact("wf", scope, dequeue) for store in stores))
         state = await world.store.transact(
-            "wf", Question(reading=lambda _s: Reading(running=True)), lambda found: Verdict(answer=found)
+            "wf",
+            TransactionScope(detail=lambda _s: SnapshotDetail(running=True)),
+            lambda found: WorkflowDecision(answer=found),
         )
         assert 0 < len(state.answer.running) <= 3
         run = state.answer.running[0]
         await owner.launch(run)
-        await asyncio.gather(owner.end(run), *(store.transact("wf", question, dequeue) for store in stores))
+        await asyncio.gather(owner.end(run), *(store.transact("wf", scope, dequeue) for store in stores))
         after = await world.store.look_at_queue("wf")
         assert after is not None
         assert after[1].running <= 3
@@ -232,18 +241,18 @@ async def an_action_is_decided_before_or_after_admission_never_between(world: Wo
     for _ in range(10):
         run = await world.start(admit=False)
 
-        def stop(found: Standing, run: RunKey = run) -> Verdict[str]:
+        def stop(found: WorkflowSnapshot, run: RunKey = run) -> WorkflowDecision[str]:
             if found.runs[run].phase is Phase.QUEUED:
-                return Verdict(answer="ended here", marks={})
+                return WorkflowDecision(answer="ended here", marks={})
             letter = Letter(ref=f"stop {run}", to_group=found.runs[run].group, body=Log(at=1))
-            return Verdict(answer="sent to its group", sent=(letter,))
+            return WorkflowDecision(answer="sent to its group", sent=(letter,))
 
-        def admit(_found: Standing, run: RunKey = run) -> Verdict[str]:
-            return Verdict(answer="admitted", admitted=(run,))
+        def admit(_found: WorkflowSnapshot, run: RunKey = run) -> WorkflowDecision[str]:
+            return WorkflowDecision(answer="admitted", admitted=(run,))
 
-        question = Question(runs=(run,))
+        scope = TransactionScope(runs=(run,))
         answers = await asyncio.gather(
-            stores[0].transact("wf", question, stop), stores[1].transact("wf", question, admit)
+            stores[0].transact("wf", scope, stop), stores[1].transact("wf", scope, admit)
         )
         assert answers[0].answer in {"ended here", "sent to its group"}
         mail = await world.store.fetch(HERE, range(GROUPS))

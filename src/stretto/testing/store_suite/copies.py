@@ -9,7 +9,7 @@ from stretto.engine.records import RunKey
 from stretto.engine.settings import EngineSettings
 from stretto.model.permit import TagPermit
 from stretto.model.status import RunStatus, StepStatus
-from stretto.ports.admission import NewRun, Question, Verdict
+from stretto.ports.admission import NewRun, TransactionScope, WorkflowDecision
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, run_record
 
@@ -65,8 +65,8 @@ async def a_loaded_record_is_not_the_stores(world: World) -> None:
 async def a_started_record_is_not_the_callers(world: World) -> None:
     await world.publish()
     mine = run_record(RunKey("wf", 1, 1), "request")
-    verdict: Verdict[None] = Verdict(answer=None, spent=1, created=(NewRun(record=mine),))
-    await world.store.transact("wf", Question(), lambda _found: verdict)
+    decision: WorkflowDecision[None] = WorkflowDecision(answer=None, spent=1, created=(NewRun(record=mine),))
+    await world.store.transact("wf", TransactionScope(), lambda _found: decision)
     mine.paused = True
     theirs = await world.row(mine.key)
     assert not theirs.record.paused

@@ -3,11 +3,11 @@
 import msgspec
 
 from stretto.engine.records import RunKey
-from stretto.model.status import RunStatus
-from stretto.ports.admission import Counts
+from stretto.model.runs import RunCounts
+from stretto.model.status import FailureMark, RunStatus
 from stretto.ports.commit import Decided
 from stretto.ports.failures import Stale
-from stretto.ports.rows import FailureMark, Phase
+from stretto.ports.rows import Phase
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, ended, refusal, run_record
 
@@ -134,8 +134,8 @@ async def a_run_that_ended_frees_its_place(world: World) -> None:
     run = await world.live(owner)
     look = await world.store.look_at_queue("wf")
     assert look is not None
-    assert look[1] == Counts(0, 1, 0)
+    assert look[1] == RunCounts(0, 1, 0)
     await owner.end(run, RunStatus.FAILED)
     look = await world.store.look_at_queue("wf")
     assert look is not None
-    assert look[1] == Counts(0, 0, 1)  # one statement sees it live or failed, never neither
+    assert look[1] == RunCounts(0, 0, 1)  # one statement sees it live or failed, never neither

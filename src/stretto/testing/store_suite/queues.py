@@ -2,13 +2,21 @@
 
 from stretto.engine.events import RunActed, RunAction
 from stretto.engine.records import AttemptKey, RunKey
-from stretto.model.status import RunStatus
+from stretto.model.runs import RunCounts
+from stretto.model.status import FailureMark, RunStatus
 from stretto.model.trigger import CronTrigger
-from stretto.ports.admission import Counts, Question, QueuedEnd, QueuedPause, Reading, TimerAdvance, Verdict
+from stretto.ports.admission import (
+    QueuedEnd,
+    QueuedPause,
+    SnapshotDetail,
+    TimerAdvance,
+    TransactionScope,
+    WorkflowDecision,
+)
 from stretto.ports.failures import Stale
 from stretto.ports.messages import ChildEnd, Letter, Log, Stop
 from stretto.ports.places import group_of_run, group_of_workflow
-from stretto.ports.rows import FailureMark, NodeId, Parent, Phase
+from stretto.ports.rows import NodeId, Parent, Phase
 from stretto.ports.triggers import TimeTriggerRow
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, line, near, refusal
@@ -17,10 +25,10 @@ SUITE = Suite("queues")
 HERE = NodeId("reader")
 
 
-async def write(world: World, question: Question | None = None, **fields: object) -> int:
-    """A transaction with this verdict; returns how many are queued."""
-    verdict: Verdict[None] = Verdict(answer=None, **fields)  # type: ignore[arg-type]
-    done = await world.store.transact("wf", question or Question(), lambda _found: verdict)
+async def write(world: World, scope: TransactionScope | None = None, **fields: object) -> int:
+    """A transaction with this decision; returns how many are queued."""
+    decision: WorkflowDecision[None] = WorkflowDecision(answer=None, **fields)  # type: ignore[arg-type]
+    done = await world.store.transact("wf", scope or TransactionScope(), lambda _found: decision)
     return done.queued
 
 
@@ -72,12 +80,12 @@ def pause(run: RunKey, text: str, *, paused: bool = False, held: bool = False) -
 
 async def places(world: World) -> tuple[tuple[RunKey, ...], tuple[RunKey, ...]]:
     """The queue, and who is paused in it."""
-    question = Question(reading=lambda _strategy: Reading(queue=None, paused=None))
-    done = await world.store.transact("wf", question, lambda standing: Verdict(answer=standing))
+    scope = TransactionScope(detail=lambda _strategy: SnapshotDetail(queue=None, paused=None))
+    done = await world.store.transact("wf", scope, lambda standing: WorkflowDecision(answer=standing))
     look = await world.store.look_at_queue("wf")
     found = done.answer
     assert look is not None
-    assert look[1] == found.counts == Counts(len(found.queue), 0, 0, len(found.paused))
+    assert look[1] == found.counts == RunCounts(len(found.queue), 0, 0, len(found.paused))
     return found.queue, found.paused
 
 
@@ -105,8 +113,8 @@ async def who_pauses_a_queued_run_is_told_apart(world: World) -> None:
     run = await world.start(admit=False)
 
     async def state() -> tuple[bool, bool, RunStatus]:
-        question = Question(runs=(run,))
-        done = await world.store.transact("wf", question, lambda standing: Verdict(answer=standing))
+        scope = TransactionScope(runs=(run,))
+        done = await world.store.transact("wf", scope, lambda standing: WorkflowDecision(answer=standing))
         found = done.answer.runs[run]
         record = (await world.row(run)).record
         assert (found.paused, found.held, found.status) == (record.paused, record.held, record.status)
@@ -195,7 +203,7 @@ async def letters_of_a_verdict_are_sent_with_it(world: World) -> None:
     letter = Letter(ref="stop", to_group=group_of_run(run), body=Stop(event=event))
     to_node = Letter(ref="stop", to_node=HERE, body=Stop(event=event))
     done = await world.store.transact(
-        "wf", Question(), lambda _found: Verdict(answer=None, sent=(letter, to_node))
+        "wf", TransactionScope(), lambda _found: WorkflowDecision(answer=None, sent=(letter, to_node))
     )
     assert done.hints == {group_of_run(run)}
     assert len(done.sent) == 2
@@ -203,8 +211,8 @@ async def letters_of_a_verdict_are_sent_with_it(world: World) -> None:
     assert [(each.id, each.body) for each in mail.messages] == [(done.sent[0], Stop(event=event))]
     bad = world.store.transact(
         "wf",
-        Question(),
-        lambda _found: Verdict(answer=None, sent=(letter,), admitted=(RunKey("wf", 9, 1),)),
+        TransactionScope(),
+        lambda _found: WorkflowDecision(answer=None, sent=(letter,), admitted=(RunKey("wf", 9, 1),)),
     )
     await refusal(Stale, bad)
     assert len((await world.store.fetch(HERE, [group_of_run(run)])).messages) == 2
@@ -215,9 +223,9 @@ async def a_message_is_consumed_once(world: World) -> None:
     await world.publish()
     run = await world.start(admit=False)
     (log,) = (await world.store.fetch(HERE, [group_of_run(run)])).messages
-    await write(world, Question(consumes=(log.id,)))
+    await write(world, TransactionScope(consumes=(log.id,)))
     assert (await world.store.fetch(HERE, [group_of_run(run)])).messages == ()
-    await refusal(Stale, write(world, Question(consumes=(log.id,)), admitted=(run,)))
+    await refusal(Stale, write(world, TransactionScope(consumes=(log.id,)), admitted=(run,)))
     assert (await world.row(run)).phase is Phase.QUEUED
 
 
@@ -232,9 +240,9 @@ async def a_timer_moves_on_once_for_each_fire(world: World) -> None:
     )
     await world.publish(time_triggers=(trigger,))
     home = [group_of_workflow("wf")]
-    await write(world, Question(timers=(TimerAdvance("t", 100, 200),)))
+    await write(world, TransactionScope(timers=(TimerAdvance("t", 100, 200),)))
     assert await world.store.next_trigger_due(home) == 200
-    await refusal(Stale, write(world, Question(timers=(TimerAdvance("t", 100, 300),)), spent=1))
-    await refusal(Stale, write(world, Question(timers=(TimerAdvance("other", 100, 300),))))
-    await write(world, Question(timers=(TimerAdvance("t", 200, None),)))
+    await refusal(Stale, write(world, TransactionScope(timers=(TimerAdvance("t", 100, 300),)), spent=1))
+    await refusal(Stale, write(world, TransactionScope(timers=(TimerAdvance("other", 100, 300),))))
+    await write(world, TransactionScope(timers=(TimerAdvance("t", 200, None),)))
     assert await world.store.next_trigger_due(home) is None

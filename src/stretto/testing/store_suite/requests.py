@@ -3,11 +3,19 @@
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Conflict, NotFound, WrongState
 from stretto.model.properties import RunStrategyRule
-from stretto.model.status import RunStatus
-from stretto.ports.admission import Asked, Counts, NewRun, Question, Reading, Standing, Verdict
+from stretto.model.runs import RunCounts
+from stretto.model.status import FailureMark, RunStatus
+from stretto.ports.admission import (
+    NewRun,
+    RequestKey,
+    SnapshotDetail,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.messages import ChildEnd, Log
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import FailureMark, Lease, NodeId, Parent, Phase
+from stretto.ports.rows import Lease, NodeId, Parent, Phase
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, near, refusal, run_record
 
@@ -15,9 +23,9 @@ SUITE = Suite("requests")
 HERE = NodeId("reader")
 
 
-async def standing(world: World, question: Question, workflow_id: str = "wf") -> Standing:
+async def snapshot(world: World, scope: TransactionScope, workflow_id: str = "wf") -> WorkflowSnapshot:
     """What a transaction finds that writes nothing."""
-    answer = await world.store.transact(workflow_id, question, lambda found: Verdict(answer=found))
+    answer = await world.store.transact(workflow_id, scope, lambda found: WorkflowDecision(answer=found))
     return answer.answer
 
 
@@ -25,7 +33,9 @@ async def standing(world: World, question: Question, workflow_id: str = "wf") ->
 async def instance_ids_grow_and_gaps_stay(world: World) -> None:
     await world.publish()
     assert await world.start() == RunKey("wf", 1, 1)
-    spend = await world.store.transact("wf", Question(), lambda found: Verdict(answer=found, spent=3))
+    spend = await world.store.transact(
+        "wf", TransactionScope(), lambda found: WorkflowDecision(answer=found, spent=3)
+    )
     assert spend.answer.next_instance_id == 2
     assert await world.start() == RunKey("wf", 5, 1)
 
@@ -51,9 +61,9 @@ async def a_request_that_is_known_is_found(world: World) -> None:
     await world.publish()
     await world.publish("other")
     run = await world.start(request_id="once")
-    found = await standing(world, Question(requests=(Asked("once"), Asked("never"))))
+    found = await snapshot(world, TransactionScope(requests=(RequestKey("once"), RequestKey("never"))))
     assert dict(found.known) == {"once": run}
-    elsewhere = await standing(world, Question(requests=(Asked("once"),)), "other")
+    elsewhere = await snapshot(world, TransactionScope(requests=(RequestKey("once"),)), "other")
     assert dict(elsewhere.known) == {}
     assert await world.store.run_of_request("wf", "once") == run
     assert await world.store.run_of_request("other", "once") is None
@@ -68,7 +78,9 @@ async def a_request_id_makes_one_run_only(world: World) -> None:
     again = NewRun(record=run_record(run, "another"))
     await refusal(
         Conflict,
-        world.store.transact("wf", Question(), lambda _found: Verdict(answer=None, created=(again,))),
+        world.store.transact(
+            "wf", TransactionScope(), lambda _found: WorkflowDecision(answer=None, created=(again,))
+        ),
     )
 
 
@@ -78,8 +90,10 @@ async def a_request_of_a_step_is_fenced(world: World) -> None:
     owner = await world.owner(most=2)
     current, other = owner.leases.values()
     old = Lease(other.group, other.generation - 1)
-    question = Question(requests=(Asked("ours", current), Asked("late", old), Asked("user's")))
-    found = await standing(world, question)
+    scope = TransactionScope(
+        requests=(RequestKey("ours", current), RequestKey("late", old), RequestKey("user's"))
+    )
+    found = await snapshot(world, scope)
     assert found.fenced == {"late"}
 
 
@@ -92,19 +106,21 @@ async def counts_and_lists_are_of_one_moment(world: World) -> None:
     queued = [await world.start(admit=False) for _ in range(3)]
     failed = await world.start(status=RunStatus.FAILED)
     await world.start(status=RunStatus.STOPPED)
-    plain = await standing(world, Question())
-    assert plain.counts == Counts(3, 2, 1)
+    plain = await snapshot(world, TransactionScope())
+    assert plain.counts == RunCounts(3, 2, 1)
     assert (plain.queue, plain.running, plain.failed) == ((), (), ())
     assert plain.strategy.rule is RunStrategyRule.LAST_ONLY
     assert near(plain.now, await world.store.now())
-    full = await standing(world, Question(reading=lambda _s: Reading(queue=None, running=True, failed=True)))
+    full = await snapshot(
+        world, TransactionScope(detail=lambda _s: SnapshotDetail(queue=None, running=True, failed=True))
+    )
     assert full.queue == tuple(queued)
     assert full.running == tuple(sorted((live, admitted)))
     assert full.failed == (failed,)
-    front = await standing(world, Question(reading=lambda _s: Reading(queue=2)))
+    front = await snapshot(world, TransactionScope(detail=lambda _s: SnapshotDetail(queue=2)))
     assert front.queue == tuple(queued[:2])
-    some = Reading(queue=1, running=True, failed=True, most=1)
-    oldest = await standing(world, Question(reading=lambda _s: some))
+    some = SnapshotDetail(queue=1, running=True, failed=True, most=1)
+    oldest = await snapshot(world, TransactionScope(detail=lambda _s: some))
     assert (oldest.queue, oldest.running, oldest.failed) == ((queued[0],), (min(live, admitted),), (failed,))
     look = await world.store.look_at_queue("wf")
     assert look == (plain.strategy, plain.counts)
@@ -117,7 +133,7 @@ async def the_queue_is_by_instance_then_run(world: World) -> None:
     old = await world.start(status=RunStatus.STOPPED)
     young = await world.start(admit=False)
     again = await world.restart(old, admit=False)
-    found = await standing(world, Question(reading=lambda _s: Reading(queue=None)))
+    found = await snapshot(world, TransactionScope(detail=lambda _s: SnapshotDetail(queue=None)))
     assert found.queue == (again, young)
 
 
@@ -127,7 +143,7 @@ async def the_states_asked_for_are_found(world: World) -> None:
     first = await world.start(status=RunStatus.FAILED)
     second = await world.restart(first, admit=False)
     unknown = RunKey("wf", 99, 1)
-    found = await standing(world, Question(instances=(1, 99), runs=(first, unknown)))
+    found = await snapshot(world, TransactionScope(instances=(1, 99), runs=(first, unknown)))
     assert found.latest.keys() == {1}
     latest = found.latest[1]
     assert (latest.key, latest.phase, latest.status) == (second, Phase.QUEUED, RunStatus.CREATED)
@@ -178,7 +194,9 @@ async def the_answer_names_the_groups_to_hint(world: World) -> None:
     stopped = run_record(keys[1], "b", status=RunStatus.STOPPED)
     new = (NewRun(record=run_record(keys[0], "a")), NewRun(record=stopped, parent=parent))
     done = await world.store.transact(
-        "wf", Question(), lambda _found: Verdict(answer=1, spent=2, created=new, admitted=(keys[0],))
+        "wf",
+        TransactionScope(),
+        lambda _found: WorkflowDecision(answer=1, spent=2, created=new, admitted=(keys[0],)),
     )
     assert done.hints == {group_of_run(keys[0]), group_of_run(keys[1]), 9}
     assert done.to_launch == ()  # there is an end to be told of, too
@@ -189,14 +207,16 @@ async def the_answer_names_the_groups_to_hint(world: World) -> None:
 async def runs_are_named_if_there_is_nothing_else_to_look_for(world: World) -> None:
     await world.publish()
     queued, new = await world.start(admit=False), RunKey("wf", 2, 1)
-    begins = Verdict(answer=1, spent=1, created=(NewRun(record=run_record(new, "b")),), admitted=(new,))
-    named = await world.store.transact("wf", Question(), lambda _found: begins)
+    begins = WorkflowDecision(
+        answer=1, spent=1, created=(NewRun(record=run_record(new, "b")),), admitted=(new,)
+    )
+    named = await world.store.transact("wf", TransactionScope(), lambda _found: begins)
     assert named.to_launch == (new,)
-    goes_on = Verdict(answer=1, admitted=(queued,))
-    named = await world.store.transact("wf", Question(), lambda _found: goes_on)
+    goes_on = WorkflowDecision(answer=1, admitted=(queued,))
+    named = await world.store.transact("wf", TransactionScope(), lambda _found: goes_on)
     assert named.to_launch == ()  # that it was queued is told first
-    waits = Verdict(answer=1, spent=1, created=(NewRun(record=run_record(RunKey("wf", 3, 1), "c")),))
-    named = await world.store.transact("wf", Question(), lambda _found: waits)
+    waits = WorkflowDecision(answer=1, spent=1, created=(NewRun(record=run_record(RunKey("wf", 3, 1), "c")),))
+    named = await world.store.transact("wf", TransactionScope(), lambda _found: waits)
     assert named.to_launch == ()  # it stays in its queue, and that is told
 
 
@@ -205,11 +225,11 @@ async def what_the_decision_raises_undoes_all(world: World) -> None:
     await world.publish()
     run = await world.start(admit=False)
 
-    def refuse(found: Standing) -> Verdict[None]:
+    def refuse(found: WorkflowSnapshot) -> WorkflowDecision[None]:
         raise WrongState(f"{found.counts.queued} is too many")
 
     (message,) = (await world.store.fetch(HERE, range(128))).messages
-    await refusal(WrongState, world.store.transact("wf", Question(consumes=(message.id,)), refuse))
+    await refusal(WrongState, world.store.transact("wf", TransactionScope(consumes=(message.id,)), refuse))
     assert (await world.store.fetch(HERE, range(128))).messages == (message,)
     assert (await world.row(run)).phase is Phase.QUEUED
 

@@ -6,13 +6,13 @@ from stretto.engine.events import Granted, RunActed, RunAction
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.breakpoint import StepBreakpoint
 from stretto.model.properties import RunStrategyRule
-from stretto.model.status import RunStatus, StepStatus
+from stretto.model.status import FailureMark, RunStatus, StepStatus
 from stretto.model.timeline import WorkflowChange
-from stretto.ports.admission import NewRun, Question, QueuedEnd, Standing, Verdict
+from stretto.ports.admission import NewRun, QueuedEnd, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.commit import PermitAsk
 from stretto.ports.messages import Act, AnyBody, Grant, Letter, Log, Stop
 from stretto.ports.paging import Cut
-from stretto.ports.rows import FailureMark, Parent
+from stretto.ports.rows import Parent
 from stretto.ports.signals import SignalWait
 from stretto.ports.work import Work
 from stretto.testing.store_suite.check import Suite
@@ -38,11 +38,11 @@ async def prune(world: World, workflow_id: str = "wf", most: int = 500) -> int:
 async def latest(world: World, run: RunKey) -> RunKey | None:
     """The newest run of an instance, as a restart meets it."""
 
-    def decide(found: Standing) -> Verdict[RunKey | None]:
+    def decide(found: WorkflowSnapshot) -> WorkflowDecision[RunKey | None]:
         state = found.latest.get(run.instance_id)
-        return Verdict(answer=None if state is None else state.key)
+        return WorkflowDecision(answer=None if state is None else state.key)
 
-    return (await world.store.transact("wf", Question(instances=(run.instance_id,)), decide)).answer
+    return (await world.store.transact("wf", TransactionScope(instances=(run.instance_id,)), decide)).answer
 
 
 @SUITE.check
@@ -169,8 +169,8 @@ async def a_failure_that_blocks_the_queue_of_a_child_keeps_all_above_it(world: W
     for most in (1, 5, 500):  # not even a part of the instance goes
         assert await prune(world, most=most) == 0
     assert await latest(world, run) == run
-    unblocked = Verdict(answer=None, marks={failed: FailureMark.UNBLOCKED})
-    await world.store.transact("strict", Question(), lambda _found: unblocked)
+    unblocked = WorkflowDecision(answer=None, marks={failed: FailureMark.UNBLOCKED})
+    await world.store.transact("strict", TransactionScope(), lambda _found: unblocked)
     assert await prune(world, most=4) == 4
     assert await prune(world) == 6
     assert await world.store.run(failed) is None
@@ -206,12 +206,12 @@ async def who_restarts_meets_all_of_an_instance_or_nothing(world: World) -> None
         key, limit = RunKey("wf", run.instance_id, 2), await world.store.now() + 1
         new = NewRun(record=run_record(key, f"again {run}"))
 
-        def decide(found: Standing, new: NewRun = new) -> Verdict[bool]:
+        def decide(found: WorkflowSnapshot, new: NewRun = new) -> WorkflowDecision[bool]:
             known = new.record.key.instance_id in found.latest
-            return Verdict(answer=known, created=(new,) if known else ())
+            return WorkflowDecision(answer=known, created=(new,) if known else ())
 
         begun, gone = await gather(
-            world.store.transact("wf", Question(instances=(run.instance_id,)), decide),
+            world.store.transact("wf", TransactionScope(instances=(run.instance_id,)), decide),
             store.prune_runs("wf", limit, most=1),
         )
         assert (begun.answer, gone) in {(True, 0), (False, 1)}
@@ -284,7 +284,9 @@ async def a_run_that_never_began_is_old_by_its_end(world: World) -> None:
     run = await world.start(admit=False)
     await world.advance(5_000)
     end = QueuedEnd(run=run, status=RunStatus.STOPPED, event=line("dropped"))
-    await world.store.transact("wf", Question(), lambda _found: Verdict(answer=None, ended=(end,)))
+    await world.store.transact(
+        "wf", TransactionScope(), lambda _found: WorkflowDecision(answer=None, ended=(end,))
+    )
     limit = (await world.row(run)).record.end_time or 0
     assert await world.store.prune_runs("wf", limit + 1) == 0  # its end has not been told
     for message in (await world.store.fetch((await world.owner()).node, range(128))).messages:

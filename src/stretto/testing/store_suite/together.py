@@ -7,11 +7,20 @@ from typing import Any
 from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict, NotFound, WrongState
 from stretto.model.properties import RunStrategyRule
-from stretto.model.status import RunStatus
-from stretto.ports.admission import Asked, Counts, NewRun, Question, Reading, Standing, Transacted, Verdict
+from stretto.model.runs import RunCounts
+from stretto.model.status import FailureMark, RunStatus
+from stretto.ports.admission import (
+    NewRun,
+    RequestKey,
+    SnapshotDetail,
+    TransactionResult,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.failures import Fenced
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import FailureMark, Lease, Phase
+from stretto.ports.rows import Lease, Phase
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, run_record
 
@@ -19,12 +28,12 @@ SUITE = Suite("together")
 MOST = 51
 
 
-def front(_strategy: object) -> Reading:
-    return Reading(queue=MOST)
+def front(_strategy: object) -> SnapshotDetail:
+    return SnapshotDetail(queue=MOST)
 
 
-def everybody(_strategy: object) -> Reading:
-    return Reading(queue=None, running=True)
+def everybody(_strategy: object) -> SnapshotDetail:
+    return SnapshotDetail(queue=None, running=True)
 
 
 class Request:
@@ -34,30 +43,32 @@ class Request:
         self.request_id = request_id
         self.slots = slots
         self.lease = lease
-        self.decide: Callable[[Standing], Verdict[RunKey]] = self.receive
-        self.found: Standing | None = None
+        self.decide: Callable[[WorkflowSnapshot], WorkflowDecision[RunKey]] = self.receive
+        self.found: WorkflowSnapshot | None = None
 
-    def receive(self, found: Standing) -> Verdict[RunKey]:
+    def receive(self, found: WorkflowSnapshot) -> WorkflowDecision[RunKey]:
         self.found = found
         if found.fenced:
             raise Fenced({group_of_run(RunKey("wf", 1, 1))})
         if self.request_id in found.known:
-            return Verdict(answer=found.known[self.request_id])
+            return WorkflowDecision(answer=found.known[self.request_id])
         key = RunKey("wf", found.next_instance_id, 1)
         new = NewRun(record=run_record(key, self.request_id, create_time=found.now))
         free = max(0, self.slots - found.counts.running)
         queue = (*found.queue, key)
-        return Verdict(answer=key, spent=1, created=(new,), admitted=queue[:free])
+        return WorkflowDecision(answer=key, spent=1, created=(new,), admitted=queue[:free])
 
 
 async def ask(
-    world: World, *requests: Request, reading: Callable[[Any], Reading] = front
-) -> list[Transacted[RunKey] | BaseException]:
+    world: World, *requests: Request, detail: Callable[[Any], SnapshotDetail] = front
+) -> list[TransactionResult[RunKey] | BaseException]:
     """All at once."""
     return await asyncio.gather(
         *(
             world.store.transact(
-                "wf", Question(requests=(Asked(each.request_id, each.lease),), reading=reading), each.decide
+                "wf",
+                TransactionScope(requests=(RequestKey(each.request_id, each.lease),), detail=detail),
+                each.decide,
             )
             for each in requests
         ),
@@ -65,8 +76,8 @@ async def ask(
     )
 
 
-def runs_of(answers: list[Transacted[RunKey] | BaseException]) -> list[RunKey]:
-    return [each.answer for each in answers if isinstance(each, Transacted)]
+def runs_of(answers: list[TransactionResult[RunKey] | BaseException]) -> list[RunKey]:
+    return [each.answer for each in answers if isinstance(each, TransactionResult)]
 
 
 async def phases(world: World, runs: list[RunKey]) -> list[Phase]:
@@ -82,14 +93,16 @@ async def each_finds_what_those_before_it_left(world: World) -> None:
     assert runs == [RunKey("wf", number, 1) for number in (1, 2, 3, 4)]
     assert await phases(world, runs) == [Phase.ADMITTED, Phase.ADMITTED, Phase.QUEUED, Phase.QUEUED]
     found = [each.found for each in requests if each.found is not None]
-    assert [each.counts for each in found] == [Counts(*each, 0) for each in ((0, 0), (0, 1), (0, 2), (1, 2))]
+    assert [each.counts for each in found] == [
+        RunCounts(*each, 0) for each in ((0, 0), (0, 1), (0, 2), (1, 2))
+    ]
     assert [each.queue for each in found] == [(), (), (), (runs[2],)]
     for answer, run in zip(answers, runs, strict=True):
-        assert isinstance(answer, Transacted)
+        assert isinstance(answer, TransactionResult)
         assert group_of_run(run) in answer.hints
     look = await world.store.look_at_queue("wf")
     assert look is not None
-    assert look[1] == Counts(2, 2, 0)
+    assert look[1] == RunCounts(2, 2, 0)
     assert await world.start() == RunKey("wf", 5, 1)
 
 
@@ -101,7 +114,7 @@ async def who_waits_is_admitted_by_who_comes_later(world: World) -> None:
     runs = runs_of(answers)
     assert await phases(world, [waiting, *runs]) == [Phase.ADMITTED] * 4
     second = answers[1]
-    assert isinstance(second, Transacted)
+    assert isinstance(second, TransactionResult)
     assert {group_of_run(waiting), group_of_run(runs[0]), group_of_run(runs[1])} <= second.hints
 
 
@@ -127,7 +140,7 @@ async def what_one_raises_concerns_nobody_else(world: World) -> None:
     late = Request("late", lease=Lease(lease.group, lease.generation - 1))
     angry = Request("angry")
 
-    def refuse(_found: Standing) -> Verdict[RunKey]:
+    def refuse(_found: WorkflowSnapshot) -> WorkflowDecision[RunKey]:
         raise WrongState("not now")
 
     angry.decide = refuse
@@ -156,10 +169,10 @@ async def a_row_that_is_there_hurts_only_who_makes_it_again(world: World) -> Non
     await world.start(request_id="taken")
     bold = Request("bold")
 
-    def again(found: Standing) -> Verdict[RunKey]:
+    def again(found: WorkflowSnapshot) -> WorkflowDecision[RunKey]:
         key = RunKey("wf", found.next_instance_id, 1)
         new = NewRun(record=run_record(key, "taken"))
-        return Verdict(answer=key, spent=1, created=(new,))
+        return WorkflowDecision(answer=key, spent=1, created=(new,))
 
     bold.decide = again
     answers = await ask(world, Request("a"), bold, Request("b"))
@@ -186,7 +199,7 @@ async def runs_that_end_at_birth_come_together_too(world: World) -> None:
 async def rules_that_look_at_everybody_see_everybody(world: World) -> None:
     await world.publish(rule=RunStrategyRule.LAST_ONLY)
     requests = [Request(f"r{number}", 1) for number in range(3)]
-    runs = sorted(runs_of(await ask(world, *requests, reading=everybody)))
+    runs = sorted(runs_of(await ask(world, *requests, detail=everybody)))
     found = sorted(
         (each.found for each in requests if each.found is not None), key=lambda each: each.next_instance_id
     )

@@ -6,11 +6,12 @@ from functools import partial
 from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
 from stretto.model.event import ChangeEvent
 from stretto.model.properties import PropertiesSnapshot, RunStrategyRule
+from stretto.model.runs import RunCounts
 from stretto.model.status import RunStatus
 from stretto.model.timeline import WorkflowChange
 from stretto.model.user import User
 from stretto.model.workflow import Workflow, WorkflowVersion
-from stretto.ports.admission import Counts, Question, Verdict
+from stretto.ports.admission import TransactionScope, WorkflowDecision
 from stretto.ports.messages import Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
@@ -124,7 +125,7 @@ async def what_a_change_finds_is_what_stands(world: World) -> None:
     assert new.row is None
     assert known.row is not None
     assert known.internal_id == known.row.internal_id
-    assert known.counts == Counts(1, 1, 1)
+    assert known.counts == RunCounts(1, 1, 1)
     assert known.row.next_instance_id == 4
 
 
@@ -172,7 +173,9 @@ async def the_timeline_is_newest_first_and_bounded(world: World) -> None:
     assert [each.log for each in lines] == ["change 3", "change 2", "change 1"]
     assert await world.store.workflow_timeline("unknown") == []
     told = WorkflowChange(author=ALICE, log="told by a transaction", timestamp=9)
-    await world.store.transact("wf", Question(), lambda _found: Verdict(answer=None, timeline=(told,)))
+    await world.store.transact(
+        "wf", TransactionScope(), lambda _found: WorkflowDecision(answer=None, timeline=(told,))
+    )
     assert (await world.store.workflow_timeline("wf"))[0] == told
 
 

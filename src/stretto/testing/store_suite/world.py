@@ -14,7 +14,7 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogEvent
 from stretto.model.user import User
 from stretto.model.workflow import Workflow, WorkflowVersion
-from stretto.ports.admission import Asked, NewRun, Question, Standing, Verdict
+from stretto.ports.admission import NewRun, RequestKey, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId, Parent, RunRow
 from stretto.ports.store import Store
@@ -85,15 +85,15 @@ class World:
         """A new instance: admitted, queued, or (with a terminal status) ended at birth."""
         uuid = request_id or f"request-{next(self._numbers)}"
 
-        def decide(found: Standing) -> Verdict[RunKey]:
+        def decide(found: WorkflowSnapshot) -> WorkflowDecision[RunKey]:
             key = RunKey(workflow_id, found.next_instance_id, 1)
             ended = {"end_time": found.now} if status.is_terminal else {}
             record = run_record(key, uuid, status=status, create_time=found.now, **ended, **fields)
             new = NewRun(record=record, parent=parent)
-            return Verdict(answer=key, spent=1, created=(new,), admitted=(key,) if admit else ())
+            return WorkflowDecision(answer=key, spent=1, created=(new,), admitted=(key,) if admit else ())
 
-        question = Question(requests=(Asked(uuid),))
-        return (await self.store.transact(workflow_id, question, decide)).answer
+        scope = TransactionScope(requests=(RequestKey(uuid),))
+        return (await self.store.transact(workflow_id, scope, decide)).answer
 
     async def restart(self, run: RunKey, *, admit: bool = True, request_id: str | None = None) -> RunKey:
         """The next run of an instance, without asking whether it may be."""
@@ -101,10 +101,10 @@ class World:
         record = run_record(key, request_id or f"request-{next(self._numbers)}")
         new = NewRun(record=record)
 
-        def decide(_found: Standing) -> Verdict[None]:
-            return Verdict(answer=None, created=(new,), admitted=(key,) if admit else ())
+        def decide(_found: WorkflowSnapshot) -> WorkflowDecision[None]:
+            return WorkflowDecision(answer=None, created=(new,), admitted=(key,) if admit else ())
 
-        await self.store.transact(run.workflow_id, Question(), decide)
+        await self.store.transact(run.workflow_id, TransactionScope(), decide)
         return key
 
     async def row(self, run: RunKey) -> RunRow:

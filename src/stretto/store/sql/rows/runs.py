@@ -4,18 +4,9 @@ from typing import Any, Final, NamedTuple
 
 from stretto.engine.records import AttemptKey, RunKey, RunRecord
 from stretto.model.initiator import UpstreamFields
-from stretto.model.status import RunStatus
+from stretto.model.status import FailureMark, RunStatus
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import (
-    NO_SUMMARY,
-    FailureMark,
-    Parent,
-    Phase,
-    RunGlance,
-    RunRow,
-    RunState,
-    RunSummary,
-)
+from stretto.ports.rows import NO_SUMMARY, Parent, Phase, RunGlance, RunRow, RunState, RunSummary
 from stretto.store.sql.codec import OWN_PARAMS, PARAMS, RUN, SUMMARY
 from stretto.store.sql.lengths import NAME_LENGTH, TEXT_LENGTH, fitting
 from stretto.store.sql.rows.keys import checked_run

@@ -1,4 +1,4 @@
-"""A verdict on its way into the tables."""
+"""A decision on its way into the tables."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,13 +6,13 @@ from typing import Any, Final
 from stretto.engine.records import RunKey, RunRecord
 from stretto.engine.timeline import appended
 from stretto.model.errors import Conflict
-from stretto.model.status import RunStatus
+from stretto.model.status import FailureMark, RunStatus
 from stretto.model.timeline import TimelineEvent
-from stretto.ports.admission import NewRun, QueuedEnd, QueuedPause, Standing, Verdict
+from stretto.ports.admission import NewRun, QueuedEnd, QueuedPause, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.failures import Stale
 from stretto.ports.messages import Letter
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import FailureMark, Parent, Phase, RunRow
+from stretto.ports.rows import Parent, Phase, RunRow
 from stretto.store.sql.codec import PARAMS, RUN
 from stretto.store.sql.database import Taken, Transaction
 from stretto.store.sql.large import PUT_LARGE, Large, filled_runs
@@ -57,7 +57,7 @@ SPEND: Final = Statement(
 
 
 class Written:
-    """What a verdict leaves to be done."""
+    """What a decision leaves to be done."""
 
     def __init__(self, queued: int, blob_from: int) -> None:
         self.letters: list[Letter] = []
@@ -82,29 +82,31 @@ class Written:
         self.ends[status] = self.ends.get(status, 0) + 1
 
 
-async def write(tx: Transaction, standing: Standing, verdict: Verdict[Any], blob_from: int) -> Written:
-    """Everything that a verdict says."""
-    written, now = Written(standing.counts.queued, blob_from), standing.now
-    await _create(tx, verdict, written, now)
-    created = {new.record.key for new in verdict.created}
-    for key in sorted(set(verdict.admitted) - created):
+async def write(
+    tx: Transaction, snapshot: WorkflowSnapshot, decision: WorkflowDecision[Any], blob_from: int
+) -> Written:
+    """Everything that a decision says."""
+    written, now = Written(snapshot.counts.queued, blob_from), snapshot.now
+    await _create(tx, decision, written, now)
+    created = {new.record.key for new in decision.created}
+    for key in sorted(set(decision.admitted) - created):
         if not await tx.run(ADMIT, now=now, **of_run(key)):
             raise Stale(f"{key} is not queued")
         written.queued -= 1
         written.hints.add(group_of_run(key))
-    for end in verdict.ended:
+    for end in decision.ended:
         await _end(tx, end, written, now)
-    for pause in verdict.paused:
+    for pause in decision.paused:
         await _pause(tx, pause, written, now)
-    for key, mark in sorted(verdict.marks.items()):
-        await _mark(tx, key, mark, verdict.mark_event, written, now)
+    for key, mark in sorted(decision.marks.items()):
+        await _mark(tx, key, mark, decision.mark_event, written, now)
     await tx.bulk(PUT_LARGE, written.large.sorted_rows())
-    await _post(tx, verdict.sent, written, now)
+    await _post(tx, decision.sent, written, now)
     if written.ends:
-        await tx.bulk(ADD_OUTCOME, outcome_rows({standing.workflow_id: written.ends}, now, 0))
-    if verdict.spent or written.queued != standing.counts.queued:
-        await tx.run(SPEND, workflow_id=standing.workflow_id, spent=verdict.spent, queued=written.queued)
-    await add_to_timeline(tx, standing.workflow_id, verdict.timeline)
+        await tx.bulk(ADD_OUTCOME, outcome_rows({snapshot.workflow_id: written.ends}, now, 0))
+    if decision.spent or written.queued != snapshot.counts.queued:
+        await tx.run(SPEND, workflow_id=snapshot.workflow_id, spent=decision.spent, queued=written.queued)
+    await add_to_timeline(tx, snapshot.workflow_id, decision.timeline)
     return written
 
 
@@ -115,22 +117,22 @@ async def _post(tx: Transaction, sent: Sequence[Letter], written: Written, now: 
 
 
 # ----------------------------------------------------------------------------------------------------- new
-async def _create(tx: Transaction, verdict: Verdict[Any], written: Written, now: int) -> None:
+async def _create(tx: Transaction, decision: WorkflowDecision[Any], written: Written, now: int) -> None:
     """New runs: ended at birth, admitted, or queued."""
-    if not verdict.created:
+    if not decision.created:
         return
-    admitted = set(verdict.admitted)
+    admitted = set(decision.admitted)
     rows: list[Row] = []
-    for new in verdict.created:
+    for new in decision.created:
         phase = _phase_of(new, admitted)
         rows.append(new_run(new.record, phase, new.parent, _docs(new.record, written)))
         _note(new, phase, written, now)
     try:
         await tx.bulk(INSERT_RUN, sorted(rows, key=lambda row: row[:3]), modify_time=now)
     except Taken as taken:
-        runs = ", ".join(str(new.record.key) for new in verdict.created[:5])
+        runs = ", ".join(str(new.record.key) for new in decision.created[:5])
         raise Conflict(f"a run, or its request id, is there already: {runs}") from taken
-    await tx.bulk(INSERT_RUN_TAG, sorted(row for new in verdict.created for row in tag_rows(new.record)))
+    await tx.bulk(INSERT_RUN_TAG, sorted(row for new in decision.created for row in tag_rows(new.record)))
 
 
 def _phase_of(new: NewRun, admitted: set[RunKey]) -> Phase:
