@@ -20,8 +20,8 @@ from chaos.feeding import ANN, LIMITS, UNFINISHED
 from chaos.plays import defined, work
 from chaos.report import spread
 from stretto.actions.parts.admission import admit_all
+from stretto.actions.parts.candidate import Target, candidate_of
 from stretto.actions.parts.finding import find_version, find_workflow
-from stretto.actions.parts.new_run import Wanted, candidate_of
 from stretto.actions.publish import publish
 from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest
@@ -115,19 +115,12 @@ async def _start(arena: Arena, definition: Definition, count: int) -> None:
     await publish(store, ANN, definition, limits=LIMITS)
     row = await find_workflow(store, workflow_id)
     version_id, found = await find_version(store, row, "latest")
+    target = Target(row, version_id, found.workflow)
     for first in range(0, count, AT_ONCE):
         candidates = []
         for _ in range(min(AT_ONCE, count - first)):
-            request = StartRequest(initiator=ManualInitiator(user=ANN.user))
-            wanted = Wanted(
-                row=row,
-                version_id=version_id,
-                workflow=found.workflow,
-                initiator=request.initiator,
-                request=request,
-                request_id=str(uuid4()),
-            )
-            candidates.append(await candidate_of(store, wanted))
+            request = StartRequest(initiator=ManualInitiator(user=ANN.user), request_id=str(uuid4()))
+            candidates.append(await candidate_of(store, target, request, await store.now()))
         await admit_all(store, workflow_id, candidates)
 
 

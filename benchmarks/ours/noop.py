@@ -7,7 +7,6 @@ from time import perf_counter
 from benchmarks.harness.protocol import Answer
 from benchmarks.ours.shapes import LIMITED_TAG, OWNER, Limit, dealt, definition, steps_of
 from stretto.actions.caller import Caller
-from stretto.actions.parts.submitting import Submitting
 from stretto.actions.publish import publish
 from stretto.actions.tag_permits import set_tag_permit
 from stretto.app import App
@@ -59,7 +58,7 @@ class NoOps:
     def __init__(self, app: App, moments: Moments) -> None:
         self._app = app
         self._moments = moments
-        self._submitting = Submitting(app.store, app.hints)
+        self._starts = app.starts
         self._published: set[str] = set()
         self._has_limit = False
 
@@ -116,7 +115,7 @@ class NoOps:
 
     async def _submit(self, name: str) -> StartResponse:
         asked = StartRequest(initiator=ManualInitiator())
-        return await self._submitting.start(ANN, name, "1", asked)
+        return await self._starts.start(ANN, name, "1", asked)
 
     async def _publish(self, workload: str, size: int, place: int = 0, limit: Limit = Limit.NONE) -> str:
         name = f"{workload}_{size}_{place}_{limit}"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 from uuid import uuid4
 
+from stretto.actions.parts.start_batcher import StartBatcher
 from stretto.config.folders import data_folder, surroundings
 from stretto.config.settings import Config
 from stretto.model.errors import Internal, Unavailable
@@ -58,6 +59,7 @@ class Parts(NamedTuple):
 
     store: Store
     hints: Hints
+    starts: StartBatcher
     clock: Clock
     evaluator: Evaluator
     logs: LogFiles
@@ -78,6 +80,7 @@ class App:
         self.config = config
         self.store = store
         self.hints = hints
+        self.starts = StartBatcher(store, hints)
         self.logs = logs
         self.clock = SystemClock()
         around = Surroundings(
@@ -93,6 +96,7 @@ class App:
             settings=config.for_node,
             address=own_address(),
             gone=is_gone,
+            begin=self.starts.start,
         )
         self._deleted = Deleted()
         self._node = Node(
@@ -127,7 +131,7 @@ class App:
     @property
     def parts(self) -> Parts:
         """Those that others may use, as long as this runs."""
-        return Parts(self.store, self.hints, self.clock, self._evaluator, self.logs)
+        return Parts(self.store, self.hints, self.starts, self.clock, self._evaluator, self.logs)
 
     @property
     def node(self) -> NodeId:
@@ -208,6 +212,7 @@ class Connection:
         self.config = config
         self.store = parts.store
         self.hints = parts.hints
+        self.starts = parts.starts
         self.clock = parts.clock
 
     async def ended(self) -> None:
@@ -254,7 +259,7 @@ async def connected(config: Config, url: str, retry: Retry | None = None) -> Asy
     pool = _pool(config)
     try:
         async with _hinting(config, url) as hints, _keeping(config, url) as logs:
-            yield Parts(store, hints, SystemClock(), pool, logs)
+            yield Parts(store, hints, StartBatcher(store, hints), SystemClock(), pool, logs)
     finally:
         await asyncio.to_thread(pool.close)
         await store.close()

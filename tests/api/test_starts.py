@@ -7,7 +7,7 @@ import pytest
 from tests.api.serving import Served
 from tests.waiting import until
 
-from stretto.actions.parts import submitting
+from stretto.actions.parts import start_batcher
 
 START = "/api/v3/workflows/{}/versions/latest/actions/start"
 BODY = {"initiator": {"type": "manual"}}
@@ -20,22 +20,22 @@ def start(server: Served, name: str, user: str = "ann", **more: str) -> Any:
 
 def test_they_share_transactions(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    start_many = submitting.start_many  # type: ignore[attr-defined]
+    start_batch = start_batcher.start_batch  # type: ignore[attr-defined]
 
-    one_by_one = submitting.Submitting.start
+    one_by_one = start_batcher.StartBatcher.start
     come: list[str] = []
 
-    async def coming(self: submitting.Submitting, *args: Any) -> Any:
+    async def coming(self: start_batcher.StartBatcher, *args: Any, **options: Any) -> Any:
         come.append("one more")
-        return await one_by_one(self, *args)
+        return await one_by_one(self, *args, **options)
 
     async def counted(*args: Any, **options: Any) -> list[Any]:
         await until(lambda: len(come) >= 2)  # so that others come meanwhile
-        sizes.append(len(args[4]))
-        return await start_many(*args, **options)
+        sizes.append(len(args[2]))
+        return await start_batch(*args, **options)
 
-    monkeypatch.setattr(submitting, "start_many", counted)
-    monkeypatch.setattr(submitting.Submitting, "start", coming)
+    monkeypatch.setattr(start_batcher, "start_batch", counted)
+    monkeypatch.setattr(start_batcher.StartBatcher, "start", coming)
     server.push("crowd", run_strategy="PARALLEL")
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda _: start(server, "crowd"), range(32)))

@@ -5,6 +5,7 @@ from uuid import NAMESPACE_OID, uuid5
 import msgspec
 
 from stretto.actions.parts.admission import admit_all
+from stretto.actions.parts.candidate import Target
 from stretto.actions.parts.evaluation import (
     Evaluator,
     FreshRun,
@@ -14,7 +15,7 @@ from stretto.actions.parts.evaluation import (
     signals_of,
     unique_number,
 )
-from stretto.actions.parts.firing import REFUSALS, Fired, Target, candidate_for, find_target, fired_by
+from stretto.actions.parts.firing import REFUSALS, Fired, candidate_for, find_target, fired_by
 from stretto.actions.parts.trigger_trouble import NOT_DEDUPLICATED, STARTED_NOTHING, note_trouble
 from stretto.model.initiator import SignalInitiator
 from stretto.model.param import ParamDefinition, Parameter, Params, ParamType

@@ -1,11 +1,12 @@
 """Start what a subworkflow step asks for: a new instance, or the next run of one that the step has had."""
 
-from typing import Final
+from functools import partial
+from typing import Final, Protocol
 
 from stretto.actions.caller import Caller
+from stretto.actions.parts.candidate import Sender
 from stretto.actions.parts.decisions import SYSTEM
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
-from stretto.actions.parts.new_run import Sender
 from stretto.actions.parts.restarting import Again, next_run
 from stretto.actions.parts.start_response import response_of
 from stretto.actions.reading.aggregation import aggregate_runs
@@ -30,7 +31,23 @@ P = RunPolicy
 NOBODY: Final = Caller(user=User(name=SYSTEM))
 
 
-async def start_child(
+class BeginRun(Protocol):
+    """Starts a run for a step: see `actions.start`."""
+
+    async def __call__(
+        self,
+        caller: Caller,
+        workflow_id: str,
+        version: str,
+        request: StartRequest,
+        /,
+        *,
+        sender: Sender | None = None,
+        evaluate: Evaluator = evaluate_here,
+    ) -> StartResponse: ...
+
+
+async def start_child(  # noqa: PLR0913 - as `start`
     store: Store,
     effect: StartChild,
     initiator: SubworkflowInitiator,
@@ -39,9 +56,10 @@ async def start_child(
     *,
     hints: Hints = SILENT,
     evaluate: Evaluator = evaluate_here,
+    begin: BeginRun | None = None,
 ) -> StartResponse:
     """The request id is made from the attempt: asked again, the answer is DUPLICATED, with the ids of what
-    the first one made.
+    the first one made. `begin` starts a new instance, if it is not to be done at once and alone.
     """
     known = await store.run_of_request(effect.workflow_id, request_id)
     if known is not None:
@@ -53,7 +71,8 @@ async def start_child(
     if effect.again is None or row is None:
         request = StartRequest(initiator=initiator, request_id=request_id, run_params=dict(effect.params))
         place = (effect.workflow_id, effect.version)
-        return await start(store, NOBODY, *place, request, sender=sender, hints=hints, evaluate=evaluate)
+        begin = begin or partial(start, store, hints=hints)
+        return await begin(NOBODY, *place, request, sender=sender, evaluate=evaluate)
     again = Again(
         row=row,
         policy=await _policy(store, row, effect.again),

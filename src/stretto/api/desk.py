@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from stretto.actions.caller import Caller
 from stretto.actions.parts.evaluation import Evaluator
 from stretto.actions.parts.messages import Patience
-from stretto.actions.parts.submitting import Submitting
+from stretto.actions.parts.start_batcher import StartBatcher
 from stretto.actions.reading.log_pages import StepLogs
 from stretto.api.bulk_worker import BulkWorker
 from stretto.api.feed import Feed
@@ -33,7 +33,7 @@ class Desk(NamedTuple):
     limits: Limits  # of definitions
     params: ParamLimits
     evaluate: Evaluator
-    submitting: Submitting
+    starts: StartBatcher
     action_within: int  # milliseconds
     trouble: Callable[[], Awaitable[str | None]]  # why no request should come here now, if so
     stopping: Callable[[], bool]  # whether the server is about to end

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from stretto.actions.fire_timer import fire_timer
 from stretto.actions.parts.evaluation import evaluator_within
+from stretto.actions.start_child import BeginRun
 from stretto.engine import effects as todo
 from stretto.engine.events import Event, Reported
 from stretto.model.errors import StrettoError
@@ -36,10 +37,12 @@ DEFAULTS: Final = NodeSettings()
 
 class Performer:
     """All I/O of a node. Each ask is a coroutine of its own; what goes wrong is raised, and the node decides
-    what that means. Whoever drives it need not use asyncio, if its store, runtimes and evaluator do not.
+    what that means. Whoever drives it need not use asyncio, if its store, runtimes, evaluator
+    and `begin` do not: that starts a child together with what others start.
+
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each part that a node works with
         self,
         store: Store,
         hints: Hints,
@@ -49,6 +52,7 @@ class Performer:
         settings: NodeSettings = DEFAULTS,
         address: str | None = None,
         gone: Callable[[str | None], bool] = lambda _address: False,
+        begin: BeginRun | None = None,
     ) -> None:
         self._store = store
         self._hints = hints
@@ -63,7 +67,7 @@ class Performer:
         self._fetching = Fetching(store, definitions, earlier)
         engine = settings.engine
         self._evaluate_run = evaluator_within(engine.expressions, engine.params)
-        self._children = Children(store, hints, earlier, self._evaluate_run)
+        self._children = Children(store, hints, earlier, self._evaluate_run, begin)
         self._signals = Signals(store, hints)
         self._looking = Looking(store, hints)
         self._dealing = Dealing(

@@ -73,7 +73,7 @@ class WorkflowSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     next_instance_id: int
     counts: RunCounts
     known: Mapping[str, RunKey] = {}  # the request ids among those asked that made a run before
-    fenced: frozenset[str] = frozenset()  # request ids of steps whose group has another owner: to be dropped
+    fenced: frozenset[RequestKey] = frozenset()  # of steps whose group has another owner: to be dropped
     # The newest run of each instance asked for. Unknown ones are missing, and those that are being forgotten.
     latest: Mapping[int, RunState] = {}
     runs: Mapping[RunKey, RunState] = {}  # unknown ones are missing

@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 
 from stretto.actions.bulk import carry_out_next
-from stretto.actions.parts.submitting import Submitting
 from stretto.actions.reading.log_pages import StepLogs
 from stretto.actions.reading.log_target import host_of
 from stretto.api.bulk_worker import BulkWorker
@@ -97,7 +96,7 @@ def desk_of(parts: Parts, config: Config, state: ServerState) -> Desk:
         limits=limits,
         params=config.params,
         evaluate=evaluate,
-        submitting=Submitting(parts.store, parts.hints, evaluate=evaluate, limits=config.params),
+        starts=parts.starts,
         action_within=config.server.action_within,
         trouble=state.trouble,
         stopping=lambda: state.stopping,

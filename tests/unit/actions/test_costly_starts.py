@@ -13,8 +13,7 @@ from tests.unit.actions.world import ANN, NOOP, World, failing, flow
 from stretto.actions.parts import evaluation
 from stretto.actions.parts.evaluation import evaluator_within
 from stretto.actions.restart import restart
-from stretto.actions.start import start
-from stretto.actions.start_many import start_many
+from stretto.actions.start import PendingStart, start, start_batch
 from stretto.engine.settings import EngineSettings
 from stretto.model.initiator import ManualInitiator
 from stretto.model.param import ParamDefinition, Params, ParamType
@@ -79,7 +78,7 @@ def test_a_start_refuses_what_takes_longer_than_the_settings_say(given: Params) 
             world.do(start(world.store, ANN, "flow", "latest", request, evaluate=evaluate))
     with pytest.raises(ParamError, match=SETTINGS):
         world.do(start(world.store, ANN, "flow", "latest", request))
-    (answer,) = world.do(start_many(world.store, ANN, "flow", "latest", [request]))
+    (answer,) = world.do(start_batch(world.store, "flow", [PendingStart(ANN, "latest", request)]))
     assert isinstance(answer, ParamError)
     assert processes.questions == 0
     assert world.do(world.store.newest_run("flow", 1)) is None

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.actions.test_restart import LOOP, SUB, again, inline_of, step_again
 from tests.unit.actions.world import ANN, WORK, World, failing, flow, going_on
 
-from stretto.actions.parts.new_run import Sender
+from stretto.actions.parts.candidate import Sender
 from stretto.actions.restart import restart
 from stretto.actions.restart_step import restart_step
 from stretto.actions.start_child import start_child

@@ -9,8 +9,8 @@ from tests.unit.actions.world import ANN, NOOP, WORK, World, flow
 from stretto.actions.announce import announce
 from stretto.actions.deactivate import deactivate
 from stretto.actions.parts.admission import Candidate, decide_admission
+from stretto.actions.parts.candidate import Sender
 from stretto.actions.parts.changing import change_properties
-from stretto.actions.parts.new_run import Sender
 from stretto.actions.parts.repeat import repeated
 from stretto.actions.parts.trigger_rows import trigger_id
 from stretto.actions.start import start
@@ -33,10 +33,10 @@ from stretto.model.runs import RunCounts
 from stretto.model.status import FailureMark
 from stretto.model.tag import Tag
 from stretto.params import ParamError
-from stretto.ports.admission import WorkflowSnapshot
+from stretto.ports.admission import RequestKey, WorkflowSnapshot
 from stretto.ports.failures import Fenced, OutcomeUnknown, Stale
 from stretto.ports.rows import Lease
-from stretto.strategies import Start
+from stretto.strategies import Accepted, Start
 
 DAY = "  params: {day: {value: '20240101', type: STRING}}\n"
 TRIGGERS = (
@@ -301,15 +301,16 @@ def test_only_leases_are_named_in_a_fence() -> None:
         strategy=RunStrategy(rule=RunStrategyRule.PARALLEL),
         next_instance_id=1,
         counts=RunCounts(0, 0, 0),
-        fenced=frozenset({"a"}),
+        fenced=frozenset({RequestKey("a", Lease(3, 1))}),
     )
     candidates = [
         Candidate(request=Start("a"), record=lambda _key, _now: None, lease=Lease(3, 1)),  # type: ignore[arg-type, return-value]
         Candidate(request=Start("b"), record=lambda _key, _now: None),  # type: ignore[arg-type, return-value]
     ]
-    with pytest.raises(Fenced) as caught:
-        decide_admission(snapshot, candidates)
-    assert caught.value.groups == {3}
+    fenced, accepted = decide_admission(snapshot, candidates).answer.answers
+    assert isinstance(fenced, Fenced)
+    assert fenced.groups == {3}
+    assert isinstance(accepted, Accepted)
 
 
 def test_a_workflow_without_an_owner_can_be_started() -> None:

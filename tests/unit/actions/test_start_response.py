@@ -9,7 +9,7 @@ from stretto.actions.parts.changing import change_properties
 from stretto.actions.parts.property_rules import updated
 from stretto.actions.restart import restart
 from stretto.actions.restart_step import restart_step
-from stretto.actions.start_many import start_many
+from stretto.actions.start import PendingStart, start_batch
 from stretto.model.initiator import ManualInitiator
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.properties import PropertiesUpdate, RunStrategy, RunStrategyRule
@@ -98,8 +98,8 @@ def test_free_slots_go_to_the_front_of_the_queue() -> None:
     world = World(going_on)
     world.publish(flow(WORK, strategy="PARALLEL, workflow_concurrency: 70"))
     world.swap("look_at_queue", lambda _workflow_id: none())  # so that nobody admits the rest
-    many = [StartRequest(initiator=ManualInitiator()) for _ in range(80)]
-    answers = world.do(start_many(world.store, ANN, "flow", "latest", many))
+    many = [PendingStart(ANN, "latest", StartRequest(initiator=ManualInitiator())) for _ in range(80)]
+    answers = world.do(start_batch(world.store, "flow", many))
     holds = [
         each.queued.hold if isinstance(each, StartResponse) and each.queued else None for each in answers
     ]
@@ -125,8 +125,8 @@ def test_a_dropped_run_names_the_one_that_goes_on() -> None:
 def test_a_run_that_was_replaced_in_its_batch_says_by_which() -> None:
     world = World(going_on)
     world.publish(flow(WORK, strategy="LAST_ONLY"))
-    many = [StartRequest(initiator=ManualInitiator()) for _ in range(2)]
-    first, _second = world.do(start_many(world.store, ANN, "flow", "latest", many))
+    many = [PendingStart(ANN, "latest", StartRequest(initiator=ManualInitiator())) for _ in range(2)]
+    first, _second = world.do(start_batch(world.store, "flow", many))
     assert isinstance(first, StartResponse)
     assert first.status is StartStatus.STOPPED
     assert first.detail is not None
@@ -185,6 +185,6 @@ def test_only_queued_runs_cost_a_look() -> None:
     world.start()
     world.start()
     assert calls == 2
-    many = [StartRequest(initiator=ManualInitiator()) for _ in range(10)]
-    world.do(start_many(world.store, ANN, "flow", "latest", many))
+    many = [PendingStart(ANN, "latest", StartRequest(initiator=ManualInitiator())) for _ in range(10)]
+    world.do(start_batch(world.store, "flow", many))
     assert calls == 4  # one for the ten requests, one look at their queue

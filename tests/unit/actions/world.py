@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.dequeue import dequeue
+from stretto.actions.parts.candidate import Sender
 from stretto.actions.parts.messages import Patience
-from stretto.actions.parts.new_run import Sender
 from stretto.actions.publish import publish
 from stretto.actions.reading.aggregation import aggregate
 from stretto.actions.reading.definitions import definition_of

@@ -42,11 +42,15 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     parent: Parent | None = None
     lease: Lease | None = None
 
+    @property
+    def key(self) -> RequestKey:
+        return RequestKey(self.request.request_id, self.lease)
+
 
 class Admitted(msgspec.Struct, frozen=True, kw_only=True):
     """What became of each request, in their order, and when; and which of the new runs are queued."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[Answer | Fenced, ...]
     now: int
     queued: frozenset[RunKey] = frozenset()
 
@@ -67,7 +71,7 @@ async def admit_all(
     """
     restarts = [each.request for each in candidates if isinstance(each.request, Restart | Undo)]
     scope = TransactionScope(
-        requests=tuple(RequestKey(each.request.request_id, each.lease) for each in candidates),
+        requests=tuple(each.key for each in candidates),
         instances=tuple(each.instance_id for each in restarts),
         detail=detail_of,
         consumes=consumes,
@@ -93,11 +97,10 @@ def decide_admission(
     snapshot: WorkflowSnapshot, candidates: Sequence[Candidate]
 ) -> WorkflowDecision[Admitted]:
     """What the strategy says. A step whose group has another owner by now asks for nothing."""
-    if snapshot.fenced:
-        raise Fenced({each.lease.group for each in candidates if each.lease is not None})
+    valid = [each for each in candidates if each.key not in snapshot.fenced]
     batch = Batch(
         workflow_id=snapshot.workflow_id,
-        requests=tuple(each.request for each in candidates),
+        requests=tuple(each.request for each in valid),
         next_instance_id=snapshot.next_instance_id,
         known=snapshot.known,
         latest={instance: _latest(state) for instance, state in snapshot.latest.items()},
@@ -108,7 +111,7 @@ def decide_admission(
     )
     created = tuple(
         _new_run(snapshot, candidate, answer)
-        for candidate, answer in zip(candidates, admission.answers, strict=True)
+        for candidate, answer in zip(valid, admission.answers, strict=True)
         if isinstance(answer, Accepted)
     )
     new = {
@@ -116,8 +119,16 @@ def decide_admission(
         for each in admission.answers
         if isinstance(each, Accepted) and each.status is RunStatus.CREATED
     }
+    admitted = iter(admission.answers)
     answer = Admitted(
-        answers=admission.answers, now=snapshot.now, queued=frozenset(new.difference(admission.admitted))
+        answers=tuple(
+            Fenced({each.lease.group})
+            if each.lease is not None and each.key in snapshot.fenced
+            else next(admitted)
+            for each in candidates
+        ),
+        now=snapshot.now,
+        queued=frozenset(new.difference(admission.admitted)),
     )
     return decision_of(snapshot, admission, answer, created=created)
 

@@ -5,19 +5,17 @@ from typing import Final
 import msgspec
 
 from stretto.actions.parts.admission import Admitted, Candidate
+from stretto.actions.parts.candidate import Target, candidate_of
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.finding import find_version, find_workflow
-from stretto.actions.parts.new_run import Wanted, candidate_of
-from stretto.actions.parts.trigger_checks import check_trigger
 from stretto.engine.records import RunKey
 from stretto.model.errors import Conflict, InvalidRequest, NotFound, Unprocessable
 from stretto.model.initiator import SignalInitiator, TimeInitiator
 from stretto.model.param import Params
 from stretto.model.request import StartRequest
 from stretto.model.response import StartStatus
-from stretto.model.workflow import Workflow
+from stretto.ports.failures import Fenced
 from stretto.ports.store import Store
-from stretto.ports.workflows import WorkflowRow
 from stretto.strategies import Refused
 
 REFUSALS: Final = (Conflict, InvalidRequest, NotFound, Unprocessable)  # the trigger is not in force any more
@@ -30,18 +28,10 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True):
     status: StartStatus
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """The version that triggers start."""
-
-    row: WorkflowRow
-    version_id: int
-    workflow: Workflow
-
-
 async def find_target(store: Store, workflow_id: str) -> Target:
     row = await find_workflow(store, workflow_id)
     version_id, version = await find_version(store, row, "active")
-    return Target(row=row, version_id=version_id, workflow=version.workflow)
+    return Target(row, version_id, version.workflow)
 
 
 async def candidate_for(
@@ -55,20 +45,10 @@ async def candidate_for(
     """The run, ready to be put to the run strategy. One whose parameters can not be evaluated is kept as
     FAILED: nobody is there to be told.
     """
-    check_trigger(initiator, target.row, target.version_id, target.workflow)
     request = StartRequest(
         initiator=initiator, request_id=request_id, run_params=run_params, persist_failed_run=True
     )
-    wanted = Wanted(
-        row=target.row,
-        version_id=target.version_id,
-        workflow=target.workflow,
-        initiator=initiator,
-        request=request,
-        request_id=request_id,
-        evaluate=evaluate,
-    )
-    return await candidate_of(store, wanted)
+    return await candidate_of(store, target, request, await store.now(), evaluate=evaluate)
 
 
 def fired_by(done: Admitted) -> list[Fired]:
@@ -76,5 +56,5 @@ def fired_by(done: Admitted) -> list[Fired]:
     return [
         Fired(run=answer.run, status=answer.start_status)
         for answer in done.answers
-        if not isinstance(answer, Refused)
+        if not isinstance(answer, Refused | Fenced)
     ]

@@ -12,6 +12,7 @@ import msgspec
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.admission import Admitted, Candidate, admit_all
+from stretto.actions.parts.candidate import Sender
 from stretto.actions.parts.evaluation import (
     Evaluator,
     FreshRun,
@@ -22,7 +23,6 @@ from stretto.actions.parts.evaluation import (
     unique_number,
 )
 from stretto.actions.parts.finding import find_newest_run
-from stretto.actions.parts.new_run import Sender
 from stretto.actions.parts.offload import offload, size_of
 from stretto.actions.parts.overrides import check_covered, check_overrides, try_overrides
 from stretto.actions.parts.unread_changes import check_unread, told_changes

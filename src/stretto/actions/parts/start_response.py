@@ -11,6 +11,7 @@ from stretto.model.response import Hold, Queued, StartResponse, StartStatus
 from stretto.model.status import RunStatus
 from stretto.model.timeline import LogEvent
 from stretto.ports.admission import SnapshotDetail, TransactionScope, WorkflowDecision, WorkflowSnapshot
+from stretto.ports.failures import Fenced
 from stretto.ports.rows import Phase
 from stretto.ports.store import Store
 from stretto.strategies import Accepted, Refused, hold_of
@@ -41,6 +42,8 @@ def response_of(
     (answer,) = done.answers
     if isinstance(answer, Refused):
         raise answer.error()
+    if isinstance(answer, Fenced):
+        raise answer
     status = answer.start_status
     if status is StartStatus.DUPLICATED and own_id:
         status = StartStatus.CREATED

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from stretto.actions.parts.admission import Candidate, admit_all
-from stretto.actions.parts.new_run import Sender
+from stretto.actions.parts.candidate import Sender
 from stretto.actions.parts.start_response import response_of
 from stretto.engine.records import RunKey, RunRecord
 from stretto.model.response import StartResponse

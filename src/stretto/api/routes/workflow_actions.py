@@ -1,5 +1,6 @@
 """What can be done to a workflow: check it, start it, switch versions, end all its runs."""
 
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -47,13 +48,10 @@ async def start_run(  # noqa: PLR0913, PLR0917 - one for each parameter of the q
     request = given if given.request_id else msgspec.structs.replace(given, request_id=asking.request_id)
 
     async def begin(store: Store, caller: Caller, hints: Hints) -> StartResponse:
-        if not asking.dry_run:
-            made = await desk.submitting.start(caller, workflow_id, version, request)
-        else:
-            evaluate, limits = desk.evaluate, desk.params
-            made = await start(
-                store, caller, workflow_id, version, request, hints=hints, evaluate=evaluate, limits=limits
-            )
+        begin_run = partial(start, store, hints=hints) if asking.dry_run else desk.starts.start
+        made = await begin_run(
+            caller, workflow_id, version, request, evaluate=desk.evaluate, limits=desk.params
+        )
         if check_request_id:
             await check_repeated_start(store, made, request)
         return made

@@ -7,7 +7,6 @@ from stretto.actions.parts.offload import offload
 from stretto.actions.reading.all_workflows import list_workflows
 from stretto.actions.reading.instance_lines import list_instance_lines
 from stretto.actions.reading.workflows import get_version
-from stretto.actions.start import start
 from stretto.api.routing import Calling, Given, Name, OptionalText, Text
 from stretto.api.v1.execution import check_names, run_params_of, task_params_of
 from stretto.api.v1.listing import Limit, Offset, window
@@ -87,13 +86,11 @@ async def execute(call: Calling, workflow_id: Name, given: Given[V1Execution]) -
         run_params=run_params_of(workflow, given.params),
         step_run_params=await offload(len(given.task_params), task_params_of, workflow, given.task_params),
     )
-    made = await start(
-        call.store,
+    made = await call.desk.starts.start(
         call.reader,
         workflow_id,
         "latest",
         request,
-        hints=call.hints,
         evaluate=call.desk.evaluate,
         limits=call.desk.params,
     )

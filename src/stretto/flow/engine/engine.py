@@ -204,7 +204,7 @@ class Engine:
         deadline = loop.time() + self._stop_within
         hurry = loop.call_at(deadline, host.app.hurry)
         try:
-            await host.submitting.finish()
+            await host.starts.finish()
             with suppress(EngineStopped, Internal):  # the node has ended by itself: there is nobody to ask
                 await stop_runs(host, self._on_stop, deadline - self._place.config.node.stop_within / 4_000)
             await host.watch.end()
@@ -318,7 +318,9 @@ class Engine:
             step_run_params=encoded_steps(chosen, step_params or {}) or None,
         )
         workflow_id, version = chosen.workflow.id, str(chosen.version_id)
-        made = await host.submitting.start(host.caller, workflow_id, version, request)
+        made = await host.starts.start(
+            host.caller, workflow_id, version, request, evaluate=host.evaluate, limits=host.limits
+        )
         key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
         await check_repeated_start(host.store, made, request)
         adopted = made.status is StartStatus.DUPLICATED

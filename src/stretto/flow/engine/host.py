@@ -2,7 +2,6 @@
 
 from stretto.actions.caller import Caller
 from stretto.actions.parts.evaluation import evaluator_within
-from stretto.actions.parts.submitting import Submitting
 from stretto.actions.reading.definitions import definition_of
 from stretto.app import App, Connection
 from stretto.engine.inline_ids import is_inline
@@ -33,7 +32,8 @@ class Host:
         self.handlers = handlers
         self.elsewhere = Elsewhere(app.store, watch, handlers)
         self.evaluate = evaluator_within(app.config.expressions.limits, app.config.params)
-        self.submitting = Submitting(app.store, app.hints, evaluate=self.evaluate, limits=app.config.params)
+        self.limits = app.config.params
+        self.starts = app.starts
 
     async def row(self, key: RunKey) -> RunRow:
         row = await self.store.run(key)

@@ -2,12 +2,12 @@
 
 from typing import Final
 
+from stretto.actions.parts.candidate import Sender
 from stretto.actions.parts.evaluation import Evaluator
 from stretto.actions.parts.finding import find_newest_run
-from stretto.actions.parts.new_run import Sender
 from stretto.actions.parts.undo_run import start_undo
 from stretto.actions.reading.definitions import instance_definition
-from stretto.actions.start_child import start_child
+from stretto.actions.start_child import BeginRun, start_child
 from stretto.engine.earlier import NO_EARLIER
 from stretto.engine.effects import StartChild, StopChild
 from stretto.engine.events import ChildEnded, ChildRefused, ChildStarted
@@ -28,11 +28,19 @@ REFUSALS: Final = (Conflict, InvalidRequest, NotFound, Unprocessable)  # it woul
 class Children:
     """Starts children under the lease of their parent's group: whoever has lost it starts none."""
 
-    def __init__(self, store: Store, hints: Hints, earlier: Earlier, evaluate: Evaluator) -> None:
+    def __init__(
+        self,
+        store: Store,
+        hints: Hints,
+        earlier: Earlier,
+        evaluate: Evaluator,
+        begin: BeginRun | None = None,
+    ) -> None:
         self._store = store
         self._hints = hints
         self._earlier = earlier
         self._evaluate = evaluate
+        self._begin = begin
 
     async def start(
         self, effect: StartChild, run: RunRecord, lease: Lease
@@ -60,6 +68,7 @@ class Children:
                 request_id,
                 hints=self._hints,
                 evaluate=self._evaluate,
+                begin=self._begin,
             )
         except Fenced:
             return ()  # the next owner asks again

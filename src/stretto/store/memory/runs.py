@@ -130,9 +130,7 @@ def _snapshot(db: Database, row: WorkflowRow, scope: TransactionScope, now: int)
         counts=counts_of(db, workflow_id),
         known={each: run for each in ids if (run := db.requests.get((workflow_id, each))) is not None},
         fenced=frozenset(
-            asked.request_id
-            for asked in scope.requests
-            if asked.lease is not None and not is_current(db, asked.lease)
+            asked for asked in scope.requests if asked.lease is not None and not is_current(db, asked.lease)
         ),
         latest={each: _state(db.runs[key]) for each, key in latest.items() if key is not None},
         runs={key: _state(known) for key in scope.runs if (known := db.runs.get(key)) is not None},

@@ -131,7 +131,7 @@ async def _snapshot(
         next_instance_id=workflow.next_instance_id,
         counts=await counts_of(tx, workflow_id),
         known=await _known(tx, workflow_id, [asked.request_id for asked in scope.requests]),
-        fenced=frozenset(asked.request_id for asked in scope.requests if asked.lease in late),
+        fenced=frozenset(asked for asked in scope.requests if asked.lease in late),
         latest={state.key.instance_id: state for state in latest},
         runs={state.key: state for state in await _states(tx, scope.runs)},
         queue=await _some(tx, QUEUE, FRONT, workflow_id, detail.queue),

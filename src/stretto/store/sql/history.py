@@ -19,13 +19,13 @@ from stretto.store.sql.large import filled, filled_runs
 from stretto.store.sql.loading import RUNS, newest_attempts
 from stretto.store.sql.paging import Listing, Page
 from stretto.store.sql.part import DEFAULTS, Part
+from stretto.store.sql.read_batcher import ReadBatcher
 from stretto.store.sql.rows.attempts import ROW as ATTEMPT_ROW
 from stretto.store.sql.rows.attempts import STATE, attempt_row, step_state
 from stretto.store.sql.rows.keys import of_attempt, of_run, run_from
 from stretto.store.sql.rows.runs import GLANCE, ROW, prefixed, run_glance, run_row
 from stretto.store.sql.run_lists import count_of_runs, page_of_runs, times_of_runs
 from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Row, Statement, given, names_of, same
-from stretto.store.sql.together import Together
 
 FEW: Final = 4  # runs that are read in the event loop
 SMALL: Final = 32  # attempts of a run that are
@@ -106,7 +106,7 @@ class SqlHistory(Part):
 
     def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
         super().__init__(database, settings)
-        self._runs_wanted = Together(self._runs_named)
+        self._runs_wanted = ReadBatcher(self._runs_named)
 
     async def run(self, key: RunKey) -> RunRow | None:
         return await self._runs_wanted.ask(key)

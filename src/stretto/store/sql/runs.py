@@ -1,31 +1,25 @@
 """Workflow transactions."""
 
-import asyncio
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Collection
+from typing import Final, TypeVar
 
 from stretto.engine.records import RunKey
-from stretto.model.errors import Unavailable
 from stretto.model.properties import RunStrategy
 from stretto.model.runs import RunCounts
 from stretto.model.status import FailureMark
 from stretto.ports.admission import TransactionResult, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.rows import Phase
-from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.admitting import transact
 from stretto.store.sql.counting import counts_from
-from stretto.store.sql.database import Database, Transaction
-from stretto.store.sql.jointly import Put, may_join, transact_together
-from stretto.store.sql.part import DEFAULTS, Part
+from stretto.store.sql.database import Transaction
+from stretto.store.sql.part import Part
 from stretto.store.sql.rows.keys import run_from
 from stretto.store.sql.rows.runs import PAUSED_LANE
 from stretto.store.sql.rows.workflows import strategy_of
 from stretto.store.sql.statement import INT, TEXT, Statement
-from stretto.store.sql.together import Together
 
 A = TypeVar("A")
 
-MOST_JOINED: Final = 100  # requests in one transaction, during which their workflow is locked
 _LANES: Final = (Phase.QUEUED, Phase.ADMITTED, Phase.LIVE, FailureMark.STANDING, PAUSED_LANE)
 LOOK: Final = Statement(
     "SELECT rule, slots, "
@@ -55,52 +49,14 @@ OF_REQUEST: Final = Statement(
 class SqlRuns(Part):
     """See `ports.runs`."""
 
-    def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
-        super().__init__(database, settings)
-        self._puts = Together(self._transact_all)
-
     async def transact(
         self,
         workflow_id: str,
         scope: TransactionScope,
         decide: Callable[[WorkflowSnapshot], WorkflowDecision[A]],
     ) -> TransactionResult[A]:
-        put = Put(workflow_id, scope, decide)
-        return await (self._puts.ask(put) if may_join(scope) else self._alone(put))
-
-    async def _transact_all(self, puts: Sequence[Put]) -> list[TransactionResult[Any] | Exception]:
-        """What was asked in one turn: one transaction for each workflow, unless there are very many."""
-        lines: dict[object, list[Put]] = {}
-        for put in puts:
-            lines.setdefault((put.workflow_id, put.scope.detail), []).append(put)
-        parts = [
-            line[first : first + MOST_JOINED]
-            for line in lines.values()
-            for first in range(0, len(line), MOST_JOINED)
-        ]
-        answers: dict[int, TransactionResult[Any] | Exception] = {}
-        for part, done in zip(parts, await asyncio.gather(*map(self._together, parts)), strict=True):
-            answers |= zip(map(id, part), done, strict=True)
-        return [answers[id(put)] for put in puts]
-
-    async def _together(self, puts: Sequence[Put]) -> list[TransactionResult[Any] | Exception]:
-        """In one transaction. If one of them is in the way of that, each alone: nobody else hears of it."""
-
-        async def work(tx: Transaction) -> list[TransactionResult[Any] | Exception]:
-            return await transact_together(tx, puts, self._settings.blob_from)
-
-        if len(puts) > 1:
-            try:
-                return await self._db.write(work)
-            except Unavailable as error:
-                return [error] * len(puts)
-            except Exception:  # noqa: BLE001, S110 - alone, it is told to whom it belongs
-                pass
-        return await asyncio.gather(*map(self._alone, puts), return_exceptions=True)  # type: ignore[return-value]
-
-    async def _alone(self, put: Put) -> TransactionResult[Any]:
-        async def work(tx: Transaction) -> TransactionResult[Any]:
-            return await transact(tx, put.workflow_id, put.scope, put.decide, self._settings.blob_from)
+        async def work(tx: Transaction) -> TransactionResult[A]:
+            return await transact(tx, workflow_id, scope, decide, self._settings.blob_from)
 
         return await self._db.write(work)
 

@@ -18,12 +18,12 @@ from stretto.store.sql.outbox import SqlOutbox
 from stretto.store.sql.part import DEFAULTS
 from stretto.store.sql.permits import SqlPermits
 from stretto.store.sql.publishing import COUNT_UP, MAKE_COUNTER
+from stretto.store.sql.read_batcher import ReadBatcher
 from stretto.store.sql.retention import SqlRetention
 from stretto.store.sql.run_snapshots import SqlRunSnapshots
 from stretto.store.sql.runs import SqlRuns
 from stretto.store.sql.signals import SqlSignals
 from stretto.store.sql.templates import SqlTemplates
-from stretto.store.sql.together import Together
 from stretto.store.sql.triggers import SqlTriggers
 from stretto.store.sql.views import SqlViews
 from stretto.store.sql.work import SqlPools
@@ -58,7 +58,7 @@ class SqlStore(
 
     def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
         super().__init__(database, settings)
-        self._times_wanted = Together(self._times)
+        self._times_wanted = ReadBatcher(self._times)
 
     async def now(self) -> int:
         return await self._times_wanted.ask(None)

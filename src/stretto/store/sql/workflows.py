@@ -31,6 +31,7 @@ from stretto.store.sql.paging import Listing
 from stretto.store.sql.params import Recent
 from stretto.store.sql.part import DEFAULTS, FEW, Part
 from stretto.store.sql.publishing import change, delete
+from stretto.store.sql.read_batcher import ReadBatcher
 from stretto.store.sql.rows.runs import PAUSED_LANE
 from stretto.store.sql.rows.workflows import (
     ALL_WORKFLOWS,
@@ -42,7 +43,6 @@ from stretto.store.sql.rows.workflows import (
     workflow_row,
 )
 from stretto.store.sql.statement import TEXT, Row, Statement, texts
-from stretto.store.sql.together import Together
 from stretto.store.sql.versions import VERSIONS_NAMED
 from stretto.store.sql.workflow_lists import LAST, asked_of, listing, values_of
 
@@ -114,8 +114,8 @@ class SqlWorkflows(Part):
 
     def __init__(self, database: Database, settings: DatabaseSettings = DEFAULTS) -> None:
         super().__init__(database, settings)
-        self._rows_wanted = Together(self._rows_of)
-        self._versions_wanted = Together(self._versions_of)
+        self._rows_wanted = ReadBatcher(self._rows_of)
+        self._versions_wanted = ReadBatcher(self._versions_of)
         self._heads: Recent[VersionKey, VersionHead] = Recent(MOST_HEADS)
 
     async def change_workflow(self, workflow_id: str, decide: Callable[[Found], Change[A]]) -> A:

@@ -4,7 +4,7 @@ import asyncio
 
 from stretto.actions.caller import Caller
 from stretto.actions.publish import publish
-from stretto.actions.start_many import start_many
+from stretto.actions.start import PendingStart, start_batch
 from stretto.definition import parse
 from stretto.model.errors import InvalidRequest, StrettoError, WrongState
 from stretto.model.initiator import ManualInitiator
@@ -30,6 +30,13 @@ async def made(rule: str = "parallel") -> Store:
     store = await open_store("memory:")
     await publish(store, ANN, parse(FLOW.replace("RULE", rule)))
     return store
+
+
+async def start_many(
+    store: Store, caller: Caller, workflow_id: str, version: str, requests: list[StartRequest]
+) -> list[StartResponse | StrettoError]:
+    pending = [PendingStart(caller, version, request) for request in requests]
+    return await start_batch(store, workflow_id, pending)
 
 
 def shown(answers: list[StartResponse | StrettoError]) -> list[object]:

@@ -8,7 +8,7 @@ Q = TypeVar("Q")
 A = TypeVar("A")
 
 
-class Together(Generic[Q, A]):
+class ReadBatcher(Generic[Q, A]):
     """Questions of one kind. `carry_out` gets those of a turn, and answers each, or says why it can not."""
 
     def __init__(self, carry_out: Callable[[Sequence[Q]], Awaitable[Sequence[A | Exception]]]) -> None:

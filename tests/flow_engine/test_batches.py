@@ -7,7 +7,7 @@ import pytest
 from tests.flow_engine.flows import Counts, etl, finish
 from tests.waiting import until
 
-from stretto.actions.parts import submitting
+from stretto.actions.parts import start_batcher
 from stretto.flow.engine import Engine, library
 from stretto.model.errors import Unavailable
 from stretto.model.response import StartResponse
@@ -15,14 +15,14 @@ from stretto.model.response import StartResponse
 
 def test_many_at_once_are_few_transactions(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    start_many = submitting.start_many  # type: ignore[attr-defined]
+    start_batch = start_batcher.start_batch  # type: ignore[attr-defined]
 
     async def counted(*args: Any, **options: Any) -> list[Any]:
-        sizes.append(len(args[4]))
-        return await start_many(*args, **options)
+        sizes.append(len(args[2]))
+        return await start_batch(*args, **options)
 
-    monkeypatch.setattr(submitting, "MOST", 4)
-    monkeypatch.setattr(submitting, "start_many", counted)
+    monkeypatch.setattr(start_batcher, "MOST", 4)
+    monkeypatch.setattr(start_batcher, "start_batch", counted)
 
     async def work() -> None:
         async with Engine(url) as engine:
@@ -42,18 +42,18 @@ def test_many_at_once_are_few_transactions(url: str, monkeypatch: pytest.MonkeyP
 class Counted:
     """Notes what comes to those who wait together."""
 
-    def __init__(self, submitting: Any) -> None:
-        self._submitting = submitting
+    def __init__(self, starts: Any) -> None:
+        self._starts = starts
         self.requests = 0
         self.is_finishing = False
 
-    async def start(self, *args: Any) -> Any:
+    async def start(self, *args: Any, **options: Any) -> Any:
         self.requests += 1
-        return await self._submitting.start(*args)
+        return await self._starts.start(*args, **options)
 
     async def finish(self) -> None:
         self.is_finishing = True
-        await self._submitting.finish()
+        await self._starts.finish()
 
 
 def test_whoever_asked_may_have_gone_and_trouble_is_told_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,10 +67,10 @@ def test_whoever_asked_may_have_gone_and_trouble_is_told_to_all(monkeypatch: pyt
     async def work() -> None:
         async with Engine("memory") as engine:
             await engine.publish(etl)
-            monkeypatch.setattr(submitting, "start_many", failing)
+            monkeypatch.setattr(start_batcher, "start_batch", failing)
             assert engine._host is not None
-            together = Counted(engine._host.submitting)
-            monkeypatch.setattr(engine._host, "submitting", together)
+            together = Counted(engine._host.starts)
+            monkeypatch.setattr(engine._host, "starts", together)
             tasks = [asyncio.create_task(engine.submit(etl, day="monday")) for _ in range(3)]
             await asked.wait()
             await until(lambda: together.requests == 3)

@@ -1,7 +1,7 @@
 """A run that is asked for, with everything that does not need the workflow's lock: checked and evaluated."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -17,9 +17,9 @@ from stretto.actions.parts.evaluation import (
 )
 from stretto.actions.parts.offload import offload
 from stretto.actions.parts.overrides import check_overrides, try_overrides
+from stretto.actions.parts.trigger_checks import check_trigger
 from stretto.engine.records import NO_PARAMS, AttemptKey, RunKey, RunRecord
 from stretto.engine.timeline import started_by
-from stretto.model.initiator import Initiator
 from stretto.model.param import Parameter, ParamSource
 from stretto.model.request import StartRequest
 from stretto.model.run_config import RunPolicy
@@ -64,81 +64,108 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True):
         return Parent(self.lease.group, self.attempt) if self.waits else None
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a fresh run is made of."""
+class Target(NamedTuple):
+    """The version of a workflow that is to be run."""
 
     row: WorkflowRow
     version_id: int
     workflow: Workflow
-    initiator: Initiator
-    request: StartRequest
-    request_id: str
-    sender: Sender | None = None
-    because: str = ""  # why somebody asks for it, as the end of a sentence
-    evaluate: Evaluator = evaluate_here
-    limits: ParamLimits = DEFAULT_LIMITS
 
 
-async def candidate_of(store: Store, wanted: Wanted, now: int | None = None) -> Candidate:
-    """The run, ready to be put to the run strategy; `now`, if the store was asked for it.
+async def candidate_of(  # noqa: PLR0913 - what a request brings, and how it is evaluated
+    store: Store,
+    target: Target,
+    request: StartRequest,
+    now: int,
+    *,
+    sender: Sender | None = None,
+    because: str = "",
+    evaluate: Evaluator = evaluate_here,
+    limits: ParamLimits = DEFAULT_LIMITS,
+) -> Candidate:
+    """The run, ready to be put to the run strategy. The request has an id; `because` says why somebody asks,
+    as the end of a sentence.
 
     Parameters that can not be evaluated refuse the request; if it says so, the run is kept as FAILED instead.
     """
-    overrides = wanted.request.step_run_params or {}
-    await offload(len(overrides), check_overrides, wanted.workflow, overrides)
+    check_trigger(request.initiator, target.row, target.version_id, target.workflow)
+    overrides = request.step_run_params or {}
+    if overrides:
+        await offload(len(overrides), check_overrides, target.workflow, overrides)
     params: Mapping[str, Parameter] = NO_PARAMS
     failure: str | None = None
     try:
-        params = await _evaluated(store, wanted, await store.now() if now is None else now)
+        params = await _evaluated(store, target, request, sender, now, evaluate, limits)
     except ParamError as error:
-        if not wanted.request.persist_failed_run:
+        if not request.persist_failed_run:
             raise
         failure = f"The parameters of the run can not be evaluated: {error.message}"
-    await try_overrides(store, wanted.workflow, overrides, params)
-    sender = wanted.sender
+    if overrides:
+        await try_overrides(store, target.workflow, overrides, params)
     return Candidate(
-        request=Start(wanted.request_id, failure, held=sender is not None and sender.holds),
-        record=lambda key, now: _record(wanted, params, key, now),
+        request=Start(_id_of(request), failure, held=sender is not None and sender.holds),
+        record=lambda key, now: _record(target, request, sender, because, params, key, now),
         parent=None if sender is None else sender.parent,
         lease=None if sender is None else sender.lease,
     )
 
 
-async def _evaluated(store: Store, wanted: Wanted, now: int) -> Mapping[str, Parameter]:
-    given = wanted.request.run_params or {}
+def _id_of(request: StartRequest) -> str:
+    assert request.request_id is not None  # noqa: S101 - who sends none is given one
+    return request.request_id
+
+
+async def _evaluated(
+    store: Store,
+    target: Target,
+    request: StartRequest,
+    sender: Sender | None,
+    now: int,
+    evaluate: Evaluator,
+    limits: ParamLimits,
+) -> Mapping[str, Parameter]:
+    given = request.run_params or {}
     source = ParamSource.LAUNCH
-    if wanted.sender is None:
-        check_request(given, wanted.limits)
+    if sender is None:
+        check_request(given, limits)
     else:
         source = ParamSource.SUBWORKFLOW
-    facts = facts_of(wanted.workflow, wanted.initiator, _owner(wanted.row), RunPolicy.START_FRESH_NEW_RUN)
-    number = unique_number(wanted.request_id)
-    context = FreshRun(facts, await signals_of(store, wanted.initiator), number)
-    merged = workflow_params(wanted.workflow.params or {}, given, source)
-    return await wanted.evaluate(question_of(merged, context, wanted.request_id, now))
+    request_id = _id_of(request)
+    facts = facts_of(target.workflow, request.initiator, _owner(target.row), RunPolicy.START_FRESH_NEW_RUN)
+    signals = await signals_of(store, request.initiator)
+    context = FreshRun(facts, signals, unique_number(request_id))
+    merged = workflow_params(target.workflow.params or {}, given, source)
+    return await evaluate(question_of(merged, context, request_id, now))
 
 
-def _record(wanted: Wanted, params: Mapping[str, Parameter], key: RunKey, now: int) -> RunRecord:
-    sender, request = wanted.sender, wanted.request
+def _record(
+    target: Target,
+    request: StartRequest,
+    sender: Sender | None,
+    because: str,
+    params: Mapping[str, Parameter],
+    key: RunKey,
+    now: int,
+) -> RunRecord:
     return RunRecord(
         key=key,
-        uuid=wanted.request_id,
-        version_id=wanted.version_id,
-        initiator=wanted.initiator,
+        uuid=_id_of(request),
+        version_id=target.version_id,
+        initiator=request.initiator,
         correlation_id=":".join(map(str, key)) if sender is None else sender.correlation_id,
         tree_limit=None if sender is None else sender.tree_limit,
         criticality=None if sender is None else sender.criticality,
-        owner=_owner(wanted.row),
+        owner=_owner(target.row),
         params=params,
         step_run_params=request.step_run_params or {},
-        tags=_tags(wanted),
+        tags=_tags(target, request, sender),
         run_params={} if sender is not None else request.run_params or {},
         runtime_tags=request.runtime_tags or (),
         artifacts=request.artifacts or {},
-        properties_at=wanted.row.properties.create_time,
+        properties_at=target.row.properties.create_time,
         request_time=request.request_time,
         create_time=now,
-        timeline=(LogEvent(timestamp=now, message=started_by(wanted.initiator) + wanted.because),),
+        timeline=(LogEvent(timestamp=now, message=started_by(request.initiator) + because),),
         **({} if sender is None else sender.hold),
     )
 
@@ -147,7 +174,7 @@ def _owner(row: WorkflowRow) -> str | None:
     return None if row.properties.owner is None else row.properties.owner.name
 
 
-def _tags(wanted: Wanted) -> tuple[Tag, ...]:
+def _tags(target: Target, request: StartRequest, sender: Sender | None) -> tuple[Tag, ...]:
     """Those of the workflow, its properties and the request; of two with one name the later counts."""
-    groups = (wanted.workflow.tags, wanted.row.properties.tags, wanted.request.runtime_tags)
-    return merge_tags(*groups, None if wanted.sender is None else (SUBWORKFLOW_TAG,))
+    groups = (target.workflow.tags, target.row.properties.tags, request.runtime_tags)
+    return merge_tags(*groups, None if sender is None else (SUBWORKFLOW_TAG,))

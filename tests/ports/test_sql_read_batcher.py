@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.ports.sqlite_bench import SqliteBench
 
 from stretto.model.errors import Unavailable
-from stretto.store.sql.together import Together
+from stretto.store.sql.read_batcher import ReadBatcher
 from stretto.testing.store_suite.world import World
 
 
@@ -17,7 +17,7 @@ class Doubling:
     def __init__(self) -> None:
         self.turns: list[list[int]] = []
         self.asked, self.go = asyncio.Event(), asyncio.Event()
-        self.asking = Together(self.answer)
+        self.asking = ReadBatcher(self.answer)
 
     async def answer(self, numbers: Sequence[int]) -> list[int | Exception]:
         self.turns.append(list(numbers))
