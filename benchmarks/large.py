@@ -18,6 +18,7 @@ from typing import Any, Final
 import asyncpg
 import msgspec
 
+from stretto.actions.parts.workflow_change import Activation, Change, change_workflow
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, SubworkflowInitiator
 from stretto.model.properties import PropertiesSnapshot, RunStrategy, RunStrategyRule
@@ -28,7 +29,7 @@ from stretto.model.workflow import Metadata, Workflow, WorkflowVersion
 from stretto.ports.places import group_of_run
 from stretto.ports.rows import FirstError, Parent, Phase, RunSummary
 from stretto.ports.store import Store
-from stretto.ports.workflows import Activation, Change, Found
+from stretto.ports.workflows import Found
 from stretto.store.opening import module_of, open_store
 from stretto.store.sql.codec import ATTEMPT, PARAMS, RUN, SUMMARY
 from stretto.store.sql.rows.attempts import PUT_ATTEMPT, attempt_values
@@ -183,7 +184,7 @@ async def publish(store: Store, workflow_id: str, steps: int) -> None:
         )
 
     for _ in range(2):
-        await store.change_workflow(workflow_id, decide)
+        await change_workflow(store, workflow_id, decide)
 
 
 # -------------------------------------------------------------------------------------------------- databases

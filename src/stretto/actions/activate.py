@@ -5,6 +5,7 @@ from stretto.actions.parts.access import Right, check_may
 from stretto.actions.parts.changed import changed
 from stretto.actions.parts.finding import find_version, find_workflow
 from stretto.actions.parts.trigger_rows import signal_trigger_rows, time_trigger_rows
+from stretto.actions.parts.workflow_change import Activation, Change, change_workflow
 from stretto.model.errors import NotFound
 from stretto.model.event import WorkflowActivated
 from stretto.model.response import WorkflowActionResponse
@@ -12,7 +13,7 @@ from stretto.model.timeline import ActionEvent, WorkflowChange
 from stretto.model.workflow import Workflow
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
-from stretto.ports.workflows import Activation, Change, Found
+from stretto.ports.workflows import Found
 
 
 async def activate(
@@ -27,7 +28,7 @@ async def activate(
     def decide(now: Found) -> Change[WorkflowActionResponse]:
         return decide_activation(now, caller, found.workflow, version_id)
 
-    return await changed(store, workflow_id, lambda: store.change_workflow(workflow_id, decide), hints)
+    return await changed(store, workflow_id, lambda: change_workflow(store, workflow_id, decide), hints)
 
 
 def decide_activation(

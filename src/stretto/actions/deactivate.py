@@ -4,13 +4,14 @@ from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_may
 from stretto.actions.parts.changed import changed
 from stretto.actions.parts.finding import find_workflow
+from stretto.actions.parts.workflow_change import Activation, Change, change_workflow
 from stretto.model.errors import NotFound
 from stretto.model.event import WorkflowDeactivated
 from stretto.model.response import WorkflowActionResponse
 from stretto.model.timeline import ActionEvent, WorkflowChange
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
-from stretto.ports.workflows import Activation, Change, Found
+from stretto.ports.workflows import Found
 
 
 async def deactivate(
@@ -22,7 +23,7 @@ async def deactivate(
     def decide(found: Found) -> Change[WorkflowActionResponse]:
         return decide_deactivation(found, caller, workflow_id)
 
-    return await changed(store, workflow_id, lambda: store.change_workflow(workflow_id, decide), hints)
+    return await changed(store, workflow_id, lambda: change_workflow(store, workflow_id, decide), hints)
 
 
 def decide_deactivation(found: Found, caller: Caller, workflow_id: str) -> Change[WorkflowActionResponse]:

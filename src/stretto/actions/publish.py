@@ -14,6 +14,7 @@ from stretto.actions.parts.offload import offload, size_of
 from stretto.actions.parts.property_rules import check_owner, check_strategy, pushed, snapshot_of
 from stretto.actions.parts.templates_in import templates_of
 from stretto.actions.parts.trigger_rows import signal_trigger_rows, time_trigger_rows
+from stretto.actions.parts.workflow_change import Activation, Change, change_workflow
 from stretto.actions.reading.version_view import version_view
 from stretto.definition import Limits, validate
 from stretto.definition.doubts.warn import warn
@@ -25,7 +26,7 @@ from stretto.model.timeline import ActionEvent, WorkflowChange
 from stretto.model.workflow import Definition, Metadata, WorkflowVersion
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
-from stretto.ports.workflows import Activation, Change, Found
+from stretto.ports.workflows import Found
 
 DEFAULT_LIMITS: Final = Limits()
 
@@ -56,7 +57,7 @@ async def publish(
 
     try:
         version_id = await changed(
-            store, workflow_id, lambda: store.change_workflow(workflow_id, decide), hints
+            store, workflow_id, lambda: change_workflow(store, workflow_id, decide), hints
         )
     except Outdated as outdated:
         raise await _with_author(store, workflow_id, outdated) from None

@@ -64,28 +64,24 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     row: WorkflowRow | None
     internal_id: int  # the one it has, or will have
     counts: RunCounts
+    next_instance_id: int = 1  # ids of a workflow that was deleted are not used again
 
 
-class Activation(msgspec.Struct, frozen=True, kw_only=True):
-    """Which version is active from now on, and by whom; 0: none."""
+class WorkflowWrites(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
+    """Everything that a change of a workflow writes, and the answer for its caller: decided above the store.
 
-    version_id: int
-    by: User | None = None
-
-
-class Change(msgspec.Struct, Generic[A_co], frozen=True, kw_only=True):
-    """Everything that a change writes, and the answer for its caller.
-
-    A version gets the number after the latest; the first one needs properties with it. Properties hold from
-    their `create_time` on, which is the `now` that was found. Triggers, if given, are all that the workflow
-    has from now on: one with a known id stays as it is (what it took, when it is due), others go or are made.
-    Events become one `log` to the workflow's home group.
+    row                 The workflow from now on.
+    version             A new one, if there is one; its number is the row's `latest_version`.
+    properties          Those of the row, if they are new. They hold from the `now` that was found.
+    ..._triggers        If given, all that the workflow has from now on: one with a known id stays as it is
+                        (what it took, when it is due), others go or are made.
+    events              They become one `log` to the workflow's home group.
     """
 
     answer: A_co
+    row: WorkflowRow
     version: WorkflowVersion | None = None
     properties: PropertiesSnapshot | None = None
-    activation: Activation | None = None
     signal_triggers: tuple[SignalTriggerRow, ...] | None = None
     time_triggers: tuple[TimeTriggerRow, ...] | None = None
     timeline: tuple[WorkflowChange, ...] = ()
@@ -149,22 +145,20 @@ class WorkflowFilter(msgspec.Struct, frozen=True, kw_only=True):
 class Workflows(Protocol):
     """Versions never change once they are there. Deleted workflows are found by nobody."""
 
-    async def change_workflow(self, workflow_id: str, decide: Callable[[Found], Change[A]]) -> A:
-        """Publish, change properties, activate or deactivate: under the workflow's lock, whole or not at all.
+    async def change_workflow(self, workflow_id: str, decide: Callable[[Found], WorkflowWrites[A]]) -> A:
+        """Lock a workflow, or the place of a new one, decide, and write: whole or not at all.
 
-        `decide` is pure and may be asked again. Conflict: the workflow is being deleted. NotFound: an
-        activation of a version that is not there. After a change of the run strategy, the caller dequeues;
-        after new signal triggers, it matches each once.
+        `decide` is pure and may be asked again; what it raises is raised, and nothing is written then.
+        Conflict: the workflow is being deleted.
         """
         ...
 
-    async def delete_workflow(
-        self, workflow_id: str, event: Callable[[WorkflowRow], ChangeEvent]
-    ) -> WorkflowRow:
-        """Begin to delete a workflow: from now on nobody finds it, and its triggers are gone.
+    async def delete_workflow(self, workflow_id: str, decide: Callable[[Found], ChangeEvent]) -> WorkflowRow:
+        """Begin to delete a workflow: from now on nobody finds it, and its triggers are gone. `decide`
+        refuses it, under the workflow's lock, or says which event tells of it.
 
-        NotFound, or WrongState if it has runs that are not ENDED. Its rows go with `Retention.purge`; until
-        then the id can not be published again. Instance ids go on where they ended.
+        NotFound: there is none. Its rows go with `Retention.purge`; until then the id can not be published
+        again. Instance ids go on where they ended.
         """
         ...
 

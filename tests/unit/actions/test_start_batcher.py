@@ -57,7 +57,7 @@ async def made() -> Transactions:
 
 
 def batcher_on(transactions: Transactions) -> StartBatcher:
-    return StartBatcher(transactions, SILENT)  # type: ignore[arg-type]
+    return StartBatcher(transactions, SILENT)
 
 
 def by_step(lease: Lease) -> tuple[StartRequest, Sender]:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tests.unit.node.bench import ANN, NODE, Bench
 
 from stretto.actions.fire_timer import MOST_FIRES
+from stretto.actions.parts.workflow_change import Change, change_workflow
 from stretto.actions.start import start
 from stretto.engine import effects as todo
 from stretto.engine import events as happened
@@ -28,7 +29,7 @@ from stretto.ports.places import group_of_run, group_of_workflow
 from stretto.ports.rows import Lease, NodeId
 from stretto.ports.suspicion import NONE, Suspect
 from stretto.ports.triggers import TimeTriggerRow
-from stretto.ports.workflows import Change, Found
+from stretto.ports.workflows import Found
 from stretto.testing.shapes import ITEMS, computed, foreach, noop, step, tag, workflow
 
 OTHER = NodeId("node-2")
@@ -248,7 +249,7 @@ def free(bench: Bench) -> None:
         properties = replace(found.row.properties, run_strategy=strategy, create_time=found.now)
         return Change(answer=None, properties=properties)
 
-    bench.do(bench.store.change_workflow("w", parallel))
+    bench.do(change_workflow(bench.store, "w", parallel))
 
 
 def test_who_waits_is_admitted_where_there_is_a_queue() -> None:

@@ -8,6 +8,7 @@ from stretto.actions.parts.changed import changed
 from stretto.actions.parts.finding import find_workflow
 from stretto.actions.parts.property_rules import check_owner, snapshot_of
 from stretto.actions.parts.trigger_rows import signal_trigger_rows, time_trigger_rows
+from stretto.actions.parts.workflow_change import Change, change_workflow
 from stretto.model.errors import NotFound
 from stretto.model.event import PropertiesChanged
 from stretto.model.properties import Properties, PropertiesSnapshot
@@ -16,7 +17,7 @@ from stretto.model.workflow import WorkflowVersion
 from stretto.ports.failures import Stale
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
-from stretto.ports.workflows import Change, Found, WorkflowRow
+from stretto.ports.workflows import Found, WorkflowRow
 
 Rule = Callable[[Found, PropertiesSnapshot], Properties]  # pure: the properties after the change
 
@@ -29,8 +30,8 @@ async def change_properties(
     async def change() -> PropertiesSnapshot:
         row = await find_workflow(store, workflow_id)
         active = await store.version(workflow_id, row.active_version) if row.active_version else None
-        return await store.change_workflow(
-            workflow_id, lambda found: decide_change(found, caller, (row, active), log, rule)
+        return await change_workflow(
+            store, workflow_id, lambda found: decide_change(found, caller, (row, active), log, rule)
         )
 
     return await changed(store, workflow_id, change, hints)

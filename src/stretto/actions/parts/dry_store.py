@@ -20,7 +20,7 @@ from stretto.ports.admission import (
 )
 from stretto.ports.messages import Letter
 from stretto.ports.store import Store
-from stretto.ports.workflows import WorkflowRow
+from stretto.ports.workflows import Found, WorkflowRow
 
 A = TypeVar("A")
 
@@ -109,14 +109,12 @@ class DryStore:
         self.letters.append(letter)
         return 0
 
-    async def delete_workflow(
-        self, workflow_id: str, event: Callable[[WorkflowRow], ChangeEvent]
-    ) -> WorkflowRow:
+    async def delete_workflow(self, workflow_id: str, decide: Callable[[Found], ChangeEvent]) -> WorkflowRow:
         seen: list[WorkflowRow] = []
 
-        def look(row: WorkflowRow) -> ChangeEvent:
-            event(row)
-            seen[:] = [row]
+        def look(found: Found) -> ChangeEvent:
+            decide(found)
+            seen[:] = [] if found.row is None else [found.row]
             raise _Seen("seen")
 
         with suppress(_Seen):

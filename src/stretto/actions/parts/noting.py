@@ -5,10 +5,11 @@ from contextlib import suppress
 from stretto.actions.caller import Caller
 from stretto.actions.parts.dry_store import DryStore
 from stretto.actions.parts.repeat import repeated
+from stretto.actions.parts.workflow_change import Change, change_workflow
 from stretto.model.errors import Conflict
 from stretto.model.timeline import WorkflowChange
 from stretto.ports.store import Store
-from stretto.ports.workflows import Change, Found
+from stretto.ports.workflows import Found
 
 
 async def note(store: Store, caller: Caller, workflow_id: str, log: str) -> None:
@@ -21,4 +22,4 @@ async def note(store: Store, caller: Caller, workflow_id: str, log: str) -> None
         return Change(answer=None, timeline=(line,))
 
     with suppress(Conflict):
-        await repeated(lambda: store.change_workflow(workflow_id, decide))
+        await repeated(lambda: change_workflow(store, workflow_id, decide))

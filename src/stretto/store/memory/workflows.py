@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeVar
 
-import msgspec
-
-from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
+from stretto.model.errors import Conflict, NotFound
 from stretto.model.event import ChangeEvent
-from stretto.model.properties import PropertiesSnapshot, RunStrategy, RunStrategyRule
+from stretto.model.properties import PropertiesSnapshot
 from stretto.model.status import RunStatus
 from stretto.model.tag import merge_tags
 from stretto.model.timeline import WorkflowChange
@@ -19,7 +17,6 @@ from stretto.ports.places import group_of_workflow
 from stretto.ports.rows import Phase
 from stretto.ports.workflows import (
     TOTALS_EVERY,
-    Change,
     Found,
     Outcomes,
     Overview,
@@ -28,6 +25,7 @@ from stretto.ports.workflows import (
     VersionKey,
     WorkflowFilter,
     WorkflowRow,
+    WorkflowWrites,
 )
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.paging import select, slice_of, under
@@ -40,13 +38,12 @@ from stretto.store.memory.triggers import replace_signal_triggers, replace_time_
 A = TypeVar("A")
 
 FIRST_INTERNAL_ID: Final = 10_000
-DEFAULT_STRATEGY: Final = RunStrategy(rule=RunStrategyRule.SEQUENTIAL)
 
 
 class MemoryWorkflows(Part):
     """See `ports.workflows`."""
 
-    async def change_workflow(self, workflow_id: str, decide: Callable[[Found], Change[A]]) -> A:
+    async def change_workflow(self, workflow_id: str, decide: Callable[[Found], WorkflowWrites[A]]) -> A:
         db = self._db
         with db.transaction() as now:
             entry = db.workflows.get(workflow_id) or WorkflowEntry(row=None)
@@ -59,30 +56,25 @@ class MemoryWorkflows(Part):
                 row=row,
                 internal_id=db.number("workflow", FIRST_INTERNAL_ID) if row is None else row.internal_id,
                 counts=counts_of(db, workflow_id),
+                next_instance_id=entry.next_instance_id,
             )
             change = decide(found)
-            changed = _changed(workflow_id, entry, found, change)
-            db.workflows.put(workflow_id, WorkflowEntry(row=changed))
-            self._write(changed, found, change)
+            db.workflows.put(workflow_id, WorkflowEntry(row=change.row))
+            self._write(found, change)
             return change.answer
 
-    async def delete_workflow(
-        self, workflow_id: str, event: Callable[[WorkflowRow], ChangeEvent]
-    ) -> WorkflowRow:
+    async def delete_workflow(self, workflow_id: str, decide: Callable[[Found], ChangeEvent]) -> WorkflowRow:
         db = self._db
         with db.transaction() as now:
             row = workflow_row(db, workflow_id)
             if row is None:
                 raise NotFound(f"Cannot find workflow [{workflow_id}]")
             counts = counts_of(db, workflow_id)
-            if counts.unfinished:
-                raise WrongState(
-                    f"Cannot delete workflow [{workflow_id}]: {counts.unfinished} of its runs have not ended"
-                )
+            event = decide(Found(now=now, row=row, internal_id=row.internal_id, counts=counts))
             db.workflows.put(workflow_id, WorkflowEntry(row=row, deleted=True))
             replace_signal_triggers(db, workflow_id, ())
             replace_time_triggers(db, workflow_id, ())
-            _tell(db, workflow_id, (event(row),), now)
+            _tell(db, workflow_id, (event,), now)
             return row
 
     async def workflow(self, workflow_id: str) -> WorkflowRow | None:
@@ -179,8 +171,9 @@ class MemoryWorkflows(Part):
                     counts.update(self._db.outcomes[workflow_id, begin])
         return [Total(begin=begin, statuses=dict(counts)) for begin, counts in found.items()]
 
-    def _write(self, row: WorkflowRow, found: Found, change: Change[Any]) -> None:
-        db, workflow_id = self._db, row.workflow_id
+    def _write(self, found: Found, change: WorkflowWrites[Any]) -> None:
+        db, row = self._db, change.row
+        workflow_id = row.workflow_id
         if change.version is not None:
             db.versions.put((workflow_id, row.latest_version), change.version)
         if change.properties is not None:
@@ -192,43 +185,6 @@ class MemoryWorkflows(Part):
         db.timelines.put(workflow_id, (*(db.timelines.get(workflow_id) or ()), *change.timeline))
         if change.events:
             _tell(db, workflow_id, change.events, found.now)
-
-
-def _changed(workflow_id: str, entry: WorkflowEntry, found: Found, change: Change[Any]) -> WorkflowRow:
-    """The row after a change."""
-    row = entry.row
-    if row is None:
-        if change.version is None or change.properties is None:
-            raise InvalidRequest(f"the workflow [{workflow_id}] is new: it needs a version and properties")
-        row = WorkflowRow(
-            workflow_id=workflow_id,
-            internal_id=found.internal_id,
-            latest_version=0,
-            properties=change.properties,
-            strategy=DEFAULT_STRATEGY,
-            next_instance_id=entry.next_instance_id,
-        )
-    fields: dict[str, Any] = {"modify_time": found.now}
-    if change.version is not None:
-        fields["latest_version"] = row.latest_version + 1
-    if change.properties is not None:
-        properties = msgspec.structs.replace(
-            change.properties, workflow_id=workflow_id, create_time=found.now
-        )
-        fields["properties"] = properties
-        fields["strategy"] = properties.run_strategy or DEFAULT_STRATEGY
-    changed = msgspec.structs.replace(row, **fields)
-    if change.activation is None:
-        return changed
-    number = change.activation.version_id
-    if not 0 <= number <= changed.latest_version:
-        raise NotFound(f"Cannot find version [{number}] of workflow [{workflow_id}]")
-    return msgspec.structs.replace(
-        changed,
-        active_version=number,
-        activate_time=found.now,
-        activated_by=change.activation.by,
-    )
 
 
 def _tell(db: Database, workflow_id: str, events: tuple[ChangeEvent, ...], now: int) -> None:

@@ -3,17 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-import msgspec
-
-from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
+from stretto.model.errors import Conflict, NotFound
 from stretto.model.event import ChangeEvent
-from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.model.properties import RunStrategyRule
 from stretto.model.tag import merge_tags
 from stretto.model.timeline import WorkflowChange
 from stretto.model.workflow import WorkflowVersion
 from stretto.ports.messages import Letter, Log
 from stretto.ports.places import group_of_workflow
-from stretto.ports.workflows import Change, Found, WorkflowRow
+from stretto.ports.workflows import Found, WorkflowRow, WorkflowWrites
 from stretto.store.sql.codec import PROPERTIES, VERSION, WORKFLOW_CHANGE
 from stretto.store.sql.counting import counts_of
 from stretto.store.sql.database import Transaction
@@ -26,7 +24,6 @@ from stretto.store.sql.triggers import replace_signal_triggers, replace_time_tri
 A = TypeVar("A")
 
 FIRST_INTERNAL_ID: Final = 10_000
-DEFAULT_STRATEGY: Final = RunStrategy(rule=RunStrategyRule.SEQUENTIAL)
 
 MAKE: Final = Statement(
     lambda d: d.missing(
@@ -73,7 +70,7 @@ NO_TAGS: Final = Statement("DELETE FROM workflow_tag WHERE workflow_id = :workfl
 INSERT_TAG: Final = Bulk(way=Way.MISSING, table="workflow_tag", key=2, fields=texts("tag", "workflow_id"))
 
 
-async def change(tx: Transaction, workflow_id: str, decide: Callable[[Found], Change[A]]) -> A:
+async def change(tx: Transaction, workflow_id: str, decide: Callable[[Found], WorkflowWrites[A]]) -> A:
     """Publish, change properties, activate or deactivate."""
     row, next_instance_id = await _lock(tx, workflow_id)
     now = await tx.now()
@@ -82,31 +79,26 @@ async def change(tx: Transaction, workflow_id: str, decide: Callable[[Found], Ch
         row=row,
         internal_id=await _new_internal_id(tx) if row is None else row.internal_id,
         counts=await counts_of(tx, workflow_id),
+        next_instance_id=next_instance_id,
     )
     wanted = decide(found)
-    changed = _changed(workflow_id, next_instance_id, found, wanted)
-    await tx.run(UPDATE, **workflow_values(changed))
-    await _write(tx, changed, found, wanted)
+    await tx.run(UPDATE, **workflow_values(wanted.row))
+    await _write(tx, found, wanted)
     return wanted.answer
 
 
-async def delete(
-    tx: Transaction, workflow_id: str, event: Callable[[WorkflowRow], ChangeEvent]
-) -> WorkflowRow:
+async def delete(tx: Transaction, workflow_id: str, decide: Callable[[Found], ChangeEvent]) -> WorkflowRow:
     """From now on nobody finds it."""
     found = await tx.one(LOCK, workflow_id=workflow_id)
     if found is None or found[-1] != "ALIVE":
         raise NotFound(f"Cannot find workflow [{workflow_id}]")
+    row, now = workflow_row(found), await tx.now()
     counts = await counts_of(tx, workflow_id)
-    if counts.unfinished:
-        raise WrongState(
-            f"Cannot delete workflow [{workflow_id}]: {counts.unfinished} of its runs have not ended"
-        )
-    row = workflow_row(found)
+    event = decide(Found(now=now, row=row, internal_id=row.internal_id, counts=counts))
     await tx.run(DELETED, workflow_id=workflow_id)
     await replace_signal_triggers(tx, workflow_id, ())
     await replace_time_triggers(tx, workflow_id, ())
-    await _tell(tx, workflow_id, (event(row),), await tx.now())
+    await _tell(tx, workflow_id, (event,), now)
     return row
 
 
@@ -121,7 +113,7 @@ async def _lock(tx: Transaction, workflow_id: str) -> tuple[WorkflowRow | None, 
             internal_id=0,
             latest_version=0,
             active_version=0,
-            rule=DEFAULT_STRATEGY.rule,
+            rule=RunStrategyRule.SEQUENTIAL,
             slots=1,
             next_instance_id=1,
             queued=0,
@@ -147,44 +139,8 @@ async def _new_internal_id(tx: Transaction) -> int:
     return number
 
 
-def _changed(workflow_id: str, next_instance_id: int, found: Found, wanted: Change[Any]) -> WorkflowRow:
-    """The row after a change."""
-    row = found.row
-    if row is None:
-        if wanted.version is None or wanted.properties is None:
-            raise InvalidRequest(f"the workflow [{workflow_id}] is new: it needs a version and properties")
-        row = WorkflowRow(
-            workflow_id=workflow_id,
-            internal_id=found.internal_id,
-            latest_version=0,
-            properties=wanted.properties,
-            strategy=DEFAULT_STRATEGY,
-            next_instance_id=next_instance_id,
-        )
-    fields: dict[str, Any] = {"modify_time": found.now}
-    if wanted.version is not None:
-        fields["latest_version"] = row.latest_version + 1
-    if wanted.properties is not None:
-        properties = msgspec.structs.replace(
-            wanted.properties, workflow_id=workflow_id, create_time=found.now
-        )
-        fields["properties"] = properties
-        fields["strategy"] = properties.run_strategy or DEFAULT_STRATEGY
-    changed = msgspec.structs.replace(row, **fields)
-    if wanted.activation is None:
-        return changed
-    number = wanted.activation.version_id
-    if not 0 <= number <= changed.latest_version:
-        raise NotFound(f"Cannot find version [{number}] of workflow [{workflow_id}]")
-    return msgspec.structs.replace(
-        changed,
-        active_version=number,
-        activate_time=found.now,
-        activated_by=wanted.activation.by,
-    )
-
-
-async def _write(tx: Transaction, row: WorkflowRow, found: Found, wanted: Change[Any]) -> None:
+async def _write(tx: Transaction, found: Found, wanted: WorkflowWrites[Any]) -> None:
+    row = wanted.row
     workflow_id = row.workflow_id
     if wanted.version is not None:
         doc = VERSION.write(wanted.version)
@@ -192,7 +148,8 @@ async def _write(tx: Transaction, row: WorkflowRow, found: Found, wanted: Change
     if wanted.properties is not None:
         doc = PROPERTIES.write(row.properties)
         await tx.run(INSERT_PROPERTIES, workflow_id=workflow_id, create_time=found.now, doc=doc)
-    if any(each is not None for each in (wanted.version, wanted.properties, wanted.activation)):
+    before = None if found.row is None else found.row.default_version
+    if wanted.version is not None or wanted.properties is not None or row.default_version != before:
         await _replace_tags(tx, row, wanted.version)
     if wanted.signal_triggers is not None:
         await replace_signal_triggers(tx, workflow_id, wanted.signal_triggers)

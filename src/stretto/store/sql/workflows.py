@@ -13,7 +13,6 @@ from stretto.ports.rows import Phase
 from stretto.ports.run_snapshot import VersionNumber
 from stretto.ports.workflows import (
     TOTALS_EVERY,
-    Change,
     Found,
     Outcomes,
     Overview,
@@ -22,6 +21,7 @@ from stretto.ports.workflows import (
     VersionKey,
     WorkflowFilter,
     WorkflowRow,
+    WorkflowWrites,
 )
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.codec import PROPERTIES, VERSION, WORKFLOW_CHANGE
@@ -118,17 +118,15 @@ class SqlWorkflows(Part):
         self._versions_wanted = ReadBatcher(self._versions_of)
         self._heads: Recent[VersionKey, VersionHead] = Recent(MOST_HEADS)
 
-    async def change_workflow(self, workflow_id: str, decide: Callable[[Found], Change[A]]) -> A:
+    async def change_workflow(self, workflow_id: str, decide: Callable[[Found], WorkflowWrites[A]]) -> A:
         async def work(tx: Transaction) -> A:
             return await change(tx, workflow_id, decide)
 
         return await self._db.write(work)
 
-    async def delete_workflow(
-        self, workflow_id: str, event: Callable[[WorkflowRow], ChangeEvent]
-    ) -> WorkflowRow:
+    async def delete_workflow(self, workflow_id: str, decide: Callable[[Found], ChangeEvent]) -> WorkflowRow:
         async def work(tx: Transaction) -> WorkflowRow:
-            return await delete(tx, workflow_id, event)
+            return await delete(tx, workflow_id, decide)
 
         return await self._db.write(work)
 

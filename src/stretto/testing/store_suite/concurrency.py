@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 
+from stretto.actions.parts.workflow_change import Change, change_workflow
 from stretto.engine.permits import granted
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Conflict, StrettoError, WrongState
@@ -26,7 +27,7 @@ from stretto.ports.rows import NodeId, Phase
 from stretto.ports.signals import NewSignal, SignalWait, instance_id_of
 from stretto.ports.store import Store
 from stretto.ports.work import Work
-from stretto.ports.workflows import Change, Found
+from stretto.ports.workflows import Found
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import Owner, event
 from stretto.testing.store_suite.signals import any_fits, trigger
@@ -347,7 +348,7 @@ async def versions_of_many_publishers_have_no_gap(world: World) -> None:
         return Change(answer=found.row.latest_version + 1, version=version)
 
     numbers = await asyncio.gather(
-        *(store.change_workflow("wf", publish) for store in stores for _ in range(3))
+        *(change_workflow(store, "wf", publish) for store in stores for _ in range(3))
     )
     assert sorted(numbers) == list(range(2, 14))
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from stretto.actions.parts.workflow_change import Activation, Change, change_workflow
 from stretto.model.properties import PropertiesSnapshot
 from stretto.model.status import RunStatus
 from stretto.model.tag import Tag
@@ -9,13 +10,7 @@ from stretto.model.trigger import CronTrigger
 from stretto.model.user import User
 from stretto.model.workflow import Criticality, Workflow, WorkflowVersion
 from stretto.ports.paging import Cut
-from stretto.ports.workflows import (
-    Activation,
-    Change,
-    VersionHead,
-    VersionKey,
-    WorkflowFilter,
-)
+from stretto.ports.workflows import VersionHead, VersionKey, WorkflowFilter
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import ALICE, World
 
@@ -58,7 +53,7 @@ async def workflows_are_found_by_tags_of_their_default_version(world: World) -> 
         return [each.workflow_id for each in page.elements]
 
     async def change(**more: Any) -> None:
-        await world.store.change_workflow("wf", lambda _found: Change(answer=None, **more))
+        await change_workflow(world.store, "wf", lambda _found: Change(answer=None, **more))
 
     def tagged(*names: str) -> WorkflowVersion:
         tags = tuple(Tag(name=name, attributes={"of": (1, 2)}) for name in names)

@@ -3,6 +3,7 @@
 from collections import Counter
 from functools import partial
 
+from stretto.actions.parts.workflow_change import Activation, Change, change_workflow, check_deletable
 from stretto.model.errors import Conflict, InvalidRequest, NotFound, WrongState
 from stretto.model.event import ChangeEvent
 from stretto.model.properties import PropertiesSnapshot, RunStrategyRule
@@ -16,14 +17,7 @@ from stretto.ports.messages import Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
 from stretto.ports.rows import NodeId
-from stretto.ports.workflows import (
-    TOTALS_EVERY,
-    Activation,
-    Change,
-    Found,
-    WorkflowFilter,
-    WorkflowRow,
-)
+from stretto.ports.workflows import TOTALS_EVERY, Found, WorkflowFilter
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import event
 from stretto.testing.store_suite.world import ALICE, World, near, refusal
@@ -36,7 +30,8 @@ def near_slot(begin: int, moment: int) -> bool:
     return begin - TOTALS_EVERY <= moment < begin + TOTALS_EVERY
 
 
-def gone(_row: WorkflowRow) -> ChangeEvent:
+def gone(found: Found) -> ChangeEvent:
+    check_deletable("wf", found)
     return event("gone")
 
 
@@ -62,10 +57,10 @@ async def a_change_that_is_refused_leaves_nothing(world: World) -> None:
     def refuse(found: Found) -> Change[object]:
         raise WrongState(f"version {found.row and found.row.latest_version} is enough")
 
-    error = await refusal(WrongState, world.store.change_workflow("wf", refuse))
+    error = await refusal(WrongState, change_workflow(world.store, "wf", refuse))
     assert error.message == "version 1 is enough"
     assert await world.store.workflow("wf") == before
-    unknown = world.store.change_workflow("wf", lambda _found: _activate(9))
+    unknown = change_workflow(world.store, "wf", lambda _found: _activate(9))
     await refusal(NotFound, unknown)
     assert await world.store.workflow("wf") == before
 
@@ -83,8 +78,8 @@ async def a_new_workflow_needs_a_version_and_properties(world: World) -> None:
     version = WorkflowVersion(workflow=Workflow(id="wf"))
     nothing: Change[None] = Change(answer=None)
     half: Change[None] = Change(answer=None, version=version)
-    await refusal(InvalidRequest, world.store.change_workflow("wf", partial(_always, nothing)))
-    await refusal(InvalidRequest, world.store.change_workflow("wf", partial(_always, half)))
+    await refusal(InvalidRequest, change_workflow(world.store, "wf", partial(_always, nothing)))
+    await refusal(InvalidRequest, change_workflow(world.store, "wf", partial(_always, half)))
     assert await world.store.workflow("wf") is None
 
 
@@ -95,12 +90,12 @@ async def activation_says_who_and_when(world: World) -> None:
     row = await world.store.workflow("wf")
     assert row is not None
     assert (row.active_version, row.latest_version, row.activated_by) == (1, 2, ALICE)
-    await world.store.change_workflow("wf", lambda _found: _activate(2))
+    await change_workflow(world.store, "wf", lambda _found: _activate(2))
     row = await world.store.workflow("wf")
     assert row is not None
     assert row.activated_by == User(name="bob")
     assert near(row.activate_time, await world.store.now())
-    await world.store.change_workflow("wf", lambda _found: _activate(0))
+    await change_workflow(world.store, "wf", lambda _found: _activate(0))
     row = await world.store.workflow("wf")
     assert row is not None
     assert (row.active_version, row.activated_by) == (0, User(name="bob"))
@@ -115,12 +110,12 @@ async def what_a_change_finds_is_what_stands(world: World) -> None:
         seen.append(found)
         return Change(answer="seen", properties=PropertiesSnapshot(owner=ALICE))
 
-    await refusal(InvalidRequest, world.store.change_workflow("wf", look))
+    await refusal(InvalidRequest, change_workflow(world.store, "wf", look))
     await world.publish()
     await world.start()
     await world.start(admit=False)
     await world.start(status=RunStatus.FAILED)
-    assert await world.store.change_workflow("wf", look) == "seen"
+    assert await change_workflow(world.store, "wf", look) == "seen"
     new, known = seen
     assert new.row is None
     assert known.row is not None
@@ -134,7 +129,7 @@ async def properties_have_a_history_without_collisions(world: World) -> None:
     await world.publish()  # all of these may come within one millisecond
     for name in ("b", "c"):
         change: Change[None] = Change(answer=None, properties=PropertiesSnapshot(owner=User(name=name)))
-        await world.store.change_workflow("wf", partial(_always, change))
+        await change_workflow(world.store, "wf", partial(_always, change))
     history = await world.store.properties_history("wf", Cut())
     assert [each.owner and each.owner.name for each in history.elements] == ["c", "b", "alice"]
     times = [each.create_time or 0 for each in history.elements]

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from stretto.actions.parts.workflow_change import Activation, Change, change_workflow
 from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord
 from stretto.model.errors import StrettoError
 from stretto.model.initiator import Initiator, ManualInitiator
@@ -18,7 +19,7 @@ from stretto.ports.admission import NewRun, RequestKey, TransactionScope, Workfl
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId, Parent, RunRow
 from stretto.ports.store import Store
-from stretto.ports.workflows import Activation, Change, Found
+from stretto.ports.workflows import Found
 from stretto.testing.store_suite.owner import Owner
 
 E = TypeVar("E", bound=StrettoError)
@@ -69,7 +70,7 @@ class World:
                 },
             )
 
-        await self.store.change_workflow(workflow_id, decide)
+        await change_workflow(self.store, workflow_id, decide)
 
     # ------------------------------------------------------------------------------------------------ runs
     async def start(
