@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 from uuid import uuid4
 
-from stretto.actions.parts.start_batcher import StartBatcher
+from stretto.actions.start import StartBatcher
 from stretto.config.folders import data_folder, surroundings
 from stretto.config.settings import Config
 from stretto.model.errors import Internal, Unavailable

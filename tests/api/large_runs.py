@@ -16,7 +16,8 @@ from stretto.api.routes import ALL
 from stretto.api.routing import shown_path
 from stretto.engine.plan import Plan
 from stretto.engine.records import RunKey
-from stretto.model.wire import slices, to_json
+from stretto.model.wire import convert as slices
+from stretto.model.wire import to_json
 
 STEPS: Final = 5_000
 ITERATIONS: Final = 50_000

@@ -12,9 +12,8 @@ import pytest
 from tests.api.serving import JSON, Served, served
 from tests.waiting import until
 
-from stretto.api.door import Door
+from stretto.api.door import Door, is_loopback, why_not
 from stretto.api.feed import Feed
-from stretto.api.origins import is_loopback, why_not
 from stretto.api.server import Server, bind
 from stretto.api.settings import ServerSettings
 from stretto.api.slashes import slashed

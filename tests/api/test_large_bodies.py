@@ -14,8 +14,7 @@ from tests.api.serving import JSON, PATIENCE, YAML, Served, served
 
 from stretto.actions.parts import offload as offloading
 from stretto.actions.parts.offload import HUGE, offload
-from stretto.api.body import read_json
-from stretto.api.body_limits import SMALL, Bodies, LimitedBody, Room
+from stretto.api.body import SMALL, Bodies, LimitedBody, Room, read_json
 from stretto.api.settings import KB, MB, ServerSettings
 from stretto.definition import Limits
 from stretto.model.errors import InvalidRequest, Unavailable

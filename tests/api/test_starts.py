@@ -7,7 +7,7 @@ import pytest
 from tests.api.serving import Served
 from tests.waiting import until
 
-from stretto.actions.parts import start_batcher
+from stretto.actions import start as start_batcher
 
 START = "/api/v3/workflows/{}/versions/latest/actions/start"
 BODY = {"initiator": {"type": "manual"}}
@@ -20,7 +20,7 @@ def start(server: Served, name: str, user: str = "ann", **more: str) -> Any:
 
 def test_they_share_transactions(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    start_batch = start_batcher.start_batch  # type: ignore[attr-defined]
+    start_batch = start_batcher.start_batch
 
     one_by_one = start_batcher.StartBatcher.start
     come: list[str] = []

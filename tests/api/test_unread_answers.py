@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.waiting import until
 
-from stretto.api import answer_limits
-from stretto.api.answer_limits import Answers
+from stretto.api import answers as answer_limits
+from stretto.api.answers import Answers
 from stretto.api.door import Door
 from stretto.api.encodings import _parted
 from stretto.api.feed import Feed

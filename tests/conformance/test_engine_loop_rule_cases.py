@@ -23,11 +23,10 @@ from stretto.engine.kinds.foreach import _running, concurrency_of
 from stretto.engine.kinds.reruns import Beginning, Rerun, beginning_of, rerun_of
 from stretto.engine.loop_overview import Round, foreach_artifact, rounds_of
 from stretto.engine.plan import StepPlan
-from stretto.engine.records import AttemptRecord, LoopRecord, RunRecord
+from stretto.engine.records import AttemptRecord, LoopRecord, RunRecord, started_by
 from stretto.engine.restart_path import iteration_on_path
 from stretto.engine.rollup import Leaf, Rollup
 from stretto.engine.settings import EngineSettings
-from stretto.engine.timeline import started_by
 from stretto.model.errors import Conflict, NotFound
 from stretto.model.foreach import ForeachOverview, Ranges
 from stretto.model.initiator import Initiator

@@ -8,16 +8,9 @@ from tests.conformance.behaviour import Then
 from tests.conformance.rule_cases import Rules, fixture
 
 from stretto.engine.events import ResultState
-from stretto.engine.job_templates import (
-    Injected,
-    TemplateKey,
-    Templates,
-    resolve,
-    template_key,
-    wanted,
-)
-from stretto.engine.results import merged_artifacts
-from stretto.engine.timeline import appended
+from stretto.engine.job_templates import Injected, TemplateKey, Templates, resolve, template_key, wanted
+from stretto.engine.outcome import merged_artifacts
+from stretto.engine.records import appended
 from stretto.model.artifact import Artifacts
 from stretto.model.errors import InvalidRequest, StrettoError
 from stretto.model.job_template import JobTemplate, JobTemplateDefinition

@@ -30,7 +30,7 @@ from stretto.params import (
     merge_outputs,
     step_params,
 )
-from stretto.params.settle import settle
+from stretto.params.merge import settle
 from stretto.params.values import kind_of
 
 pytestmark = pytest.mark.conformance

@@ -7,8 +7,8 @@ from stretto.engine.compensation import undo_ids
 from stretto.engine.earlier import EarlierLoop, EarlierRun, UndoPage
 from stretto.engine.flow import Flow, Tree
 from stretto.engine.live_rollup import rollup_of_rows
+from stretto.engine.outcome import is_undelivered
 from stretto.engine.records import AttemptKey, AttemptRecord, Compensation, LoopRecord, RunKey, RunRecord
-from stretto.engine.results import is_undelivered
 from stretto.engine.why import Why, why
 from stretto.model.foreach import ranges_of
 from stretto.model.param import Parameter

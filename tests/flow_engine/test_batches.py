@@ -7,7 +7,7 @@ import pytest
 from tests.flow_engine.flows import Counts, etl, finish
 from tests.waiting import until
 
-from stretto.actions.parts import start_batcher
+from stretto.actions import start as start_batcher
 from stretto.flow.engine import Engine, library
 from stretto.model.errors import Unavailable
 from stretto.model.response import StartResponse
@@ -15,7 +15,7 @@ from stretto.model.response import StartResponse
 
 def test_many_at_once_are_few_transactions(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    start_batch = start_batcher.start_batch  # type: ignore[attr-defined]
+    start_batch = start_batcher.start_batch
 
     async def counted(*args: Any, **options: Any) -> list[Any]:
         sizes.append(len(args[2]))

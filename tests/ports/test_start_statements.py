@@ -7,8 +7,8 @@ import pytest
 from tests.ports.statement_counts import CountedSqlite
 
 from stretto.actions.caller import Caller
-from stretto.actions.parts.start_batcher import StartBatcher
 from stretto.actions.publish import publish
+from stretto.actions.start import StartBatcher
 from stretto.definition import parse
 from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest

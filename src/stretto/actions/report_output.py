@@ -12,7 +12,7 @@ from stretto.model.errors import InvalidRequest, WrongState
 from stretto.model.output_data import OutputDataRequest
 from stretto.model.wire import encode, to_json
 from stretto.params import ParamLimits
-from stretto.params.sizes import SETTING
+from stretto.params.requests import SETTING
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.messages import Letter, Output
 from stretto.ports.store import Store

@@ -1,12 +1,8 @@
-"""Start runs: one, or a batch of them for one workflow.
+"""Start runs: one, a batch of them for one workflow, or those that are asked for at the same time."""
 
-    request --target, parameters--> candidate --the run strategy, under the workflow's lock--> run
-
-`parts.start_batcher` makes batches of requests that come at the same time.
-"""
-
+import asyncio
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 import msgspec
@@ -27,6 +23,7 @@ from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
+from stretto.strategies import MOST_ADMITTED
 
 
 class PendingStart(NamedTuple):
@@ -130,3 +127,86 @@ def _initiator(request: StartRequest, caller: Caller, sender: Sender | None) -> 
         kind = type(initiator).__struct_config__.tag
         raise InvalidRequest(f"User [{caller.name}] can not start a run as a step: initiator [{kind}]")
     return initiator
+
+
+MOST: Final = MOST_ADMITTED  # in one transaction: what is beyond that would be queued first, and logged
+OVERTAKEN_AFTER: Final = 0.1  # seconds until the next batch of a workflow no longer waits for one before it
+
+
+class Waiter(NamedTuple):
+    """A request, and who waits for its answer."""
+
+    pending: PendingStart
+    answer: asyncio.Future[StartResponse]
+
+
+class StartBatcher:
+    """What comes while a batch of its workflow is under way makes the next one, whoever asks for it and for
+    which version: users over HTTP, programs, and steps that start subworkflows. One for each store and event
+    loop is best; several do no harm.
+
+    A batch that takes long, because an expression or the database does, is overtaken by those behind it.
+    """
+
+    def __init__(self, store: Store, hints: Hints) -> None:
+        self._store = store
+        self._hints = hints
+        self._waiting: dict[str, list[Waiter]] = {}  # by workflow
+        self._queues: dict[str, asyncio.Task[None]] = {}  # of the workflows for which something waits
+        self._batches: set[asyncio.Task[None]] = set()
+
+    async def start(
+        self,
+        caller: Caller,
+        workflow_id: str,
+        version: str,
+        request: StartRequest,
+        *,
+        sender: Sender | None = None,
+        evaluate: Evaluator = evaluate_here,
+        limits: ParamLimits = DEFAULT_LIMITS,
+    ) -> StartResponse:
+        """A new run; see `actions.start`."""
+        answer: asyncio.Future[StartResponse] = asyncio.get_running_loop().create_future()
+        pending = PendingStart(caller, version, request, sender, evaluate, limits)
+        self._waiting.setdefault(workflow_id, []).append(Waiter(pending, answer))
+        if workflow_id not in self._queues:
+            self._queues[workflow_id] = asyncio.create_task(self._work_off(workflow_id))
+        return await answer
+
+    async def finish(self) -> None:
+        """Until all that was asked for until now is answered."""
+        waiting = [each.answer for waiters in self._waiting.values() for each in waiters]
+        under_way: set[asyncio.Future[Any]] = {*waiting, *self._batches}
+        if under_way:
+            await asyncio.wait(under_way)
+
+    async def _work_off(self, workflow_id: str) -> None:
+        while batch := self._take(workflow_id):
+            task = asyncio.create_task(self._carry_out(workflow_id, batch))
+            self._batches.add(task)
+            task.add_done_callback(self._batches.discard)
+            await asyncio.wait({task}, timeout=OVERTAKEN_AFTER)
+        del self._queues[workflow_id]
+
+    def _take(self, workflow_id: str) -> list[Waiter]:
+        """Some that wait, in their order."""
+        waiting = self._waiting.pop(workflow_id, [])
+        if waiting[MOST:]:
+            self._waiting[workflow_id] = waiting[MOST:]
+        return waiting[:MOST]
+
+    async def _carry_out(self, workflow_id: str, batch: list[Waiter]) -> None:
+        answers: list[StartResponse | StrettoError]
+        try:
+            pending = [each.pending for each in batch]
+            answers = await start_batch(self._store, workflow_id, pending, hints=self._hints)
+        except Exception as error:  # noqa: BLE001 - it is told to all who asked
+            answers = [error] * len(batch)  # type: ignore[list-item]
+        for each, answer in zip(batch, answers, strict=True):
+            if each.answer.done():  # whoever asked has gone
+                continue
+            if isinstance(answer, StartResponse):
+                each.answer.set_result(answer)
+            else:
+                each.answer.set_exception(answer)

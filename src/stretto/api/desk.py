@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 from stretto.actions.caller import Caller
 from stretto.actions.parts.evaluation import Evaluator
 from stretto.actions.parts.messages import Patience
-from stretto.actions.parts.start_batcher import StartBatcher
 from stretto.actions.reading.log_pages import StepLogs
+from stretto.actions.start import StartBatcher
 from stretto.api.bulk_worker import BulkWorker
 from stretto.api.feed import Feed
 from stretto.api.settings import ServerSettings

@@ -1,24 +1,71 @@
 """What every request passes first: is it let in, is there room for it, what is its id."""
 
 import asyncio
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from email.utils import formatdate
+from ipaddress import ip_address
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+from litestar import Litestar
 from litestar.types import ASGIApp, Message, Receive, Send
 
-from stretto.api.answer_limits import CUT, KEY, Answer, Answers, with_room
-from stretto.api.body_limits import KEY as BODY
-from stretto.api.body_limits import Bodies
+from stretto.api.answers import CUT, KEY, Answer, Answers, with_room
+from stretto.api.body import KEY as BODY
+from stretto.api.body import Bodies
 from stretto.api.cursors import cursor_text
 from stretto.api.encodings import decoded, without_refused
 from stretto.api.errors import PROBLEM, RETRY_AFTER, problem_body
 from stretto.api.feed import Feed
-from stretto.api.origins import why_not
 from stretto.api.request_ids import HEADER, mark
 from stretto.api.settings import ServerSettings
 from stretto.api.slashes import unquoted
 from stretto.ports.clock import Clock
+
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/?#\s]+)(?::[0-9]{1,5})?")
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+OTHER_SITES: Final = frozenset({b"cross-site", b"same-site"})  # `same-site` is another port of this machine
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address means this machine and nothing else."""
+    name = (host[1:-1] if host.startswith("[") and host.endswith("]") else host).lower()
+    if name == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def why_not(method: str, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    """Why a request is not let in; None if it is."""
+    found = dict(headers)
+    host = found.get(b"host", b"").decode("latin-1")
+    if not is_loopback(_name(host)):
+        return f"The host [{host[:80]}] is not this server's: without authentication that is localhost only"
+    origin = found.get(b"origin")
+    if origin is not None and _place(origin) != host.lower():
+        return "Requests of web pages from elsewhere are refused: the server has no authentication"
+    if method not in SAFE and found.get(b"sec-fetch-site") in OTHER_SITES:
+        return "A web page from elsewhere can not change anything: the server has no authentication"
+    return None
+
+
+def _name(host: str) -> str:
+    """`[::1]:8080` -> `[::1]`, `localhost:8080` -> `localhost`; nothing if it is no host with a port."""
+    found = _HOST.fullmatch(host)
+    return found[1] if found else ""
+
+
+def _place(origin: bytes) -> str:
+    """Host and port of an origin; `null` and the like have none."""
+    try:
+        return urlsplit(origin.decode("latin-1")).netloc.lower()
+    except ValueError:
+        return ""
+
 
 CURSOR: Final = b"stretto-cursor"  # every change that is not in the answer comes behind it
 PREFIX: Final = "/api/v3/"
@@ -136,3 +183,40 @@ async def _refuse(send: Send, status: int, body: bytes) -> None:
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+ENDLESS: Final = "/events"  # a stream has no end, and a HEAD of it would have none either
+ALLOW: Final = b"allow"
+
+
+class Methods:
+    """Around the routes: HEAD is GET without the body, which the server leaves out, and `Allow` says all that
+    a path takes. The framework says of several routes on one path only what the first one is.
+    """
+
+    def __init__(self, app: Litestar) -> None:
+        self._app = app
+        self._allowed = {route.path: set(getattr(route, "methods", ())) for route in app.routes}
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        asked = scope["method"]
+        if asked == "HEAD" and not scope["path"].endswith(ENDLESS):
+            scope = {**scope, "method": "GET"}
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                known = self._allowed.get(scope.get("path_template", "")) if asked == "OPTIONS" else None
+                message["headers"] = [
+                    (name, _all(value, known) if name.lower() == ALLOW else value)
+                    for name, value in message["headers"]
+                ]
+            await send(message)
+
+        await self._app(scope, receive, answer)
+
+
+def _all(value: bytes, known: set[str] | None) -> bytes:
+    names = {each.strip() for each in value.decode().split(",")} | (known or set())
+    if "GET" in names:
+        names.add("HEAD")
+    return ", ".join(sorted(names)).encode()

@@ -9,7 +9,7 @@ from litestar.exceptions import HTTPException
 from litestar.middleware.compression import CompressionMiddleware
 from litestar.types import Message, Receive, Send
 
-from stretto.api.answer_limits import answer_of, refuse
+from stretto.api.answers import answer_of, refuse
 from stretto.model.errors import InvalidRequest
 
 ACCEPT: Final = b"accept-encoding"

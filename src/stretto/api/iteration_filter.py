@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from stretto.actions.reading.flattening import Sort, Wanted
 from stretto.api.body import read_json
-from stretto.api.words import word_in, words_in
+from stretto.api.routing import word_in, words_in
 from stretto.definition import Limits
 from stretto.model.errors import InvalidRequest
 from stretto.model.status import StepStatus

@@ -13,10 +13,9 @@ from litestar.types import ASGIApp
 
 from stretto.api.answers import Wire
 from stretto.api.desk import Call, Desk
-from stretto.api.door import STOPPING, Door
+from stretto.api.door import STOPPING, Door, Methods
 from stretto.api.encodings import PartedCompression
 from stretto.api.errors import on_fault, on_problem, on_refusal
-from stretto.api.methods import Methods
 from stretto.api.queries import check_query
 from stretto.api.routing import check_dry_run
 from stretto.api.settings import ServerSettings

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from litestar.types import ASGIApp, Receive, Send
 
+from stretto.api.door import why_not
 from stretto.api.errors import PROBLEM, RETRY_AFTER, problem_body
-from stretto.api.origins import why_not
 from stretto.api.request_ids import mark
 from stretto.api.routes.health import LIVE, READY, UP
 from stretto.model.wire import to_json

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from stretto.api.answer_limits import CUT
+from stretto.api.answers import CUT
 from stretto.api.settings import ServerSettings
 
 if TYPE_CHECKING:

@@ -10,8 +10,10 @@ would hide everything that is called so.
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, TypeVar
+from enum import StrEnum
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
+import msgspec
 from litestar import HttpMethod, Request
 from litestar import delete as litestar_delete
 from litestar import get as litestar_get
@@ -25,15 +27,103 @@ from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, PathParameter, QueryParameter, SkipValidation
 from litestar.types import Guard
 
+from stretto.actions.caller import Caller
 from stretto.actions.parts.offload import CHARACTERS, offload
-from stretto.api.asking import Asking, asking_of
-from stretto.api.body import JSON, YAML, check_media_type, read_definition, read_json, read_yaml
-from stretto.api.body_limits import room_for
+from stretto.actions.parts.once import once
+from stretto.actions.preview import Preview, preview
+from stretto.api.body import JSON, YAML, check_media_type, read_definition, read_json, read_yaml, room_for
 from stretto.api.desk import Call
 from stretto.definition.reading.read import Format
 from stretto.model.errors import InvalidRequest
 from stretto.model.request import PageRequest
+from stretto.model.response import StartResponse, StepRestartResponse
+from stretto.model.suggest import did_you_mean
+from stretto.model.words import Word
 from stretto.model.workflow import Definition
+from stretto.ports.hints import SILENT, Hints
+from stretto.ports.store import Store
+
+E = TypeVar("E", bound=StrEnum)
+W = TypeVar("W", bound=Word)
+
+
+def word_in(tp: type[E], text: str, name: str) -> E:
+    """The word of a closed set, in any case; `InvalidRequest` names the parameter and what it takes."""
+    wanted = text.strip().casefold()
+    found = next((word for word in tp if word.value.casefold() == wanted), None)
+    if found is None:
+        known = [word.value for word in tp]
+        hint = did_you_mean(text, known) or f"one of {', '.join(known)}"
+        raise InvalidRequest(f"Invalid {name} [{text[:80]}]", hint=hint)
+    return found
+
+
+def words_in(tp: type[W], text: str | None, name: str) -> tuple[W, ...]:
+    """Several of them; nothing, if the parameter is not there."""
+    return tuple(word_in(tp, each, name) for each in (text or "").split(",") if each.strip())
+
+
+Answered = TypeVar("Answered")
+Started = TypeVar("Started", bound=StartResponse | StepRestartResponse)
+
+LONGEST_REASON: Final = 1_000  # characters
+LONGEST_ID: Final = 200
+
+Work = Callable[[Store, Caller, Hints], Awaitable[Answered]]
+
+
+class StartExtra(Word):
+    """What a start or restart answers with beyond Maestro's fields, if the request asks for it."""
+
+    QUEUED = "queued"
+
+
+class Asking(NamedTuple):
+    """How an action is asked for."""
+
+    dry_run: bool
+    reason: str
+    request_id: str | None
+
+
+def asking_of(*, dry_run: bool, reason: str, request_id: str | None) -> Asking:
+    """What a query says, within bounds."""
+    why = checked_text("reason", reason, LONGEST_REASON)
+    return Asking(dry_run, why, checked_text("request_id", request_id or "", LONGEST_ID) or None)
+
+
+def checked_text(name: str, text: str, most: int) -> str:
+    """A text that people are shown, without what stands around it."""
+    if len(text) > most or not text.isprintable():
+        hint = f"at most {most:,} printable characters on one line"
+        raise InvalidRequest(f"Invalid {name} [{text[:80]!r}]", hint=hint)
+    return text.strip()
+
+
+async def carried_out(
+    call: Call, asking: Asking, action: str, work: Work[Answered], repeats: Any = None
+) -> Answered | Preview:
+    """What an action answers; or, of a dry run, what it would do. `repeats` is the type of the answer, which
+    is given again to who comes again with the same id; None: the action knows its requests by itself.
+    """
+    caller = msgspec.structs.replace(call.caller, reason=asking.reason)
+    if asking.dry_run:
+        return await preview(call.store, action, lambda store: work(store, caller, SILENT))
+    if asking.request_id is None or repeats is None:
+        return await work(call.store, caller, call.hints)
+    who = (caller.name, call.path, asking.request_id)
+    return await once(call.store, who, repeats, lambda: work(call.store, caller, call.hints), call.desk.clock)
+
+
+def start_extras(include: str | None) -> tuple[StartExtra, ...]:
+    """What the query parameter `include` of a start names."""
+    return words_in(StartExtra, include, "include")
+
+
+def with_extras(done: Started, extras: tuple[StartExtra, ...]) -> Started:
+    """The answer to a start, without what the request has not asked for."""
+    return done if StartExtra.QUEUED in extras else msgspec.structs.replace(done, queued=None)
+
 
 T = TypeVar("T")
 

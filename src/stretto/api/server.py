@@ -9,7 +9,7 @@ from typing import Final
 import uvicorn
 from litestar.types import ASGIApp
 
-from stretto.api.origins import is_loopback
+from stretto.api.door import is_loopback
 from stretto.api.protocol import limited
 from stretto.api.settings import ServerSettings
 from stretto.model.errors import InvalidRequest, PreconditionFailed

@@ -8,9 +8,9 @@ from typing import Any, Final
 from uuid import NAMESPACE_OID
 
 from stretto.engine.flow import Flow
+from stretto.engine.outcome import error_of, is_undelivered
 from stretto.engine.plan import Kind
 from stretto.engine.records import NO_PARAMS, AttemptKey, AttemptRecord, copy_of
-from stretto.engine.results import error_of, is_undelivered
 from stretto.model.initiator import Initiator, ManualInitiator, SignalInitiator, TimeInitiator
 from stretto.model.param import RESULT, ParamDefinition, Parameter, ParamType
 from stretto.model.status import StepStatus

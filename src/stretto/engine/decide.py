@@ -7,7 +7,6 @@ import msgspec
 
 from stretto.engine import events as happened
 from stretto.engine.effects import Effect
-from stretto.engine.effects_of import run_timer
 from stretto.engine.elsewhere import keep_answer
 from stretto.engine.flow import UNDO, Flow, is_active
 from stretto.engine.kinds.batch import run_batch, sum_up
@@ -47,7 +46,7 @@ from stretto.engine.machine.report import (
 )
 from stretto.engine.machine.undo import compensated, is_undoable
 from stretto.engine.plan import Kind
-from stretto.engine.policies import timeout_of
+from stretto.engine.policies import run_timer, timeout_of
 from stretto.engine.records import AttemptKey, Record, RunKey, WakeReason
 from stretto.engine.turn import Task, Turn
 from stretto.model.errors import StrettoError, WrongState

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-from stretto.engine.timeline import appended
+from stretto.engine.records import appended
 from stretto.model.permit import Rate, TagPermit, TagPermitRequest
 from stretto.model.tag import Tag
 from stretto.model.timeline import LogEvent

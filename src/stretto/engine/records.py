@@ -6,14 +6,15 @@ back to it, so the collector of cycles need not look at them (`gc=False`): with 
 third of the time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from stretto.model.approval import Answer, Asked
 from stretto.model.artifact import Artifacts
-from stretto.model.initiator import Ancestor, Initiator
+from stretto.model.details import ErrorStatus
+from stretto.model.initiator import Ancestor, Initiator, ManualInitiator, SignalInitiator, TimeInitiator
 from stretto.model.param import Parameter, Params
 from stretto.model.rollup import RollupOverview
 from stretto.model.run_config import RestartConfig, RunPolicy
@@ -23,7 +24,7 @@ from stretto.model.signal_instance import SignalDependencies, SignalOutputs
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.tag import Tag
-from stretto.model.timeline import TimelineEvent
+from stretto.model.timeline import DetailsEvent, TimelineEvent
 from stretto.model.words import Word
 from stretto.model.workflow import Criticality
 
@@ -247,3 +248,53 @@ def copy_of(record: AnyRecord) -> AnyRecord:
     """Another record that holds the same; three times as fast as `copy.copy`."""
     same: AnyRecord = record.__copy__()  # type: ignore[attr-defined]  # known to no stub
     return same
+
+
+MOST_EVENTS: Final = 32
+
+
+def appended(
+    timeline: tuple[TimelineEvent, ...], events: Iterable[TimelineEvent], most: int = MOST_EVENTS
+) -> tuple[TimelineEvent, ...]:
+    """The timeline with the events at its end; beyond `most` the oldest are forgotten."""
+    last = timeline[-1] if timeline else None
+    news: list[TimelineEvent] = []
+    for event in events:
+        if last is None or not same_event(last, event):
+            news.append(event)
+            last = event
+    return (*timeline, *news)[-most:] if news else timeline
+
+
+def same_event(one: TimelineEvent, other: TimelineEvent) -> bool:
+    """Whether two events say the same, whenever they happened."""
+    return type(one) is type(other) and msgspec.structs.replace(other, timestamp=one.timestamp) == one
+
+
+def failure_event(
+    now: int, message: str, errors: Iterable[str], status: ErrorStatus = ErrorStatus.INTERNAL_ERROR
+) -> DetailsEvent:
+    """The event of a failure that no retry follows; the errors say what went wrong."""
+    return DetailsEvent(timestamp=now, status=status, message=message, errors=tuple(errors), retryable=False)
+
+
+def held_line(parent: object, *, held: bool) -> str:
+    """On the timeline of a child, when the run whose step waits for it is paused or resumed."""
+    return f"Run {parent}, which waits for this one, is paused" if held else f"Run {parent} goes on"
+
+
+def started_by(initiator: Initiator) -> str:
+    """The first line of a run's timeline: who or what started it."""
+    match initiator:
+        case ManualInitiator(user=user):
+            return f"Manually run a new workflow instance by a user [{user.name if user else 'unknown'}]"
+        case TimeInitiator(trigger_uuid=uuid) | SignalInitiator(trigger_uuid=uuid):
+            return f"{_tag(initiator)}-based trigger runs a new workflow instance by trigger uuid [{uuid}]"
+        case _:
+            at = initiator.parent
+            place = f"[{at.workflow_id}][{at.instance_id}][{at.run_id}][{at.step_id}][{at.step_attempt_id}]"
+            return f"{_tag(initiator)} step ({place}) runs a new workflow instance"
+
+
+def _tag(initiator: Initiator) -> str:
+    return str(type(initiator).__struct_config__.tag)

@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from stretto.engine.effects import Effect, LookAtWork, LookForBreakpoint, RunEnded, TerminateWork
-from stretto.engine.effects_of import (
+from stretto.engine.events import Event, Fetched, Resumed
+from stretto.engine.flow import Flow, is_active
+from stretto.engine.kinds.subworkflow import start_child, stop_child
+from stretto.engine.kinds.undo import undo_child
+from stretto.engine.plan import Kind, StepPlan
+from stretto.engine.policies import (
     ask_permits,
     permit_limits,
     run_timer,
@@ -21,11 +26,6 @@ from stretto.engine.effects_of import (
     wake_timer,
     watch_signals,
 )
-from stretto.engine.events import Event, Fetched, Resumed
-from stretto.engine.flow import Flow, is_active
-from stretto.engine.kinds.subworkflow import start_child, stop_child
-from stretto.engine.kinds.undo import undo_child
-from stretto.engine.plan import Kind, StepPlan
 from stretto.engine.records import AttemptRecord
 from stretto.model.status import StepStatus
 from stretto.model.step import SubworkflowStep

@@ -8,8 +8,16 @@ from typing import Any, Final
 from stretto.engine.context import TooLong
 from stretto.engine.effects import Effect, EvaluateElsewhere, Fetch, ReleasePermits, ResumeLoop, UsePermits
 from stretto.engine.flow import TERMINAL, Flow, is_active
-from stretto.engine.records import AttemptKey, AttemptRecord, LoopRecord, Record, RunKey, RunRecord, copy_of
-from stretto.engine.timeline import appended
+from stretto.engine.records import (
+    AttemptKey,
+    AttemptRecord,
+    LoopRecord,
+    Record,
+    RunKey,
+    RunRecord,
+    appended,
+    copy_of,
+)
 from stretto.model.moves import RUN_MOVES, STEP_MOVES
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogEvent, LogLevel, TimelineEvent

@@ -23,7 +23,11 @@ from stretto.params.errors import Fault, ParamError
 from stretto.params.evaluate import evaluate, evaluate_one, evaluate_text
 from stretto.params.evaluated import Evaluated
 from stretto.params.foreach import iteration_count, iteration_values
-from stretto.params.layers import (
+from stretto.params.merge import merge
+from stretto.params.modes import Stage
+from stretto.params.outputs import is_retryable, merge_outputs
+from stretto.params.prepared import (
+    Prepared,
     StepLayers,
     declared_step_params,
     declared_workflow_params,
@@ -32,10 +36,6 @@ from stretto.params.layers import (
     step_params,
     workflow_params,
 )
-from stretto.params.merge import merge
-from stretto.params.modes import Stage
-from stretto.params.outputs import is_retryable, merge_outputs
-from stretto.params.prepared import Prepared
 from stretto.params.problems import problems_of
 from stretto.params.references import references_of
 from stretto.params.requests import RESERVED_NAMES, ParamLimits, check_request

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource
 from stretto.params.errors import ParamError
-from stretto.params.layers import declared_workflow_params
 from stretto.params.literals import definition_of
 from stretto.params.merge import Layer
+from stretto.params.prepared import declared_workflow_params
 from stretto.params.references import ALL_PARAMS, references_of
 from stretto.params.requests import RESERVED_NAMES
 from stretto.params.values import is_evaluated

@@ -10,7 +10,7 @@ from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.params.context import RunFacts, StepFacts
 from stretto.params.defaults.native import EARLIEST_TS, INPUTS, LATEST_TS, NativeDefault, Origin
 from stretto.params.prepared import NATIVE_SIZE, Definitions, Open, Prepared
-from stretto.params.sizes import check_size, rough_size
+from stretto.params.requests import check_size, rough_size
 from stretto.sel import SelError
 from stretto.sel.dates.zones import zone
 

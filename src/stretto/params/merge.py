@@ -13,7 +13,15 @@ from typing import Any
 
 import msgspec
 
-from stretto.model.param import ParamDefinition, Parameter, ParamMode, Params, ParamSource, ParamType
+from stretto.model.param import (
+    InternalParamMode,
+    ParamDefinition,
+    Parameter,
+    ParamMode,
+    Params,
+    ParamSource,
+    ParamType,
+)
 from stretto.params.convert import cast, type_mismatch
 from stretto.params.errors import Fault, ParamError
 from stretto.params.literals import literal_texts
@@ -223,3 +231,35 @@ def _members_differ(one: Layer, other: Layer, enclosing: ParamMode) -> bool:
 def _belongs_to_system(path: str, field: str) -> ParamError:
     message = f"The {field} of param [{path}] is the system's own and can not be set"
     return ParamError(Fault.SYSTEM_FIELD, path, message)
+
+
+def settle(merged: Layer) -> Params:
+    """The parameters that go into evaluation: each has a value or an expression, none an internal mode."""
+    return _settled(merged, "")
+
+
+def _settled(merged: Layer, path: str) -> Params:
+    settled: Params = {}
+    for name, param in merged.items():
+        if param.type is ParamType.MAP and is_literal_map(param):
+            param = _settled_map(param, f"{path}{name}.")  # noqa: PLW2901 - the same, settled
+        if param.internal_mode is None and (param.value is not None or param.expression is not None):
+            settled[name] = param
+        elif not _is_dropped(param, path + name):
+            settled[name] = msgspec.structs.replace(param, internal_mode=None)
+    return settled
+
+
+def _settled_map(param: ParamDefinition, path: str) -> ParamDefinition:
+    return msgspec.structs.replace(param, value=_settled(param.value, path))
+
+
+def _is_dropped(param: ParamDefinition, path: str) -> bool:
+    """An optional parameter goes if it is empty; any other one must not be."""
+    has_value = param.value is not None or param.expression is not None
+    if param.internal_mode is InternalParamMode.OPTIONAL:
+        return not has_value or (is_literal_map(param) and not param.value)
+    if not has_value:
+        message = f"Param [{path}] is a required parameter (type=[{param.type}]), and nobody gave it a value"
+        raise ParamError(Fault.REQUIRED, path, message)
+    return False

@@ -11,8 +11,7 @@ from stretto.params.evaluated import Evaluated
 from stretto.params.literals import bare_value, literal_of, results_of
 from stretto.params.merge import merge
 from stretto.params.modes import Stage
-from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
-from stretto.params.sizes import check_size
+from stretto.params.requests import DEFAULT_LIMITS, ParamLimits, check_size
 from stretto.params.validators import check_value
 from stretto.params.values import beyond_maestro, is_evaluated
 from stretto.sel import Environment

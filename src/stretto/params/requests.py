@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from stretto.model.param import ParamDefinition
+import msgspec
+
+from stretto.model.param import ParamDefinition, Parameter
+from stretto.model.wire import encode, to_json
 from stretto.params.errors import Fault, ParamError
+from stretto.params.values import is_evaluated
 
 SEPARATOR: Final = "__"  # between step and parameter
 CASINGS: Final = (str.lower, str.capitalize, str.upper)
@@ -55,3 +59,32 @@ def check_request(params: Mapping[str, ParamDefinition], limits: ParamLimits = D
     if sourced:
         names = ", ".join(f"[{name}]" for name in sourced)
         raise ParamError(Fault.SYSTEM_FIELD, sourced[0], f"The source of a parameter can not be set: {names}")
+
+
+SETTING: Final = "params.size"  # says how large they may be
+
+# Every field of the records, nulls included: never shorter than what is counted, and made in one go.
+ROUGH: Final = msgspec.json.Encoder(enc_hook=repr)
+
+
+def rough_size(params: Mapping[str, Parameter]) -> int:
+    """At least as many bytes as parameters take."""
+    return len(ROUGH.encode(params))
+
+
+def check_size(params: Mapping[str, Parameter], limit: int, reserve: int = 0) -> None:
+    """Refuse parameters that are too large to be stored; `reserve` counts what has no JSON yet."""
+    if rough_size(params) + reserve <= limit:
+        return
+    size = len(to_json({name: encode(_counted(param)) for name, param in params.items()})) + reserve
+    if size > limit:
+        message = (
+            f"The parameters have a total size of [{size}], which is over the limit of [{limit}] "
+            f"(setting `{SETTING}`)"
+        )
+        raise ParamError(Fault.TOO_LARGE, "", message)
+
+
+def _counted(param: Parameter) -> Parameter:
+    """A parameter without its literal, if it has a result: the two hold the same value."""
+    return msgspec.structs.replace(param, value=None) if is_evaluated(param) else param

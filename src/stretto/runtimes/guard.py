@@ -16,8 +16,19 @@ from contextlib import suppress
 from typing import Any, Final
 
 from stretto.ports.clock import machine_steady
-from stretto.runtimes.orders import ASK, BEGIN, ENDED, EXPIRED, FILES, REFUSED, STARTED, Begun, packed
-from stretto.runtimes.workers.framing import READ_AT_ONCE, Frames
+from stretto.runtimes.orders import (
+    ASK,
+    BEGIN,
+    ENDED,
+    EXPIRED,
+    FILES,
+    READ_AT_ONCE,
+    REFUSED,
+    STARTED,
+    Begun,
+    Frames,
+    packed,
+)
 from stretto.runtimes.workers.groups import kill_group
 from stretto.runtimes.workers.system import (
     IS_LINUX,

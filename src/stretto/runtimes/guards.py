@@ -18,9 +18,9 @@ from itertools import count
 from typing import Any, Final, Protocol
 
 from stretto.runtimes import orders
+from stretto.runtimes.orders import READ_AT_ONCE, Frames
 from stretto.runtimes.variables import OWNER, PREFIX
 from stretto.runtimes.workers.control import Verb, Word
-from stretto.runtimes.workers.framing import READ_AT_ONCE, Frames
 from stretto.runtimes.workers.groups import kill_all_with, kill_group, kill_tree, resume
 from stretto.runtimes.workers.server import Heard, Server
 

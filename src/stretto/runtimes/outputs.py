@@ -8,12 +8,14 @@ END
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
+from stretto.model.artifact import Artifacts, DefaultArtifact
 from stretto.model.param import Parameter
 from stretto.params import ParamError
 from stretto.params.text import read_value
+from stretto.runtimes.process import Process
 from stretto.runtimes.variables import OUTPUT as VARIABLE
 
 MOST_BYTES: Final = 1024 * 1024
@@ -104,3 +106,81 @@ def _texts(text: str) -> dict[str, str]:
             raise BadOutput(f"`{match['name']}` in ${VARIABLE} has no end: no line is `{match['mark']}`")
         found[match["name"]] = "\n".join(inner)
     return found
+
+
+ARTIFACT: Final = "shell"  # its key: exit code, and the end of what it printed
+
+
+def artifacts_of(process: Process, code: int | None = None) -> Artifacts:
+    """How a command ended, and the end of what it printed."""
+    found = {
+        "exit_code": code,
+        "stdout": process.out.text,
+        "stderr": process.err.text,
+        "stdout_bytes": process.out.size,
+        "stderr_bytes": process.err.size,
+    }
+    return {ARTIFACT: DefaultArtifact(data={key: value for key, value in found.items() if value is not None})}
+
+
+OUTPUT: Final = f"{MARK} ".encode()
+PROGRESS: Final = b"::progress "
+BEGIN: Final = b"\n::"
+_FRACTION: Final = re.compile(
+    r"\s*(?P<fraction>0(?:\.\d{1,9})?|1(?:\.0{1,9})?)(?:\s+(?P<text>.*))?", re.ASCII
+)
+
+Progress = Callable[[float, str], None]
+
+
+class Marks:
+    """Finds them in what comes, in whatever pieces it comes. What is kept is bounded."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._held = b"\n"  # what may be the beginning of a mark, with the end of the line before
+        self._outputs = bytearray()  # as they would stand in the output file
+        self._too_much = False
+
+    def take(self, data: bytes) -> None:
+        """Some bytes, which need not be whole lines."""
+        data = self._held + data
+        begin = data.find(BEGIN)
+        while begin >= 0:
+            end = data.find(b"\n", begin + len(BEGIN))
+            if end < 0:
+                self._hold(data[begin:])
+                return
+            self._line(data[begin + 1 : end])
+            begin = data.find(BEGIN, end)
+        self._held = next((part for part in (b"\n:", b"\n") if data.endswith(part)), b"")
+
+    def outputs(self) -> bytes:
+        """At the end: the lines that set outputs. Raises BadOutput."""
+        if self._held.startswith(BEGIN):  # the last line has no end
+            self._line(self._held[1:])
+        self._held = b""
+        if self._too_much:
+            kept = MOST_BYTES // 1024
+            raise BadOutput(f"lines with {MARK} have more than {kept} KB; write large things elsewhere")
+        return bytes(self._outputs)
+
+    def _hold(self, line: bytes) -> None:
+        """A line whose end has not come."""
+        if len(line) <= MOST_BYTES:
+            self._held = line
+        else:
+            self._too_much = self._too_much or line.startswith(b"\n" + OUTPUT)
+            self._held = b""  # the rest of it is no beginning of a line
+
+    def _line(self, line: bytes) -> None:
+        if line.startswith(OUTPUT):
+            said = line.removeprefix(OUTPUT)
+            if len(self._outputs) + len(said) >= MOST_BYTES:
+                self._too_much = True
+            else:
+                self._outputs += said + b"\n"
+        elif line.startswith(PROGRESS):
+            match = _FRACTION.fullmatch(line.removeprefix(PROGRESS).decode(errors="replace").rstrip())
+            if match is not None:  # a line that only looks like one must not fail a step
+                self._progress(float(match["fraction"]), match["text"] or "")

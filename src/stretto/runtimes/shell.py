@@ -31,16 +31,12 @@ from stretto.ports.runtime import (
     UserError,
 )
 from stretto.runtimes import variables
-from stretto.runtimes.artifact import artifacts_of
-from stretto.runtimes.command import SCHEMA, Command, Unusable, command_of
-from stretto.runtimes.exit_codes import Verdict, told
+from stretto.runtimes.command import SCHEMA, Command, Unusable, Verdict, command_of, told
 from stretto.runtimes.guards import Expired, Guards, Lost, Refused
-from stretto.runtimes.marks import Marks
-from stretto.runtimes.outputs import MOST_BYTES, BadOutput, read_outputs
-from stretto.runtimes.process import Process, started
+from stretto.runtimes.outputs import MOST_BYTES, BadOutput, Marks, artifacts_of, read_outputs
+from stretto.runtimes.process import Process, Take, started
 from stretto.runtimes.python.telling import Telling
 from stretto.runtimes.scratch import ScratchFolder
-from stretto.runtimes.tail import Take
 
 AT_ONCE: Final = max(16, 4 * (os.cpu_count() or 1))
 GRACE: Final = 10.0  # seconds between the request to end and the end

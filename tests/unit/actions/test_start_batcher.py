@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from stretto.actions import start as start_batcher
 from stretto.actions.caller import Caller
-from stretto.actions.parts import start_batcher
 from stretto.actions.parts.candidate import Sender
 from stretto.actions.parts.evaluation import RunQuestion, evaluate_here
-from stretto.actions.parts.start_batcher import StartBatcher
 from stretto.actions.publish import publish
+from stretto.actions.start import StartBatcher
 from stretto.definition import parse
 from stretto.model.initiator import Ancestor, ManualInitiator, SubworkflowInitiator
 from stretto.model.param import Parameter

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from stretto.definition import Limits
-from stretto.definition.reading import nodes, read
-from stretto.definition.reading.nodes import count_nodes
+from stretto.definition.reading import json_text as nodes
+from stretto.definition.reading import read
+from stretto.definition.reading.json_text import count_nodes
 from stretto.definition.reading.read import Format, Source, Unreadable
 from stretto.model.problem import Code
 

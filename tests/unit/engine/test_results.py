@@ -1,6 +1,6 @@
 """Artifacts that come one after the other."""
 
-from stretto.engine.results import merged_artifacts
+from stretto.engine.outcome import merged_artifacts
 from stretto.model.artifact import Artifacts, DefaultArtifact, HttpArtifact
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stretto.engine.timeline import MOST_EVENTS, appended, same_event, started_by
+from stretto.engine.records import MOST_EVENTS, appended, same_event, started_by
 from stretto.model.initiator import (
     Ancestor,
     ForeachInitiator,

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from stretto.model.wire import json_slices, to_json, weight
-from stretto.model.wire.slices import PIECE, SLICE
+from stretto.model.wire.convert import PIECE, SLICE
 
 SMALL: dict[str, Any] = {"a": 1, "b": [True, None, 2.5, "text"], "c": {}}
 LONG = 'xä"\n' * PIECE

@@ -30,7 +30,7 @@ from stretto.params import (
     step_params,
     workflow_params,
 )
-from stretto.params.settle import settle
+from stretto.params.merge import settle
 
 M, S, I = ParamMode, ParamSource, InternalParamMode  # noqa: E741
 

@@ -9,8 +9,7 @@ from jsonschema_rs import validator_for
 from tests.unit.runtimes.contexts import parameters
 
 from stretto.model.param import Parameter, ParamType
-from stretto.runtimes.command import SCHEMA, Unusable, command_of
-from stretto.runtimes.exit_codes import ExitCodes, Verdict
+from stretto.runtimes.command import SCHEMA, ExitCodes, Unusable, Verdict, command_of
 
 
 def made(environ: dict[str, str] | None = None, **params: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stretto.runtimes.exit_codes import ExitCodes, Verdict, exit_codes_of, told
+from stretto.runtimes.command import ExitCodes, Verdict, exit_codes_of, told
 
 GIVEN = {
     "75": "platform",

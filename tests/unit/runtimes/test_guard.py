@@ -17,8 +17,7 @@ import pytest
 from tests.unit.runtimes.processes import left_of, wait_until
 from tests.waiting import at_least
 
-from stretto.runtimes.orders import ASK, BEGIN, KILL, packed
-from stretto.runtimes.workers.framing import Frames
+from stretto.runtimes.orders import ASK, BEGIN, KILL, Frames, packed
 
 CODE = """
 import socket, sys

@@ -2,8 +2,7 @@
 
 import pytest
 
-from stretto.runtimes.marks import Marks
-from stretto.runtimes.outputs import MOST_BYTES, BadOutput
+from stretto.runtimes.outputs import MOST_BYTES, BadOutput, Marks
 
 
 def found(*pieces: bytes) -> tuple[bytes, list[tuple[float, str]]]:

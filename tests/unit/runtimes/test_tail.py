@@ -5,7 +5,7 @@ import os
 
 from tests.waiting import PATIENCE
 
-from stretto.runtimes.tail import Tail
+from stretto.runtimes.process import Tail
 
 
 def tail_of(data: bytes, most: int = 10) -> Tail:

@@ -11,8 +11,7 @@ import msgspec
 from stretto.actions.dequeue import dequeue
 from stretto.actions.parts.decisions import SYSTEM, decision_of, detail_of
 from stretto.actions.parts.repeat import repeated
-from stretto.engine.records import RunRecord
-from stretto.engine.timeline import appended, failure_event
+from stretto.engine.records import RunRecord, appended, failure_event
 from stretto.model.runs import RunKey
 from stretto.model.status import FailureMark, RunStatus
 from stretto.model.timeline import LogEvent, TimelineEvent, WorkflowChange

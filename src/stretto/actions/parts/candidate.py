@@ -1,6 +1,6 @@
 """A run that is asked for, with everything that does not need the workflow's lock: checked and evaluated."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -17,15 +17,17 @@ from stretto.actions.parts.evaluation import (
 )
 from stretto.actions.parts.offload import offload
 from stretto.actions.parts.overrides import check_overrides, try_overrides
-from stretto.actions.parts.trigger_checks import check_trigger
-from stretto.engine.records import NO_PARAMS, AttemptKey, RunKey, RunRecord
-from stretto.engine.timeline import started_by
+from stretto.actions.parts.trigger_rows import trigger_id
+from stretto.engine.records import NO_PARAMS, AttemptKey, RunKey, RunRecord, started_by
+from stretto.model.errors import Conflict, InvalidRequest, Unprocessable
+from stretto.model.initiator import Initiator, SignalInitiator, TimeInitiator
 from stretto.model.param import Parameter, ParamSource
 from stretto.model.request import StartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.model.tag import Tag, merge_tags
 from stretto.model.timeline import LogEvent
+from stretto.model.trigger import SignalTrigger, TimeTrigger
 from stretto.model.workflow import Criticality, Workflow
 from stretto.params import ParamError, ParamLimits, check_request, workflow_params
 from stretto.params.requests import DEFAULT_LIMITS
@@ -33,6 +35,34 @@ from stretto.ports.rows import Lease, Parent
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
 from stretto.strategies import Start
+
+
+def check_trigger(initiator: Initiator, row: WorkflowRow, version_id: int, workflow: Workflow) -> None:
+    """Refuse the start by a trigger that the active version does not have, or that is switched off."""
+    triggers: Sequence[TimeTrigger | SignalTrigger]
+    match initiator:
+        case TimeInitiator(trigger_uuid=uuid):
+            kind, triggers = "TIME", workflow.time_triggers or ()
+            disabled = row.properties.time_trigger_disabled
+        case SignalInitiator(trigger_uuid=uuid):
+            kind, triggers = "SIGNAL", workflow.signal_triggers or ()
+            disabled = row.properties.signal_trigger_disabled
+        case _:
+            return
+    if version_id != row.active_version:
+        raise InvalidRequest(
+            f"Triggered workflow definition for workflow [{workflow.id}][{version_id}] is not active"
+        )
+    if uuid not in {trigger_id(workflow.id, each) for each in triggers}:
+        raise Conflict(
+            f"Invalid trigger initiator due to mismatch trigger uuid: workflow [{workflow.id}][{version_id}]"
+            f" has no {kind} trigger [{uuid}]"
+        )
+    if disabled:
+        raise Unprocessable(
+            f"Trigger type [{kind}] is disabled for the workflow [{workflow.id}] in the workflow properties."
+        )
+
 
 SUBWORKFLOW_TAG: Final = Tag(name="maestro_subworkflow")
 

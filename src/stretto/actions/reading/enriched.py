@@ -12,7 +12,7 @@ from stretto.model.step import AnyStep, TypedStep
 from stretto.model.tag import Tag, merge_tags
 from stretto.model.workflow import EnrichedExtras, WorkflowVersion
 from stretto.params import TYPE_DEFAULTS, declared_workflow_params
-from stretto.params.settle import settle
+from stretto.params.merge import settle
 from stretto.ports.store import Store
 
 

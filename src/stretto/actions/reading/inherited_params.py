@@ -20,8 +20,8 @@ from stretto.model.initiator import (
 )
 from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource
 from stretto.model.step import AnyStep, SubworkflowStep
-from stretto.params.layers import as_definition, inherited
 from stretto.params.modes import OVERRIDES
+from stretto.params.prepared import as_definition, inherited
 from stretto.ports.run_snapshot import RunReader
 
 LOOPS: Final = (ForeachInitiator, WhileInitiator)

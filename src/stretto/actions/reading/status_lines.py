@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from stretto.engine.records import AttemptRecord, RunRecord
-from stretto.engine.timeline import appended
+from stretto.engine.records import AttemptRecord, RunRecord, appended
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import LogEvent, LogLevel, StatusEvent, Timeline, TimelineEvent
 

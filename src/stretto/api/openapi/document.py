@@ -9,10 +9,20 @@ from litestar.params import HeaderParameter
 from litestar.response import Stream
 
 import stretto
-from stretto.api.asking import LONGEST_ID, LONGEST_REASON
 from stretto.api.body import MEDIA_TYPES
 from stretto.api.openapi.schemas import PLACE, ApiSchemas
-from stretto.api.routing import ERRORS, FORM, MEDIA, MOST, READS, USER, Route, shown_path
+from stretto.api.routing import (
+    ERRORS,
+    FORM,
+    LONGEST_ID,
+    LONGEST_REASON,
+    MEDIA,
+    MOST,
+    READS,
+    USER,
+    Route,
+    shown_path,
+)
 from stretto.api.tagged import NOT_MODIFIED, Tagged
 from stretto.definition.reading.read import Format
 from stretto.definition.schema.records import Schema

@@ -5,8 +5,7 @@ from typing import Annotated, Final
 from litestar.params import QueryParameter
 
 from stretto.actions.reading.approvals import ApprovalLine, list_approvals
-from stretto.api.routing import Calling, OptionalText, Paging, gets
-from stretto.api.words import word_in
+from stretto.api.routing import Calling, OptionalText, Paging, gets, word_in
 from stretto.model.page import Page
 from stretto.model.words import Word
 from stretto.ports.approvals import ApprovalFilter

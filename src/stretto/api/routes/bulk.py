@@ -14,9 +14,19 @@ from stretto.actions.bulk import (
     list_bulks,
     start_bulk,
 )
-from stretto.api.asking import LONGEST_REASON, checked_text
-from stretto.api.routing import Asks, Calling, Given, Name, Paging, acts, gets, posts
-from stretto.api.words import word_in
+from stretto.api.routing import (
+    LONGEST_REASON,
+    Asks,
+    Calling,
+    Given,
+    Name,
+    Paging,
+    acts,
+    checked_text,
+    gets,
+    posts,
+    word_in,
+)
 from stretto.model.page import Page
 from stretto.ports.bulk import BulkItem, BulkJob, ItemState
 

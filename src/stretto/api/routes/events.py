@@ -31,8 +31,7 @@ from stretto.api.desk import Desk
 from stretto.api.live.channel import MOST_WAITING, NOT_KEPT, Channel, LiveFollower, ViewChannel, told
 from stretto.api.live.messages import Entry, changes_message, encode_event, id_of, message
 from stretto.api.live.tail import SLICE
-from stretto.api.routing import Calling, OptionalText, Text, gets
-from stretto.api.words import word_in
+from stretto.api.routing import Calling, OptionalText, Text, gets, word_in
 from stretto.model.errors import Unavailable
 from stretto.model.words import Word
 from stretto.ports.clock import steady_millis

@@ -10,9 +10,22 @@ from stretto.actions.preview import Preview
 from stretto.actions.restart import restart
 from stretto.actions.stop import kill, stop
 from stretto.actions.unblock import unblock
-from stretto.api.asking import Asking, carried_out, start_extras, with_extras
 from stretto.api.desk import Call
-from stretto.api.routing import Asks, Calling, Given, Name, Number, OptionalText, Route, acts, named
+from stretto.api.routing import (
+    Asking,
+    Asks,
+    Calling,
+    Given,
+    Name,
+    Number,
+    OptionalText,
+    Route,
+    acts,
+    carried_out,
+    named,
+    start_extras,
+    with_extras,
+)
 from stretto.model.request import InstanceRestartRequest
 from stretto.model.response import InstanceActionResponse, StartResponse, StartStatus
 from stretto.ports.hints import Hints

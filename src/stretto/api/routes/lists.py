@@ -9,8 +9,18 @@ from stretto.actions.reading.all_workflows import Extra, hour_of, list_workflows
 from stretto.actions.reading.histogram import Histogram
 from stretto.actions.reading.lines import RunLine, WorkflowLine
 from stretto.actions.reading.run_filters import above_in, initiator_in, sort_in
-from stretto.api.routing import Calling, Flag, OptionalFlag, OptionalNumber, OptionalText, Paging, Text, gets
-from stretto.api.words import word_in, words_in
+from stretto.api.routing import (
+    Calling,
+    Flag,
+    OptionalFlag,
+    OptionalNumber,
+    OptionalText,
+    Paging,
+    Text,
+    gets,
+    word_in,
+    words_in,
+)
 from stretto.model.page import Page
 from stretto.model.status import RunStatus
 from stretto.ports.history import RunFilter

@@ -12,9 +12,22 @@ from stretto.actions.parts.messages import Patience
 from stretto.actions.preview import Preview
 from stretto.actions.restart_step import restart_step
 from stretto.actions.skip_step import skip_step
-from stretto.api.asking import carried_out, start_extras, with_extras
 from stretto.api.desk import Call
-from stretto.api.routing import Asks, Calling, Flag, Given, Name, Number, OptionalText, Route, acts, named
+from stretto.api.routing import (
+    Asks,
+    Calling,
+    Flag,
+    Given,
+    Name,
+    Number,
+    OptionalText,
+    Route,
+    acts,
+    carried_out,
+    named,
+    start_extras,
+    with_extras,
+)
 from stretto.model.request import StepRestartRequest
 from stretto.model.response import StepActionResponse, StepRestartResponse
 from stretto.ports.hints import Hints

@@ -8,8 +8,7 @@ from litestar.params import QueryParameter
 from stretto.actions.reading.version_diff import VersionDiff, get_version_diff
 from stretto.actions.reading.version_text import get_form, get_source
 from stretto.api.body import MEDIA_TYPES
-from stretto.api.routing import Calling, Flag, Name, gets
-from stretto.api.words import word_in
+from stretto.api.routing import Calling, Flag, Name, gets, word_in
 from stretto.definition.reading.read import Format
 
 VERSION: Final = "/workflows/{workflow_id}/versions/{version}"

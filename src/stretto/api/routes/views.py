@@ -11,9 +11,8 @@ from stretto.actions.reading.stats import WorkflowStats, get_stats
 from stretto.actions.reading.workflows import get_graph
 from stretto.api.cursors import cursor_in
 from stretto.api.desk import Call
-from stretto.api.routing import Calling, Name, Number, OptionalText, Text, gets
+from stretto.api.routing import Calling, Name, Number, OptionalText, Text, gets, word_in
 from stretto.api.tagged import KnownTags, Tagged, tagged
-from stretto.api.words import word_in
 from stretto.definition.durations import duration_millis
 from stretto.model.errors import InvalidRequest
 

@@ -10,8 +10,7 @@ from stretto.actions.pause import pause, resume
 from stretto.actions.preview import Preview
 from stretto.actions.reading.why import WhyRun, WhyStep, why_run, why_step
 from stretto.actions.reading.why_workflow import WhyWorkflow, why_workflow
-from stretto.api.asking import carried_out
-from stretto.api.routing import Asks, Calling, Given, Name, Number, acts, gets, posts
+from stretto.api.routing import Asks, Calling, Given, Name, Number, acts, carried_out, gets, posts
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.request import CallbackRequest
 from stretto.model.response import InstanceActionResponse, StepActionResponse

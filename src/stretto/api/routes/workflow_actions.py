@@ -15,10 +15,20 @@ from stretto.actions.reading.started_run import StartedRun, started_run
 from stretto.actions.start import start
 from stretto.actions.stop_workflow import kill_workflow, stop_workflow
 from stretto.actions.unblock import unblock_workflow
-from stretto.api.asking import carried_out, start_extras, with_extras
 from stretto.api.awaiting import awaiting, wait_in
 from stretto.api.desk import Call
-from stretto.api.routing import Asks, Calling, Flag, Given, Name, OptionalText, acts
+from stretto.api.routing import (
+    Asks,
+    Calling,
+    Flag,
+    Given,
+    Name,
+    OptionalText,
+    acts,
+    carried_out,
+    start_extras,
+    with_extras,
+)
 from stretto.definition.reading.read import Format
 from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse, WorkflowActionResponse

@@ -10,7 +10,6 @@ from stretto.actions.parts.function_checks import check_functions
 from stretto.actions.preview import Preview
 from stretto.actions.publish import publish, warnings_about
 from stretto.actions.reading.workflows import get_overview, get_timeline, get_version, list_versions
-from stretto.api.asking import carried_out
 from stretto.api.desk import Call
 from stretto.api.routing import (
     Asks,
@@ -21,11 +20,12 @@ from stretto.api.routing import (
     OptionalNumber,
     OptionalText,
     Paging,
+    carried_out,
     deletes,
     gets,
     posts,
+    words_in,
 )
-from stretto.api.words import words_in
 from stretto.definition.reading.read import Format
 from stretto.model.page import Page
 from stretto.model.response import WorkflowCreateResponse, WorkflowOverviewResponse

@@ -11,8 +11,7 @@ from litestar.di import Provide
 from litestar.exceptions import HTTPException
 
 from stretto.actions.parts.offload import CHARACTERS, offload
-from stretto.api.body import JSON, check_media_type, read_json
-from stretto.api.body_limits import room_for
+from stretto.api.body import JSON, check_media_type, read_json, room_for
 from stretto.api.errors import beside, detail_of, headers_of, logger
 from stretto.api.request_ids import id_of
 from stretto.api.routing import ERRORS, FORM, READS, USER, Calling, Reader, Route, path_text

@@ -16,7 +16,7 @@ from stretto.model.artifact import ArtifactKey, DefaultArtifact, SubworkflowArti
 from stretto.model.step_instance import StepInstance
 from stretto.model.timeline import StatusEvent
 from stretto.node.clock import SystemClock
-from stretto.runtimes.artifact import ARTIFACT
+from stretto.runtimes.outputs import ARTIFACT
 
 
 class StepSight(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,12 +13,12 @@ from stretto.definition.reading.json_text import (
     DuplicateKey,
     LocatedJson,
     bad_number_at,
+    count_nodes,
     given_twice,
     read_json,
     too_deep_at,
 )
 from stretto.definition.reading.located import Spot, Word, spot_of
-from stretto.definition.reading.nodes import count_nodes
 from stretto.definition.reading.numbers import BadNumber
 from stretto.definition.reading.yaml_scalars import MAY_DIFFER
 from stretto.model.problem import Code, Place, Problem, keys_of, render

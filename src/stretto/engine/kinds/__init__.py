@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from stretto.engine.effects_of import start_work
 from stretto.engine.flow import Flow
 from stretto.engine.kinds.batch import launch_template
 from stretto.engine.kinds.foreach import launch_foreach
@@ -13,6 +12,7 @@ from stretto.engine.kinds.undo import launch_undo
 from stretto.engine.kinds.wait import launch_wait
 from stretto.engine.kinds.whiles import launch_while
 from stretto.engine.plan import Kind, StepPlan
+from stretto.engine.policies import start_work
 from stretto.engine.records import AttemptRecord
 from stretto.engine.turn import Turn
 from stretto.model.status import StepStatus

@@ -11,9 +11,8 @@ from stretto.engine.inline_ids import Loop, inline_workflow_id, is_inline, itera
 from stretto.engine.kinds.reruns import FRESH, Rerun, first_run_below, plan_of_rerun
 from stretto.engine.live_rollup import add_leaves, kept_leaves, take_leaves
 from stretto.engine.plan import Plan, StepPlan
-from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
+from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord, failure_event
 from stretto.engine.restart_path import Restart
-from stretto.engine.timeline import failure_event
 from stretto.engine.turn import Task, Turn
 from stretto.model.initiator import (
     Ancestor,

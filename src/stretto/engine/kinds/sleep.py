@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from stretto.engine.effects_of import wake_timer
 from stretto.engine.flow import Flow
 from stretto.engine.plan import StepPlan
+from stretto.engine.policies import wake_timer
 from stretto.engine.records import AttemptRecord, WakeReason
 from stretto.engine.turn import Turn
 from stretto.model.errors import InvalidRequest

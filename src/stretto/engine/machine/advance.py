@@ -5,14 +5,13 @@ from typing import Final
 
 from stretto.engine.attempt_params import absent_templates, evaluated_params, needs_params
 from stretto.engine.effects import LookForBreakpoint
-from stretto.engine.effects_of import ask_permits, permit_limits, timeout_timer, watch_signals
 from stretto.engine.flow import Flow
 from stretto.engine.kinds import launch
 from stretto.engine.late_reads import check_late_reads
 from stretto.engine.machine.finish import complete, fail_internally, finish
 from stretto.engine.machine.report import end_as_decided
 from stretto.engine.plan import Kind, StepPlan
-from stretto.engine.policies import timeout_of
+from stretto.engine.policies import ask_permits, permit_limits, timeout_of, timeout_timer, watch_signals
 from stretto.engine.records import AttemptRecord
 from stretto.engine.signals import step_signals
 from stretto.engine.skips import SKIPPED_MESSAGE, is_skipped

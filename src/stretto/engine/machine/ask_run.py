@@ -7,9 +7,8 @@ from stretto.engine.events import RunActed, RunAction, RunHeld
 from stretto.engine.flow import UNDO, Flow, is_active
 from stretto.engine.machine.finish import end_run, run_outcome
 from stretto.engine.machine.holds import let_go, release_undo, release_undos_below, set_holds
-from stretto.engine.records import AttemptRecord, Compensation, RunRecord
+from stretto.engine.records import AttemptRecord, Compensation, RunRecord, held_line
 from stretto.engine.run_text import pause_text
-from stretto.engine.timeline import held_line
 from stretto.engine.turn import Task, Turn
 from stretto.model.errors import NotFound, WrongState
 from stretto.model.run_config import RunPolicy

@@ -13,9 +13,8 @@ from stretto.engine.machine.holds import release_undos_below
 from stretto.engine.machine.undo import compensate, note_undone, undo_order, undoes
 from stretto.engine.outcome import worst_end
 from stretto.engine.plan import StepPlan
-from stretto.engine.records import AttemptRecord
+from stretto.engine.records import AttemptRecord, failure_event
 from stretto.engine.signals import announced_signals
-from stretto.engine.timeline import failure_event
 from stretto.engine.turn import Task, Turn
 from stretto.model.details import ErrorStatus
 from stretto.model.errors import Internal, StrettoError

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from stretto.engine.effects_of import wake_timer
 from stretto.engine.flow import BEFORE_WORK, Flow
 from stretto.engine.kinds.subworkflow import hold_children
+from stretto.engine.policies import wake_timer
 from stretto.engine.records import Compensation, WakeReason
 from stretto.engine.turn import Task, Turn
 from stretto.model.status import RunStatus

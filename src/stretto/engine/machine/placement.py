@@ -7,11 +7,11 @@ While an attempt waits, nobody does its work, so its own timeout stands still. T
 from collections.abc import Sequence
 from typing import Final
 
-from stretto.engine.effects_of import start_work, timeout_timer, wake_timer
 from stretto.engine.events import FunctionsFound, FunctionsMissing
 from stretto.engine.flow import Flow
 from stretto.engine.machine.finish import fail
 from stretto.engine.plan import StepPlan
+from stretto.engine.policies import start_work, timeout_timer, wake_timer
 from stretto.engine.records import AttemptRecord, FunctionWait, WakeReason
 from stretto.engine.turn import Turn
 from stretto.model.timeline import LogLevel

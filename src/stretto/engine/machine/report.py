@@ -4,7 +4,6 @@ from typing import Final
 
 from stretto.engine.context import RETRY_IF, condition_holds
 from stretto.engine.effects import LookAtWork
-from stretto.engine.effects_of import start_work, wake_timer
 from stretto.engine.events import OutputTold, Reported, ResultState, WorkLost
 from stretto.engine.flow import Flow
 from stretto.engine.kinds.batch import add_steps
@@ -12,10 +11,10 @@ from stretto.engine.kinds.loops import refuse
 from stretto.engine.machine.finish import complete, end_attempt, end_step, fail, fail_internally
 from stretto.engine.machine.placement import end_wait
 from stretto.engine.machine.redirect import redirect
+from stretto.engine.outcome import merged_artifacts
 from stretto.engine.plan import Kind, StepPlan
-from stretto.engine.policies import retries_for
+from stretto.engine.policies import retries_for, start_work, wake_timer
 from stretto.engine.records import AttemptRecord, WakeReason
-from stretto.engine.results import merged_artifacts
 from stretto.engine.retry import KIND_OF, delay_seconds, retry_message
 from stretto.engine.retry import may_retry as has_budget
 from stretto.engine.turn import Task, Turn

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from stretto.definition.functions import steps_by_id
+from stretto.engine.outcome import is_undelivered
 from stretto.engine.records import AttemptRecord
-from stretto.engine.results import is_undelivered
 from stretto.engine.run_text import run_text
 from stretto.flow.engine.causes import cause_of
 from stretto.flow.engine.host import Host

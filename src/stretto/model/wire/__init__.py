@@ -10,9 +10,8 @@ attribute `wire: ClassVar[Shape]` of the record (open objects, short forms, what
 """
 
 from stretto.model.wire.codec import Codec, Drop, Own, Shape, Sink, Wrapped
-from stretto.model.wire.convert import decode, encode, from_json, loads, to_json
+from stretto.model.wire.convert import decode, encode, from_json, json_slices, loads, to_json, weight
 from stretto.model.wire.nul import to_stored_json, without_nul
-from stretto.model.wire.slices import json_slices, weight
 from stretto.model.wire.types import codec_of
 
 __all__ = [

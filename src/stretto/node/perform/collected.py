@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from stretto.engine.outcome import is_undelivered
 from stretto.engine.records import AttemptRecord, RunKey
-from stretto.engine.results import is_undelivered
 from stretto.model.param import Parameter
 from stretto.params import Collected, Undelivered
 from stretto.ports.paging import Cut

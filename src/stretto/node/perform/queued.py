@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from stretto.actions.dequeue import dequeue
 from stretto.engine.events import RunActed, RunHeld
-from stretto.engine.timeline import held_line
+from stretto.engine.records import held_line
 from stretto.model.errors import NotFound
 from stretto.model.status import RunStatus
 from stretto.model.timeline import LogEvent

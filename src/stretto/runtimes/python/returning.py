@@ -7,8 +7,7 @@ from stretto.model.artifact import Artifacts, DefaultArtifact
 from stretto.model.param import RESULT, Parameter
 from stretto.model.wire import loads
 from stretto.params import ParamError, merge_outputs
-from stretto.params.requests import DEFAULT_LIMITS, ParamLimits
-from stretto.params.sizes import SETTING
+from stretto.params.requests import DEFAULT_LIMITS, SETTING, ParamLimits
 from stretto.ports.runtime import Done
 from stretto.ports.runtime import StepContext as Told
 from stretto.runtimes.python.backstage import Backstage

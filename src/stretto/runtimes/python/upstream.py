@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from stretto.engine.outcome import is_undelivered
 from stretto.engine.records import AttemptRecord, RunKey
-from stretto.engine.results import is_undelivered
 from stretto.model.artifact import DefaultArtifact
 from stretto.model.param import RESULT, ParamType
 from stretto.ports.history import History

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 
-from stretto.runtimes.workers.framing import READ_AT_ONCE, BadFrame, Frames
+from stretto.runtimes.orders import READ_AT_ONCE, BadFrame, Frames
 
 
 class Channel:

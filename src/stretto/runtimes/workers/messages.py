@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stretto.runtimes.workers.framing import framed
+from stretto.runtimes.orders import framed
 
 MOST_CALL: Final = 64 * 1024 * 1024  # bytes of all arguments
 MOST_RESULT: Final = 16 * 1024 * 1024  # bytes of what a function returns: the highest `params.size`

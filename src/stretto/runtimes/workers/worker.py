@@ -9,8 +9,8 @@ import sys
 import threading
 from typing import IO, Any, Final
 
+from stretto.runtimes.orders import READ_AT_ONCE, Frames
 from stretto.runtimes.workers.calling import Caller
-from stretto.runtimes.workers.framing import READ_AT_ONCE, Frames
 from stretto.runtimes.workers.groups import kill_group
 from stretto.runtimes.workers.messages import MOST_CALL, Expired, Message, call_of, packed, permission_of
 from stretto.runtimes.workers.system import IS_LINUX

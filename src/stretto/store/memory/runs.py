@@ -6,8 +6,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from stretto.engine.records import RunKey
-from stretto.engine.timeline import appended
+from stretto.engine.records import RunKey, appended
 from stretto.model.errors import Conflict, NotFound
 from stretto.model.properties import RunStrategy
 from stretto.model.runs import RunCounts

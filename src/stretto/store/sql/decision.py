@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from stretto.engine.records import RunKey, RunRecord
-from stretto.engine.timeline import appended
+from stretto.engine.records import RunKey, RunRecord, appended
 from stretto.model.errors import Conflict
 from stretto.model.status import FailureMark, RunStatus
 from stretto.model.timeline import TimelineEvent

@@ -19,6 +19,7 @@ from tests.unit.runtimes.workers import functions
 from tests.unit.runtimes.workers.stand import MODULE, SCENE, failure_of, target, value_of
 
 from stretto.model.errors import InvalidRequest, NotFound
+from stretto.runtimes.orders import Frames
 from stretto.runtimes.python.context import LOGGER, StepContext
 from stretto.runtimes.python.errors import Cancelled, Refused
 from stretto.runtimes.python.function import function_of
@@ -27,7 +28,6 @@ from stretto.runtimes.workers import calling
 from stretto.runtimes.workers import worker as module
 from stretto.runtimes.workers.calling import Caller, raised
 from stretto.runtimes.workers.context import MOST_IN_A_SECOND, FarBackstage, FarTelling
-from stretto.runtimes.workers.framing import Frames
 from stretto.runtimes.workers.loading import WorkerServices, load
 from stretto.runtimes.workers.messages import (
     MOST_ANSWER,

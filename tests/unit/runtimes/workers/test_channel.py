@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.waiting import until
 
+from stretto.runtimes.orders import BadFrame, Frames, framed
 from stretto.runtimes.workers.capture import Capture
 from stretto.runtimes.workers.channel import Channel
 from stretto.runtimes.workers.control import SIZE, Verb, Word, read, receive, written
-from stretto.runtimes.workers.framing import BadFrame, Frames, framed
 
 
 def test_messages_are_put_together_again() -> None:
