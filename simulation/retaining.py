@@ -14,8 +14,8 @@ STANDING: Final = frozenset({Trouble.FREEZE, Trouble.OUTAGE, Trouble.CLOCK})
 SHARE: Final = 0.2  # of the worlds
 FIRST_GROUP: Final = 0  # whose owner forgets for all
 CALLS: Final = (
-    *("prune_runs", "prune_runs", "prune_runs", "prunable", "prune_log", "prune_signals", "prune_nodes"),
-    *("prune_outcomes", "prune_cache", "purgeable", "now"),
+    *("prune_runs", "prune_runs", "prune_runs", "prunable", "prune", "prune", "prune"),
+    *("prune", "prune", "purgeable", "now"),
 )
 KINDS: Final = (Trouble.CRASH, Trouble.CRASH, Trouble.REFUSED, Trouble.UNANSWERED, Trouble.LATE, Trouble.ODD)
 

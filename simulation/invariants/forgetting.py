@@ -3,7 +3,7 @@
 What went is kept here: in the end it is brought back, and the last look at a world sees all that ever was.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from simulation.watch import Complain, Touched
@@ -13,18 +13,19 @@ from stretto.model.properties import RunStrategyRule
 from stretto.model.status import FailureMark
 from stretto.node.retention_settings import RetentionSettings
 from stretto.ports.groups import NodeState
-from stretto.ports.rows import Phase, RunRow
+from stretto.ports.retention import Aged
+from stretto.ports.rows import FailureMark, Phase, RunRow
 from stretto.store.memory.database import Database
 
 # Which call may delete rows of a table, and which setting says how long they are kept.
-BY: Final = {
-    "runs": ("prune_runs", "runs"),
-    "attempts": ("prune_runs", "runs"),
-    "loops": ("prune_runs", "runs"),
-    "log": ("prune_log", "log"),
-    "signals": ("prune_signals", "signals"),
-    "outcomes": ("prune_outcomes", "outcomes"),
-    "nodes": ("prune_nodes", "nodes"),
+BY: Final[Mapping[str, tuple[str, Aged | None, str]]] = {
+    "runs": ("prune_runs", None, "runs"),
+    "attempts": ("prune_runs", None, "runs"),
+    "loops": ("prune_runs", None, "runs"),
+    "log": ("prune", Aged.LOG, "log"),
+    "signals": ("prune", Aged.SIGNALS, "signals"),
+    "outcomes": ("prune", Aged.OUTCOMES, "outcomes"),
+    "nodes": ("prune", Aged.NODES, "nodes"),
 }
 KEPT: Final = ("runs", "attempts", "loops", "signals")  # what the last look reads
 LEAVING: Final = frozenset({"leave"})  # how a node goes that was not buried
@@ -61,9 +62,10 @@ class Forgotten:
         call = touched.call
         if table == "nodes" and call.name in LEAVING:
             return
-        name, setting = BY[table]
+        name, aged, setting = BY[table]
         lasts = None if self._settings is None else getattr(self._settings, setting)
-        if call.name != name or lasts is None:
+        is_by_it = call.name == name and aged in {None, call.arguments[0]}
+        if not is_by_it or lasts is None:
             complain(f"I15: {call.name} deleted {next(iter(gone))} of {table}")
             return
         before = call.arguments[-1]

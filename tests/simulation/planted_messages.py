@@ -13,6 +13,7 @@ from stretto.node.acting import Acting
 from stretto.node.deciding import Deciding
 from stretto.node.draft import Draft
 from stretto.ports.events import LogRow
+from stretto.ports.retention import Aged
 from stretto.store.memory import commits, permits, retention
 from stretto.store.memory import runs as workflow_transactions
 from stretto.store.memory.retention import MemoryRetention
@@ -77,8 +78,11 @@ def end_in_queue_not_told() -> AbstractContextManager[None]:
 def whole_log_forgotten() -> AbstractContextManager[None]:
     """The change log of a group is trimmed to nothing, and numbering begins anew."""
 
-    def make(_prune: Any) -> Any:
-        async def prune(self: Any, before: int, *, most: int = 500) -> int:
+    def make(prune_rightly: Any) -> Any:
+        async def prune(self: Any, aged: Aged, before: int, *, most: int = 500) -> int:
+            if aged is not Aged.LOG:
+                gone: int = await prune_rightly(self, aged, before, most=most)
+                return gone
             with self._db.transaction():
                 old = [at for at in sorted(self._db.log) if self._db.log[at].at < before][:most]
                 for at in old:
@@ -87,7 +91,7 @@ def whole_log_forgotten() -> AbstractContextManager[None]:
 
         return prune
 
-    return replaced(MemoryRetention, "prune_log", make)
+    return replaced(MemoryRetention, "prune", make)
 
 
 def parent_forgotten() -> AbstractContextManager[None]:

@@ -32,6 +32,7 @@ from stretto.ports.bulk import BulkItem, BulkJob, BulkState, BulkTarget, ItemSta
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut
+from stretto.ports.retention import Aged
 from stretto.ports.store import Store
 
 MOST_ITEMS: Final = 10_000
@@ -40,6 +41,7 @@ MOST_TRIED: Final = 100  # items that a dry run looks at
 HOLD: Final = 10 * SECOND  # that a job is held from item to item
 FIRST_RUN: Final = 1_577_836_800_000  # 2020: every run was created later
 KEPT_FOR: Final = 30 * DAY
+OLD_AT_ONCE: Final = 10  # jobs that go when another one was carried out
 OUR_FAULT: Final = 500
 JOB_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")
 
@@ -223,7 +225,7 @@ async def carry_out_next(
             state = await store.note_bulk(job.job_id, [done], hold)
             if state is not BulkState.RUNNING:
                 break
-    await store.forget_bulks(await store.now() - KEPT_FOR)
+    await store.prune(Aged.BULKS, await store.now() - KEPT_FOR, most=OLD_AT_ONCE)
     return True
 
 

@@ -9,6 +9,7 @@ from stretto.model.event import WorkflowDeleted
 from stretto.node.retention_settings import RetentionSettings
 from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
+from stretto.ports.retention import Aged
 from stretto.ports.store import Store
 
 ForgetOutput = Callable[[str], Awaitable[None]]  # deletes what steps of a workflow have printed
@@ -24,16 +25,16 @@ async def no_output(_workflow_id: str) -> None:
 async def forget(store: Store, settings: RetentionSettings, forget_output: ForgetOutput = no_output) -> int:
     """Delete what was kept for long enough, in small transactions. Returns how many rows that were."""
     now, most = await store.now(), settings.rows_at_once
-    gone = await _repeated(partial(store.prune_cache, now, most=most))
+    gone = await _repeated(partial(store.prune, Aged.RESULTS, now, most=most))
     kept = (
-        (store.prune_log, settings.log),
-        (store.prune_signals, settings.signals),
-        (store.prune_nodes, settings.nodes),
-        (store.prune_outcomes, settings.outcomes),
+        (Aged.LOG, settings.log),
+        (Aged.SIGNALS, settings.signals),
+        (Aged.NODES, settings.nodes),
+        (Aged.OUTCOMES, settings.outcomes),
     )
-    for prune, lasts in kept:
+    for aged, lasts in kept:
         if lasts is not None:
-            gone += await _repeated(partial(prune, now - lasts, most=most))
+            gone += await _repeated(partial(store.prune, aged, now - lasts, most=most))
     if settings.runs is not None:
         gone += await _forget_runs(store, now - settings.runs, most)
     return gone + await purge(store, settings, forget_output)

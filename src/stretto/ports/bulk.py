@@ -98,7 +98,3 @@ class Bulks(Protocol):
     async def bulk_counts(self, job_id: str) -> Mapping[ItemState, int]:
         """How many items are in which state."""
         ...
-
-    async def forget_bulks(self, before: int, *, most: int = 10) -> int:
-        """Delete jobs that were made before a time and have ended, with their items; how many there were."""
-        ...

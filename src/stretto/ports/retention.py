@@ -2,6 +2,28 @@
 
 from typing import Protocol
 
+from stretto.model.words import Word
+
+
+class Aged(Word):
+    """What goes by its age.
+
+    LOG       Rows of the change log, in the order of their numbers up to the first that must stay: a younger
+              one, the newest of a group, or one that a sink has not delivered.
+    SIGNALS   Announcements, by age alone. Their numbers are not used again.
+    NODES     Nodes, by when they were buried.
+    OUTCOMES  Hourly counters.
+    RESULTS   Results of functions, by until when they were kept.
+    BULKS     Bulk jobs that have ended, by when they were made, with their items; `most` counts the jobs.
+    """
+
+    LOG = "LOG"
+    SIGNALS = "SIGNALS"
+    NODES = "NODES"
+    OUTCOMES = "OUTCOMES"
+    RESULTS = "RESULTS"
+    BULKS = "BULKS"
+
 
 class Retention(Protocol):
     """Deletion in small transactions: each deletes at most `most` rows and says how many; call it again while
@@ -24,26 +46,8 @@ class Retention(Protocol):
         """Workflows, by id and after one, that have runs which ended before a time. Only reads."""
         ...
 
-    async def prune_log(self, before: int, *, most: int = 500) -> int:
-        """Delete rows of the change log older than a time, in the order of their numbers up to the first that
-        must stay: a younger one, the newest of a group, or one that a sink has not delivered.
-        """
-        ...
-
-    async def prune_signals(self, before: int, *, most: int = 500) -> int:
-        """Delete announcements older than a time: by age alone. Their numbers are not used again."""
-        ...
-
-    async def prune_nodes(self, before: int, *, most: int = 500) -> int:
-        """Delete nodes that were buried before a time."""
-        ...
-
-    async def prune_outcomes(self, before: int, *, most: int = 500) -> int:
-        """Delete hourly counters older than a time."""
-        ...
-
-    async def prune_cache(self, before: int, *, most: int = 500) -> int:
-        """Delete results of functions that were kept until before a time."""
+    async def prune(self, aged: Aged, before: int, *, most: int = 500) -> int:
+        """Delete what is older than a time, of one kind: see `Aged`."""
         ...
 
     async def purge(self, workflow_id: str, *, most: int = 500) -> int:

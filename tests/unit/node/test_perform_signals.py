@@ -30,6 +30,7 @@ from stretto.node.perform.definitions import Definitions
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided
 from stretto.ports.places import group_of_signal
+from stretto.ports.retention import Aged
 from stretto.ports.signals import NewSignal
 from stretto.testing.shapes import ITEMS, computed, foreach, noop, number, step, text, while_, workflow
 
@@ -258,7 +259,7 @@ def test_a_signal_that_is_forgotten_is_told_to_nobody() -> None:
     announce(bench, "s", 1)
     (message,) = bench.messages()
     bench.clock._now += 1_000
-    bench.do(bench.store.prune_signals(bench.clock.now()))
+    bench.do(bench.store.prune(Aged.SIGNALS, bench.clock.now()))
     decided = bench.ask(asks.Deal(lease=bench.leases[0], message=message))
     assert decided == Decided(consumed=(message.id,))
 

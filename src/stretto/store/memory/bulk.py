@@ -76,20 +76,6 @@ class MemoryBulks(Part):
         with self._db.transaction():
             return dict(Counter(item.state for item in self._db.bulk_items.get(job_id) or ()))
 
-    async def forget_bulks(self, before: int, *, most: int = 10) -> int:
-        with self._db.transaction():
-            jobs = [self._db.bulk_jobs[job_id] for job_id in self._db.bulk_jobs]
-            old = sorted(
-                (job.create_time, job.job_id)
-                for job in jobs
-                if job.create_time < before and job.state is not BulkState.RUNNING
-            )[:most]
-            for _time, job_id in old:
-                self._db.bulk_items.pop(job_id)
-                self._db.bulk_held.pop(job_id)
-                self._db.bulk_jobs.pop(job_id)
-            return len(old)
-
     def _put(self, job_id: str, items: Sequence[BulkItem]) -> None:
         new = {item.number: item for item in items}
         kept = tuple(new.get(item.number, item) for item in self._db.bulk_items[job_id])

@@ -9,6 +9,8 @@ from stretto.engine.inline_ids import Loop, inline_prefix
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.properties import RunStrategyRule
 from stretto.model.status import FailureMark
+from stretto.ports.bulk import BulkState
+from stretto.ports.retention import Aged
 from stretto.ports.rows import Phase, RunRow
 from stretto.ports.workflows import WorkflowRow
 from stretto.store.memory.approvals import forget_attempt
@@ -49,40 +51,10 @@ class MemoryRetention(Part):
             )
             return list(islice(prunable, most))
 
-    async def prune_log(self, before: int, *, most: int = 500) -> int:
+    async def prune(self, aged: Aged, before: int, *, most: int = 500) -> int:
         db = self._db
         with db.transaction():
-            old = [
-                at
-                for group in sorted(db.groups)
-                for at in takewhile(partial(self._may_be_trimmed, before), db.log_by_group[group][:-1])
-            ]
-            return _delete((partial(db.log.pop, at) for at in old), most)
-
-    async def prune_signals(self, before: int, *, most: int = 500) -> int:
-        db = self._db
-        with db.transaction():
-            old = [at for at in sorted(db.signals) if (db.signals[at].create_time or 0) < before]
-            return _delete((partial(self._forget_signal, at) for at in old), most)
-
-    async def prune_nodes(self, before: int, *, most: int = 500) -> int:
-        db = self._db
-        with db.transaction():
-            buried = [(db.nodes[node].buried_at, node) for node in sorted(db.nodes)]
-            old = [node for at, node in buried if at is not None and at < before]
-            return _delete((partial(db.nodes.pop, node) for node in old), most)
-
-    async def prune_outcomes(self, before: int, *, most: int = 500) -> int:
-        db = self._db
-        with db.transaction():
-            old = [at for at in sorted(db.outcomes) if at[1] < before]
-            return _delete((partial(db.outcomes.pop, at) for at in old), most)
-
-    async def prune_cache(self, before: int, *, most: int = 500) -> int:
-        db = self._db
-        with db.transaction():
-            old = [key for key in sorted(db.results) if db.results[key].until < before]
-            return _delete((partial(db.results.pop, key) for key in old), most)
+            return _delete(self._old(aged, before), most)
 
     async def purge(self, workflow_id: str, *, most: int = 500) -> int:
         db = self._db
@@ -95,6 +67,39 @@ class MemoryRetention(Part):
     async def purgeable(self) -> list[str]:
         with self._db.transaction():
             return sorted(each for each in self._db.workflows if self._db.workflows[each].deleted)
+
+    def _old(self, aged: Aged, before: int) -> Iterable[Deletion]:
+        """What may go by its age."""
+        db = self._db
+        match aged:
+            case Aged.LOG:
+                for group in sorted(db.groups):
+                    trimmed = takewhile(partial(self._may_be_trimmed, before), db.log_by_group[group][:-1])
+                    yield from (partial(db.log.pop, at) for at in trimmed)
+            case Aged.SIGNALS:
+                signals = (at for at in sorted(db.signals) if (db.signals[at].create_time or 0) < before)
+                yield from (partial(self._forget_signal, at) for at in signals)
+            case Aged.NODES:
+                buried = ((db.nodes[node].buried_at, node) for node in sorted(db.nodes))
+                old_nodes = (node for at, node in buried if at is not None and at < before)
+                yield from (partial(db.nodes.pop, node) for node in old_nodes)
+            case Aged.OUTCOMES:
+                yield from (partial(db.outcomes.pop, at) for at in sorted(db.outcomes) if at[1] < before)
+            case Aged.RESULTS:
+                old = (key for key in sorted(db.results) if db.results[key].until < before)
+                yield from (partial(db.results.pop, key) for key in old)
+            case Aged.BULKS:
+                yield from (partial(self._forget_bulk, job_id) for job_id in self._old_bulks(before))
+
+    def _old_bulks(self, before: int) -> list[str]:
+        jobs = [self._db.bulk_jobs[job_id] for job_id in self._db.bulk_jobs]
+        old = [job for job in jobs if job.state is not BulkState.RUNNING and job.create_time < before]
+        return [job_id for _time, job_id in sorted((job.create_time, job.job_id) for job in old)]
+
+    def _forget_bulk(self, job_id: str) -> None:
+        self._db.bulk_items.pop(job_id)
+        self._db.bulk_held.pop(job_id)
+        self._db.bulk_jobs.pop(job_id)
 
     def _may_be_trimmed(self, before: int, at: tuple[int, int]) -> bool:
         group, seq = at

@@ -43,12 +43,6 @@ CANCEL_ITEMS: Final = Statement(
     "UPDATE bulk_item SET state = 'CANCELLED' WHERE job_id = :job_id AND state = 'WAITING'"
 )
 COUNTS: Final = Statement("SELECT state, COUNT(*) FROM bulk_item WHERE job_id = :job_id GROUP BY state")
-OLD: Final = Statement(
-    "SELECT job_id FROM bulk_job WHERE create_time < :before AND state <> 'RUNNING' "
-    "ORDER BY create_time, job_id LIMIT :most"
-)
-DELETE: Final = Statement("DELETE FROM bulk_job WHERE job_id = :job_id")
-DELETE_ITEMS: Final = Statement("DELETE FROM bulk_item WHERE job_id = :job_id")
 JOBS: Final = Listing("create_time, job_id, doc", "bulk_job", ["create_time", "job_id"], newest_first=True)
 ITEMS: Final = Listing("number, state, doc", "bulk_item WHERE job_id = :job_id", ["number"])
 ITEMS_IN: Final = Listing(
@@ -140,16 +134,6 @@ class SqlBulks(Part):
             return {ItemState(state): int(count) for state, count in await tx.all(COUNTS, job_id=job_id)}
 
         return await self._db.look(work)
-
-    async def forget_bulks(self, before: int, *, most: int = 10) -> int:
-        async def work(tx: Transaction) -> int:
-            old = await tx.all(OLD, before=before, most=most)
-            for (job_id,) in old:
-                await tx.run(DELETE_ITEMS, job_id=job_id)
-                await tx.run(DELETE, job_id=job_id)
-            return len(old)
-
-        return await self._db.write(work)
 
 
 def _row(job_id: str, item: BulkItem) -> Row:

@@ -1,7 +1,9 @@
 """What may be forgotten."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
+from stretto.ports.retention import Aged
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.part import Part
 from stretto.store.sql.pruning import Limit, prune_instances
@@ -48,6 +50,18 @@ OLD_RESULTS: Final = Statement(
     "ORDER BY kept_until, result_key LIMIT :most"
 )
 DELETE_RESULTS: Final = Bulk(way=Way.DELETE, table="kept_result", key=1, fields=texts("result_key"))
+BY_AGE: Final[Mapping[Aged, tuple[Statement, Bulk]]] = {
+    Aged.SIGNALS: (OLD_SIGNALS, DELETE_SIGNALS),
+    Aged.NODES: (OLD_NODES, DELETE_NODES),
+    Aged.OUTCOMES: (OLD_OUTCOMES, DELETE_OUTCOMES),
+    Aged.RESULTS: (OLD_RESULTS, DELETE_RESULTS),
+}
+OLD_BULKS: Final = Statement(
+    "SELECT job_id FROM bulk_job WHERE create_time < :before AND state <> 'RUNNING' "
+    "ORDER BY create_time, job_id LIMIT :most"
+)
+DELETE_BULK: Final = Statement("DELETE FROM bulk_job WHERE job_id = :job_id")
+DELETE_BULK_ITEMS: Final = Statement("DELETE FROM bulk_item WHERE job_id = :job_id")
 PURGEABLE: Final = Statement("SELECT workflow_id FROM workflow WHERE state = 'DELETED' ORDER BY workflow_id")
 
 
@@ -68,23 +82,20 @@ class SqlRetention(Part):
 
         return await self._db.look(work)
 
-    async def prune_log(self, before: int, *, most: int = 500) -> int:
+    async def prune(self, aged: Aged, before: int, *, most: int = 500) -> int:
         async def work(tx: Transaction) -> int:
-            return await _prune_log(tx, before, most)
+            match aged:
+                case Aged.LOG:
+                    return await _prune_log(tx, before, most)
+                case Aged.BULKS:
+                    return await _prune_bulks(tx, before, most)
+                case _:
+                    find, delete = BY_AGE[aged]
+                    keys = sorted(tuple(row) for row in await tx.all(find, before=before, most=most))
+                    await tx.bulk(delete, keys)
+                    return len(keys)
 
         return await self._db.write(work)
-
-    async def prune_signals(self, before: int, *, most: int = 500) -> int:
-        return await self._delete(OLD_SIGNALS, DELETE_SIGNALS, before=before, most=most)
-
-    async def prune_nodes(self, before: int, *, most: int = 500) -> int:
-        return await self._delete(OLD_NODES, DELETE_NODES, before=before, most=most)
-
-    async def prune_outcomes(self, before: int, *, most: int = 500) -> int:
-        return await self._delete(OLD_OUTCOMES, DELETE_OUTCOMES, before=before, most=most)
-
-    async def prune_cache(self, before: int, *, most: int = 500) -> int:
-        return await self._delete(OLD_RESULTS, DELETE_RESULTS, before=before, most=most)
 
     async def purge(self, workflow_id: str, *, most: int = 500) -> int:
         async def work(tx: Transaction) -> int:
@@ -98,16 +109,6 @@ class SqlRetention(Part):
 
         return await self._db.look(work)
 
-    async def _delete(self, find: Statement, delete: Bulk, **values: Any) -> int:
-        """Delete the rows that a statement finds, by their keys."""
-
-        async def work(tx: Transaction) -> int:
-            keys = sorted(tuple(row) for row in await tx.all(find, **values))
-            await tx.bulk(delete, keys)
-            return len(keys)
-
-        return await self._db.write(work)
-
 
 async def _prune_log(tx: Transaction, before: int, most: int) -> int:
     """The oldest rows of each group by number, up to the first that stays: no gap, whatever the clock did."""
@@ -120,3 +121,11 @@ async def _prune_log(tx: Transaction, before: int, most: int) -> int:
             doomed.append((group, seq))
     await tx.bulk(DELETE_LOG, doomed)
     return len(doomed)
+
+
+async def _prune_bulks(tx: Transaction, before: int, most: int) -> int:
+    old = await tx.all(OLD_BULKS, before=before, most=most)
+    for (job_id,) in old:
+        await tx.run(DELETE_BULK_ITEMS, job_id=job_id)
+        await tx.run(DELETE_BULK, job_id=job_id)
+    return len(old)

@@ -6,6 +6,7 @@ from stretto.model.run_config import RunPolicy
 from stretto.model.user import User
 from stretto.ports.bulk import BulkItem, BulkJob, BulkState, BulkTarget, ItemState
 from stretto.ports.paging import Cut
+from stretto.ports.retention import Aged
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World
 
@@ -153,9 +154,9 @@ async def old_jobs_are_forgotten_once_they_have_ended(world: World) -> None:
         await store.put_bulk(job(name, at=at), items())
     for name in ("a", "b", "d"):
         await store.end_bulk(name, BulkState.DONE)
-    assert await store.forget_bulks(5, most=1) == 1
+    assert await store.prune(Aged.BULKS, 5, most=1) == 1
     assert await store.bulk_job("a") is None
     assert await store.bulk_counts("a") == {}
-    assert await store.forget_bulks(5) == 1
-    assert await store.forget_bulks(5) == 0
+    assert await store.prune(Aged.BULKS, 5) == 1
+    assert await store.prune(Aged.BULKS, 5) == 0
     assert [each.job_id for each in (await store.bulk_jobs(Cut())).elements] == ["d", "c"]

@@ -3,6 +3,7 @@
 from stretto.ports.commit import Decided
 from stretto.ports.events import Trimmed
 from stretto.ports.places import GROUPS
+from stretto.ports.retention import Aged
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import Owner, event
 from stretto.testing.store_suite.world import World, refusal
@@ -63,7 +64,7 @@ async def a_reader_is_told_what_it_missed(world: World) -> None:
     await log(world, owner, 1, 4)
     await log(world, owner, 2, 1)
     third = (await world.store.read_log({1: 2}))[0]
-    assert await world.store.prune_log(third.at) == 2
+    assert await world.store.prune(Aged.LOG, third.at) == 2
     error = await refusal(Trimmed, world.store.read_log({1: 1, 2: 0}))
     assert error.groups == {1}
     rows = await world.store.read_log({1: 2, 2: 0})
@@ -75,9 +76,9 @@ async def the_newest_row_of_a_group_stays(world: World) -> None:
     owner = await world.owner()
     await log(world, owner, 1, 3)
     end = await world.store.now()
-    assert await world.store.prune_log(end + 1, most=1) == 1
-    assert await world.store.prune_log(end + 1) == 1
-    assert await world.store.prune_log(end + 1) == 0
+    assert await world.store.prune(Aged.LOG, end + 1, most=1) == 1
+    assert await world.store.prune(Aged.LOG, end + 1) == 1
+    assert await world.store.prune(Aged.LOG, end + 1) == 0
     assert (await world.store.newest_seqs())[1] == 3
     assert [each.seq for each in await world.store.load_groups([1])] == [3]
 
@@ -91,11 +92,11 @@ async def a_row_stays_as_long_as_one_before_it(world: World) -> None:
     await log(world, owner, 1, 3)
     first, second, third, _newest = await world.store.read_log({1: 0})
     assert first.at > third.at > second.at
-    assert await world.store.prune_log(third.at + 1) == 0
+    assert await world.store.prune(Aged.LOG, third.at + 1) == 0
     assert [each.seq for each in await world.store.read_log({1: 0})] == [1, 2, 3, 4]
-    assert await world.store.prune_log(first.at + 1, most=2) == 2
+    assert await world.store.prune(Aged.LOG, first.at + 1, most=2) == 2
     assert [each.seq for each in await world.store.read_log({1: 2})] == [3, 4]
-    assert await world.store.prune_log(first.at + 1) == 1
+    assert await world.store.prune(Aged.LOG, first.at + 1) == 1
 
 
 @SUITE.check
@@ -108,8 +109,8 @@ async def what_a_sink_has_not_delivered_stays(world: World) -> None:
     await world.store.mark_delivered("hooks", {1: 1})  # it never goes back
     await world.store.mark_delivered("stream", {1: 3})
     assert await world.store.delivered_by("hooks") == {1: 2, 5: 0}
-    assert await world.store.prune_log(end + 1) == 2
+    assert await world.store.prune(Aged.LOG, end + 1) == 2
     await world.store.forget_sink("hooks")
     await world.store.forget_sink("hooks")
     assert await world.store.delivered_by("hooks") == {}
-    assert await world.store.prune_log(end + 1) == 1
+    assert await world.store.prune(Aged.LOG, end + 1) == 1

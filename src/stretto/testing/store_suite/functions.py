@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 
 from stretto.ports.functions import FunctionRecord
+from stretto.ports.retention import Aged
 from stretto.ports.rows import NodeId
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World
@@ -98,9 +99,9 @@ async def a_large_result_is_kept_whole(world: World) -> None:
 async def results_past_their_time_are_deleted(world: World) -> None:
     for number in range(5):
         await world.store.keep(f"k{number}", "1", 1_000 + number)
-    assert await world.store.prune_cache(1_000) == 0
-    assert await world.store.prune_cache(1_003, most=2) == 2
-    assert await world.store.prune_cache(1_003) == 1
+    assert await world.store.prune(Aged.RESULTS, 1_000) == 0
+    assert await world.store.prune(Aged.RESULTS, 1_003, most=2) == 2
+    assert await world.store.prune(Aged.RESULTS, 1_003) == 1
     assert await world.store.cached("k3", 0) == "1"
     assert await world.store.cached("k2", 0) is None
 

@@ -7,6 +7,7 @@ from stretto.ports.groups import BEAT_LASTS, NodeState
 from stretto.ports.messages import Ask, Letter, Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
+from stretto.ports.retention import Aged
 from stretto.ports.rows import Lease, NodeId
 from stretto.ports.suspicion import DEATHS_TO_BE_GUILTY, NONE, Suspect
 from stretto.ports.work import Work
@@ -277,7 +278,7 @@ async def the_dead_are_forgotten_in_time(world: World) -> None:
     for name in ("x", "y"):
         await world.store.bury(NodeId(name), 1, expired=False)
     after = await world.store.now() + 1
-    assert await world.store.prune_nodes(before) == 0
-    assert await world.store.prune_nodes(after, most=1) == 1
-    assert await world.store.prune_nodes(after) == 1
+    assert await world.store.prune(Aged.NODES, before) == 0
+    assert await world.store.prune(Aged.NODES, after, most=1) == 1
+    assert await world.store.prune(Aged.NODES, after) == 1
     assert [each.node for each in await world.store.nodes()] == ["z"]

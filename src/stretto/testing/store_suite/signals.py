@@ -7,6 +7,7 @@ from stretto.ports.commit import Decided
 from stretto.ports.messages import FanOut, Fire
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_signal, group_of_workflow
+from stretto.ports.retention import Aged
 from stretto.ports.rows import NodeId
 from stretto.ports.signals import NewSignal, SignalWait
 from stretto.ports.triggers import SignalTriggerRow
@@ -178,9 +179,9 @@ async def old_announcements_go_and_their_numbers_stay_used(world: World) -> None
     second = await world.store.signal("a", 2)
     assert second is not None
     limit = second.create_time or 0
-    assert await world.store.prune_signals(limit, most=10) == 1
-    assert await world.store.prune_signals(limit, most=10) == 0
+    assert await world.store.prune(Aged.SIGNALS, limit, most=10) == 1
+    assert await world.store.prune(Aged.SIGNALS, limit, most=10) == 0
     assert await world.store.signal("a", 1) is None
-    assert await world.store.prune_signals(limit + 1, most=10) == 1
+    assert await world.store.prune(Aged.SIGNALS, limit + 1, most=10) == 1
     again = await world.store.announce(signal("a", "i1"))
     assert (again.signal.seq_id, again.duplicate) == (3, False)

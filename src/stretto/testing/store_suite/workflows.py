@@ -16,6 +16,7 @@ from stretto.ports.admission import TransactionScope, WorkflowDecision
 from stretto.ports.messages import Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
+from stretto.ports.retention import Aged
 from stretto.ports.rows import NodeId
 from stretto.ports.workflows import TOTALS_EVERY, Found, WorkflowFilter
 from stretto.testing.store_suite.check import Suite
@@ -280,10 +281,10 @@ async def hourly_outcomes_are_counters(world: World) -> None:
     (whole,) = await world.store.totals(hour, hour + 7_200_000, 7_200_000)
     assert (whole.begin, whole.statuses) == (hour, summed)
     assert await world.store.totals(0, hour) == []
-    assert await world.store.prune_outcomes(hour, most=10) == 0
+    assert await world.store.prune(Aged.OUTCOMES, hour, most=10) == 0
     later = hour + 7_200_000
-    assert await world.store.prune_outcomes(later, most=1) == 1
-    assert await world.store.prune_outcomes(later, most=10) == 1 + len(totals)
+    assert await world.store.prune(Aged.OUTCOMES, later, most=1) == 1
+    assert await world.store.prune(Aged.OUTCOMES, later, most=10) == 1 + len(totals)
     assert await world.store.totals(0, later) == []
 
 
