@@ -29,9 +29,10 @@ from stretto.model.initiator import ManualInitiator
 from stretto.model.request import CallbackRequest, SignalRequest, StartRequest
 from stretto.model.status import RunStatus
 from stretto.ports.hints import Hints
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 from stretto.testing.shapes import number
 
@@ -145,7 +146,7 @@ class Feeder:
             await asyncio.sleep(1.0)
 
     async def _has_ended(self, key: RunKey) -> bool:
-        row = await insist(lambda: self._store.run(key))
+        row = await insist(lambda: read_run(self._store, key))
         return row is not None and row.record.status.is_terminal
 
     # ------------------------------------------------------------------------------------------------ looking
@@ -154,7 +155,7 @@ class Feeder:
         operator does.
         """
         wanted = RunFilter(statuses=UNFINISHED)
-        page = await insist(lambda: self._store.all_runs(Cut(most=MOST), wanted))
+        page = await insist(lambda: self._store.runs(FilteredRuns(wanted, Cut(most=MOST))))
         found = [row for row in page.elements if row.key != self.planted]
         for row in found:
             if row.quarantined is not None:

@@ -11,10 +11,11 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.event import InstanceStatusChanged, StepStatusChanged
 from stretto.model.status import InstanceStatus, StepStatus
 from stretto.ports.events import LogRow, Trimmed
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.store import Store
 
 PAGE = 1_000
@@ -45,7 +46,7 @@ async def read_records(store: Store) -> Records:
             seq = page[-1].seq
     await _rows(store, found)
     for run in list(found.runs):
-        for row in await store.newest_attempts(run):
+        for row in await store.attempts(NewestAttempts((run,))):
             found.newest[row.key] = row.record.status
     return found
 
@@ -83,7 +84,7 @@ def _take(found: Records, page: Sequence[LogRow], seq: int) -> None:
 async def _rows(store: Store, found: Records) -> None:
     cut = Cut(most=PAGE)
     while True:
-        page = await store.all_runs(cut, RunFilter())
+        page = await store.runs(FilteredRuns(RunFilter(), cut))
         found.rows |= {row.key: row for row in page.elements}
         if not page.after:
             return

@@ -11,8 +11,10 @@ from chaos.storm_plays import KIN_OF_CLAN
 from stretto.actions.parts.finding import find_newest_run
 from stretto.engine.records import RunKey
 from stretto.model.run_config import RunPolicy
+from stretto.ports.history import ChildPage
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import NewestAttempts, read_newest_run
 from stretto.ports.store import Store
 
 LOOK_EVERY: Final = 0.3  # seconds
@@ -83,12 +85,12 @@ class Restarts:
             await asyncio.sleep(LOOK_EVERY)
 
     async def _newest(self, key: RunKey) -> RunRow | None:
-        return await insist(lambda: self._store.newest_run(key.workflow_id, key.instance_id))
+        return await insist(lambda: read_newest_run(self._store, key.workflow_id, key.instance_id))
 
     async def _kin_of(self, key: RunKey) -> RunKey:
         """The nested run of the newest run of a clan."""
         newest = await find_newest_run(self._store, key.workflow_id, key.instance_id)
-        attempts = await self._store.newest_attempts(newest.key)
+        attempts = await self._store.attempts(NewestAttempts((newest.key,)))
         above = next(row.key for row in attempts if row.key.step_id == "clan1")
-        page = await self._store.children(above, Cut(most=1))
+        page = await self._store.runs(ChildPage(above, Cut(most=1)))
         return page.elements[0].key

@@ -16,6 +16,7 @@ from chaos.harm import Doing, Harm
 from chaos.insistence import insist
 from chaos.network_faults import NetworkFaults
 from chaos.nodes import NodeProcess
+from stretto.ports.run_snapshot import read_run
 
 FROZEN: Final = (3.0, 3.4)  # leases: 32 s with the default ones
 PLANTED: Final = (0.1, 0.4)  # of the storm, when the run that kills its owner is started
@@ -144,7 +145,9 @@ class Storm:
         self.note("planted runs")
         try:
             async with asyncio.timeout(min(SET_ASIDE_WITHIN, 3 * arena.campaign.patience)):
-                while (row := await insist(lambda: arena.store.run(key))) is None or not row.quarantined:
+                while (
+                    row := await insist(lambda: read_run(arena.store, key))
+                ) is None or not row.quarantined:
                     await asyncio.sleep(0.1)
         except TimeoutError:  # the judge says so
             disarm(arena.folder)

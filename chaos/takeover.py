@@ -28,7 +28,7 @@ from stretto.model.request import StartRequest
 from stretto.model.workflow import Definition
 from stretto.ports.clock import machine_steady
 from stretto.ports.groups import NodeState
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
 from stretto.testing.shapes import number, step
@@ -135,7 +135,7 @@ async def _are_there(arena: Arena, count: int) -> bool:
     """Whether so many runs are under way: none is left that has not begun."""
     groups = await arena.store.load_groups(range(GROUPS))
     begun = [each for group in groups for each in group.runs]
-    page = await arena.store.all_runs(Cut(most=1), RunFilter(statuses=UNFINISHED[:1]))
+    page = await arena.store.runs(FilteredRuns(RunFilter(statuses=UNFINISHED[:1]), Cut(most=1)))
     return len(begun) >= count and not page.elements
 
 

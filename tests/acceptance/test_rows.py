@@ -33,6 +33,7 @@ from stretto.node.group import GroupState
 from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer
 from stretto.ports.places import GROUPS
+from stretto.ports.run_snapshot import read_run
 from stretto.runtimes.logs.files import LogFiles
 from stretto.store.memory.hints import MemoryHints
 from stretto.store.opening import open_store
@@ -194,7 +195,7 @@ async def carried_out(folder: Path, failures: int) -> tuple[list[RunStatus], lis
     key = RunKey("asked", made.workflow_instance_id, 1)
 
     async def has_ended() -> bool:
-        row = await store.run(key)
+        row = await read_run(store, key)
         assert row is not None
         if trouble.left:
             assert row.record.status is RunStatus.CREATED  # the last stable state

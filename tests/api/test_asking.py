@@ -126,7 +126,7 @@ def test_a_database_that_is_away_is_waited_for() -> None:
     )
 
     class Away:
-        async def run(self, _key: object) -> None:
+        async def runs(self, _selection: object) -> None:
             looks.append(1)
             raise Unavailable("the database does not answer")
 

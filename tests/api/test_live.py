@@ -32,6 +32,7 @@ from stretto.model.status import InstanceStatus, StepStatus
 from stretto.model.status_change import StepStatusChange
 from stretto.model.tag import Tag
 from stretto.ports.events import Trimmed
+from stretto.ports.run_snapshot import NamedRuns
 
 S = StepStatus
 
@@ -226,13 +227,13 @@ def test_a_step_is_told_to_the_lists_that_its_run_is_in(
     server.ended("above")
     runs = [RunKey("tagged", 1, 1), RunKey("tagged", 2, 1), RunKey("above", 1, 1), RunKey("gone", 1, 1)]
     looked_up: list[RunKey] = []
-    real = server.desk.store.run
+    real = server.desk.store.runs
 
-    async def run(key: RunKey) -> Any:
-        looked_up.append(key)
-        return await real(key)
+    async def runs_read(selection: NamedRuns) -> Any:
+        looked_up.extend(selection.keys)
+        return await real(selection)
 
-    monkeypatch.setattr(server.desk.store, "run", run)
+    monkeypatch.setattr(server.desk.store, "runs", runs_read)
 
     def refs(gathering: Gathering, *heard: Any) -> list[str]:
         gathering.take(heard)

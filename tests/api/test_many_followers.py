@@ -24,6 +24,7 @@ from stretto.engine.context import step_uuid
 from stretto.engine.records import RunKey
 from stretto.model.errors import Unavailable
 from stretto.model.user import User
+from stretto.ports.run_snapshot import read_run
 
 MANY = 12
 
@@ -260,7 +261,7 @@ async def ended(server: Served, workflow_id: str, instance: int) -> None:
     """By the store alone, and long enough ago for the reader of the log."""
 
     async def has_ended() -> bool:
-        row = await server.desk.store.run(RunKey(workflow_id, instance, 1))
+        row = await read_run(server.desk.store, RunKey(workflow_id, instance, 1))
         return row is not None and row.record.status.is_terminal
 
     await until(has_ended)

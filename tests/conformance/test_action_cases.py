@@ -43,6 +43,7 @@ from stretto.ports.failures import Stale
 from stretto.ports.messages import Act
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.permits import PermitRow
+from stretto.ports.run_snapshot import read_attempt
 
 pytestmark = pytest.mark.conformance
 
@@ -366,7 +367,7 @@ def check_lifecycle(given: Any, then: Then) -> None:
     goes = world.settle().do(world.store.grant(["tag1"], granted)).attempts
     assert bool(goes) is then.take("acquire_before_queue")
     # Maestro gives out numbers when it queues. Ours stand in line by criticality and by the time they asked.
-    attempt = world.do(world.store.attempt(waiter.attempt))
+    attempt = world.do(read_attempt(world.store, waiter.attempt))
     assert attempt is not None
     assert (attempt.record.status, waiter.since) == ("WAITING_FOR_PERMITS", attempt.record.wait_permit_time)
     assert then.take("queued") == {"seq": 11, "status": 6}

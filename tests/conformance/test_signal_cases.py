@@ -23,6 +23,7 @@ from stretto.model.signal_instance import SignalInstance
 from stretto.model.trigger import SignalOperator, SignalParamValue, SignalTrigger, SignalTriggerEntry
 from stretto.model.wire import decode, encode, to_json
 from stretto.ports.messages import FanOut, Fire
+from stretto.ports.run_snapshot import read_newest_run
 from stretto.triggers import satisfies
 
 pytestmark = pytest.mark.conformance
@@ -282,7 +283,7 @@ def executed(condition: str | None = None, **more: Any) -> tuple[World, Fired | 
 
 
 def starts(world: World) -> int:
-    return int(world.do(world.store.newest_run("flow", 1)) is not None)
+    return int(world.do(read_newest_run(world.store, "flow", 1)) is not None)
 
 
 @case("signal-exec-condition-true", "signal-exec-condition-false")

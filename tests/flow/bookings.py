@@ -5,6 +5,7 @@ from typing import Any
 from stretto.engine.records import Compensation
 from stretto.flow import foreach, step, subworkflow, workflow
 from stretto.ports.paging import Cut
+from stretto.ports.run_snapshot import RunPage, read_run
 from stretto.testing.harness import Harness
 from stretto.testing.viewing import Run
 
@@ -68,7 +69,7 @@ def undone() -> list[Any]:
 
 
 def compensation_of(harness: Harness, run: Run) -> tuple[str, Compensation | None]:
-    row = harness.ask(harness.store.run(run.key))
+    row = harness.ask(read_run(harness.store, run.key))
     assert row is not None
     return run.status, row.record.compensation
 
@@ -81,5 +82,5 @@ def play(harness: Harness, flow: Any, **params: Any) -> Run:
 
 
 def runs_of(harness: Harness, workflow_id: str, instance: int) -> list[Any]:
-    page = harness.ask(harness.store.runs_of(workflow_id, instance, Cut()))
+    page = harness.ask(harness.store.runs(RunPage(workflow_id, instance, Cut())))
     return [row.record for row in reversed(page.elements)]

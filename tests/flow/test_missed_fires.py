@@ -9,6 +9,7 @@ from stretto.engine.records import RunKey
 from stretto.flow import Flow, TraceError, run_time, step, workflow
 from stretto.flow.workflow_options import Cron
 from stretto.model.initiator import TimeInitiator
+from stretto.ports.run_snapshot import read_run
 from stretto.testing.harness import Harness
 
 HOUR = 3_600_000
@@ -83,7 +84,7 @@ def started_after_six_hours(given: Any, workflow_id: str, through_yaml: bool) ->
         harness.recover()
         harness.settle()
         begun: list[int] = []
-        while row := harness.ask(harness.store.run(RunKey(workflow_id, len(begun) + 1, 1))):
+        while row := harness.ask(read_run(harness.store, RunKey(workflow_id, len(begun) + 1, 1))):
             assert isinstance(row.record.initiator, TimeInitiator)
             begun.append((row.record.initiator.trigger_time or 0) // HOUR - first)
         return sorted(begun)

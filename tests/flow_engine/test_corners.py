@@ -50,6 +50,7 @@ from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import ActionEvent, LogEvent, StatusEvent, TimelineEvent
 from stretto.model.workflow import Metadata, Workflow, WorkflowVersion
+from stretto.ports.history import FilteredRuns, InstancesIn
 from stretto.ports.paging import Slice
 from stretto.ports.rows import AttemptRow, Phase, RunRow
 from stretto.runtimes.python import StepContext
@@ -146,11 +147,10 @@ class Pages:
         left = [row for row in self.rows if below is None or row.key.instance_id < below]
         return Slice(elements=tuple(left[:1]), after=len(left) > 1)
 
-    async def all_runs(self, cut: Any, _wanted: Any) -> Slice[RunRow]:
-        return self._page(None if cut.below is None else cut.below[1].instance_id)
-
-    async def instances(self, _workflow_id: str, cut: Any, _statuses: Any) -> Slice[RunRow]:
-        return self._page(cut.below)
+    async def runs(self, selection: FilteredRuns | InstancesIn) -> Slice[RunRow]:
+        below = selection.cut.below
+        is_by_time = isinstance(selection, FilteredRuns) and below is not None
+        return self._page(below[1].instance_id if is_by_time else below)
 
 
 def test_lists_are_read_page_by_page() -> None:

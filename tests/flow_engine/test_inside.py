@@ -21,6 +21,8 @@ from stretto.model.event import ChangeEvent, InstanceStatusChanged, StepStatusCh
 from stretto.model.status import InstanceStatus, StepStatus
 from stretto.model.status_change import StepStatusChange
 from stretto.ports.events import LogRow
+from stretto.ports.history import AttemptsOfStep
+from stretto.ports.run_snapshot import NamedRuns
 from stretto.runtimes.python.context import StepContext
 
 
@@ -177,7 +179,7 @@ def test_a_run_that_has_ended_is_not_live() -> None:
             await run.result(30)
             host = engine._host
             assert host is not None
-            (attempt,) = await host.store.attempts(run.key, "basket")
+            (attempt,) = await host.store.attempts(AttemptsOfStep(run.key, "basket"))
             assert attempt.record.child is not None
             assert [row async for row, _path in live_inside(host.store, attempt, None)] == []
             assert [row async for row in live_below(host.store, run.key)] == []
@@ -376,13 +378,13 @@ def test_a_run_of_other_people_is_not_told(monkeypatch: pytest.MonkeyPatch) -> N
             first = await anext(events)
             assert first.key == run.key
             store = engine._host.store  # type: ignore[union-attr]
-            real = store.run
+            real = store.runs
 
-            async def counted(key: RunKey) -> Any:
-                reads.append(key)
-                return await real(key)
+            async def counted(selection: NamedRuns) -> Any:
+                reads.extend(selection.keys)
+                return await real(selection)
 
-            monkeypatch.setattr(store, "run", counted)
+            monkeypatch.setattr(store, "runs", counted)
             other = await engine.submit(basket, items=[2, 4])
             await other.ended(30)
             reads.clear()

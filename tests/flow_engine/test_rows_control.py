@@ -21,6 +21,7 @@ from stretto.flow.steps import step
 from stretto.flow.workflow import workflow
 from stretto.model.errors import WrongState
 from stretto.model.status import RunStatus, StepStatus
+from stretto.ports.run_snapshot import NewestAttempts, read_newest_run
 from stretto.store.opening import open_store
 
 
@@ -280,10 +281,10 @@ def test_row_145_a_program_that_is_killed_goes_on(url: str, tmp_path: Path, kill
 async def _attempts(url: str) -> dict[str, tuple[StepStatus, int]]:
     store = await open_store(url)
     try:
-        row = await store.newest_run("chain", 1)
+        row = await read_newest_run(store, "chain", 1)
         assert row is not None
         found = {}
-        for each in await store.newest_attempts(row.key):
+        for each in await store.attempts(NewestAttempts((row.key,))):
             found[each.key.step_id] = each.record.status, each.key.number
         return found
     finally:

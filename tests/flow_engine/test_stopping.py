@@ -29,6 +29,7 @@ from stretto.model.status import RunStatus
 from stretto.ports.hints import Hints
 from stretto.ports.messages import Letter
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_newest_run
 from stretto.ports.store import Store
 from stretto.store.opening import open_store
 
@@ -36,7 +37,7 @@ from stretto.store.opening import open_store
 async def row_of(url: str, workflow_id: str, instance: int = 1) -> RunRow:
     store = await open_store(url)
     try:
-        row = await store.newest_run(workflow_id, instance)
+        row = await read_newest_run(store, workflow_id, instance)
         assert row is not None
         return row
     finally:

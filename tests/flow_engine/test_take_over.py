@@ -28,6 +28,7 @@ from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.request import StartRequest
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.user import User
+from stretto.ports.run_snapshot import NewestAttempts, read_run
 from stretto.ports.store import Store
 from stretto.store.opening import open_store
 from stretto.store.postgresql.hints import PostgresHints
@@ -96,7 +97,7 @@ async def ended(store: Store, keys: list[RunKey]) -> float:
 
     async def none_left() -> bool:
         for key in list(left):
-            row = await store.run(key)
+            row = await read_run(store, key)
             assert row is not None
             assert row.quarantined is None
             if row.record.status.is_terminal:
@@ -119,7 +120,7 @@ async def check(store: Store, keys: list[RunKey], ledger: Path) -> int:
             places.setdefault(line, []).append(at)
     twice = 0
     for key in keys:
-        steps = await store.newest_attempts(key)
+        steps = await store.attempts(NewestAttempts((key,)))
         assert [each.record.status for each in steps] == [StepStatus.SUCCEEDED] * STEPS
         assert {each.key.number for each in steps} == {1}
         for number in range(1, STEPS + 1):

@@ -18,6 +18,7 @@ from tests.waiting import wait_until
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
 from stretto.ports.paging import Cut
+from stretto.ports.run_snapshot import InstancePage, NewestAttempts, RunPage
 from stretto.store.opening import open_store
 
 ROOT = Path(__file__).parents[2]
@@ -72,13 +73,13 @@ async def check_rows(url: str) -> None:
     """One run undoes the child, and in it one run each iteration, in one attempt."""
     store = await open_store(url)
     try:
-        runs = (await store.runs_of("booking", 1, Cut())).elements
+        runs = (await store.runs(RunPage("booking", 1, Cut()))).elements
         assert [row.record.policy for row in runs] == [RunPolicy.UNDO, RunPolicy.START_FRESH_NEW_RUN]
         (loop,) = await store.loops(runs[0].key)
-        iterations = (await store.instances(loop.inline_id, Cut(most=SEATS + 1))).elements
+        iterations = (await store.runs(InstancePage(loop.inline_id, Cut(most=SEATS + 1)))).elements
         assert [row.record.policy for row in iterations] == [RunPolicy.UNDO] * SEATS
         for row in iterations:
-            attempts = await store.newest_attempts(row.key)
+            attempts = await store.attempts(NewestAttempts((row.key,)))
             assert [each.record.status for each in attempts] == [StepStatus.SUCCEEDED]
             assert [each.key.number for each in attempts] == [1]
     finally:

@@ -15,7 +15,9 @@ from stretto.model.errors import NotFound, Unavailable
 from stretto.model.event import WorkflowDeleted
 from stretto.model.status import RunStatus
 from stretto.ports.events import LogRow, Trimmed
+from stretto.ports.paging import Slice
 from stretto.ports.places import group_of_run
+from stretto.ports.run_snapshot import NamedRuns
 
 
 @workflow(id="quick", run_strategy="parallel")
@@ -114,8 +116,8 @@ class Shelf:
     async def newest_seqs(self) -> dict[int, int]:
         return {}
 
-    async def run(self, key: RunKey) -> Any:
-        return self.rows.get(key)
+    async def runs(self, selection: NamedRuns) -> Slice[Any]:
+        return Slice(elements=tuple(self.rows[key] for key in selection.keys if key in self.rows))
 
     async def read_log(self, cursor: dict[int, int]) -> list[LogRow]:
         self.reads += 1

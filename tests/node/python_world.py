@@ -10,6 +10,8 @@ from tests.waiting import PATIENCE, until
 
 from stretto.engine.records import AttemptRecord, RunKey
 from stretto.model.timeline import LogEvent
+from stretto.ports.history import AttemptsOfStep
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.runtime import StepRuntime
 from stretto.ports.store import Store
 from stretto.runtimes.python import PythonRuntime, Registry
@@ -55,11 +57,11 @@ class PythonWorld(World):
         return run, await self.end(run)
 
     async def step(self, run: RunKey, step_id: str) -> AttemptRecord:
-        return (await self.store.attempts(run, step_id))[-1].record
+        return (await self.store.attempts(AttemptsOfStep(run, step_id)))[-1].record
 
     async def steps(self, run: RunKey) -> dict[str, str]:
         """The status of each step."""
-        rows = await self.store.newest_attempts(run)
+        rows = await self.store.attempts(NewestAttempts((run,)))
         return {row.record.key.step_id: row.record.status.value for row in rows}
 
     async def result(self, run: RunKey, step_id: str) -> Any:
@@ -72,7 +74,7 @@ class PythonWorld(World):
 
     async def until_running(self, run: RunKey, step_id: str) -> None:
         async def runs() -> bool:
-            rows = await self.store.attempts(run, step_id)
+            rows = await self.store.attempts(AttemptsOfStep(run, step_id))
             return bool(rows) and rows[-1].record.status.value == "RUNNING"
 
         await until(runs)

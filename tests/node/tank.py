@@ -20,6 +20,7 @@ from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId, RunRow
+from stretto.ports.run_snapshot import NewestAttempts, read_run
 from stretto.ports.runtime import Continue, Done, Injected, StepContext, StepResult, Stopped
 from stretto.ports.store import Store
 from stretto.store.memory import Database, MemoryStore
@@ -230,7 +231,7 @@ class Tank:
         return RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
 
     def row(self, run: RunKey) -> RunRow:
-        row = self.do(self.store.run(run))
+        row = self.do(read_run(self.store, run))
         assert row is not None
         return row  # type: ignore[no-any-return]
 
@@ -238,7 +239,7 @@ class Tank:
         return self.row(run).record.status.value
 
     def steps(self, run: RunKey) -> dict[str, str]:
-        rows = self.do(self.store.newest_attempts(run))
+        rows = self.do(self.store.attempts(NewestAttempts((run,))))
         return {row.key.step_id: row.record.status.value for row in rows}
 
     def group_of(self, fish: Fish, run: RunKey) -> Any:

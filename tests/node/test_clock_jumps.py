@@ -7,6 +7,7 @@ from tests.node.test_time_triggers import HOUR, MINUTELY, started, timed
 from stretto.actions.pause import pause, resume
 from stretto.model.trigger import CatchUp, CronTrigger
 from stretto.node.asks import Ask, GrantTags
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.runtime import Done, PlatformError
 
 JUMPS = [-HOUR, -5_000, 5_000, HOUR]
@@ -95,7 +96,7 @@ def test_time_stamps_of_a_run_never_go_back() -> None:
     tank.advance(5_000)
     set_clock(tank, -HOUR)
     tank.advance(6_000)
-    (attempt,) = tank.do(tank.store.newest_attempts(run))
+    (attempt,) = tank.do(tank.store.attempts(NewestAttempts((run,))))
     record = attempt.record
     assert record.status.value == "SUCCEEDED"
     assert BEGIN <= record.create_time <= record.start_time

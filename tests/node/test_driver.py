@@ -28,6 +28,7 @@ from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.runtime import Continue, Done, Injected, StepContext, StepResult, StepRuntime, Stopped
 from stretto.ports.store import Store
 from stretto.store.memory import Database, MemoryStore
@@ -113,7 +114,7 @@ class World:
         return RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
 
     async def status(self, run: RunKey) -> str:
-        row = await self.store.run(run)
+        row = await read_run(self.store, run)
         assert row is not None
         return row.record.status.value
 

@@ -14,6 +14,7 @@ from stretto.ports.commit import GroupPart
 from stretto.ports.failures import NoPermits, Poison, Stale
 from stretto.ports.paging import Cut
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import InstancePage
 from stretto.ports.runtime import Continue, Done
 from stretto.ports.store import Store
 
@@ -61,7 +62,7 @@ class Crowded:
 
 
 def child_ends(tank: Tank, fish: Fish) -> None:
-    child = tank.do(tank.store.instances("kid", Cut())).elements[0].key
+    child = tank.do(tank.store.runs(InstancePage("kid", Cut()))).elements[0].key
     fish.report(child, "a", Done())
     tank.settle()
 

@@ -19,6 +19,7 @@ from stretto.ports.messages import Letter, Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import InstancePage
 from stretto.ports.runtime import Continue, Done, Stopped
 from stretto.testing.faults import Moment, interfered
 
@@ -134,7 +135,7 @@ def test_a_child_that_could_not_be_started_is_looked_for(there: bool) -> None:
     tank.advance(5_000)
     assert not broken
     assert tank.steps(run) == {"s": "INTERNALLY_FAILED"}
-    children = tank.do(tank.store.instances("kid", Cut())).elements
+    children = tank.do(tank.store.runs(InstancePage("kid", Cut()))).elements
     assert len(children) == (2 if there else 1)
     assert not tank.group_of(fish, run).entries
 

@@ -17,6 +17,7 @@ from stretto.node.asks import Ask, Commit, FetchMail, ReadAdvertised, Withdraw
 from stretto.node.settings import NodeSettings
 from stretto.ports.messages import Act, Kind, Letter
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.runtime import Done
 
 
@@ -57,7 +58,7 @@ class Sea(Tank):
         self.do(self.store.send(letter))
 
     def runs_on(self, run: RunKey, step_id: str) -> str | None:
-        rows = self.do(self.store.newest_attempts(run))
+        rows = self.do(self.store.attempts(NewestAttempts((run,))))
         (found,) = [row.runs_on for row in rows if row.key.step_id == step_id]
         return None if found is None else str(found)
 
@@ -138,7 +139,7 @@ def test_after_its_time_the_step_fails(within: int) -> None:
     assert sea.steps(run)["b"] == ("FATALLY_FAILED" if within == 0 else "STARTING")
     sea.advance(within)
     assert sea.status(run) == "FAILED"
-    (row,) = [row for row in sea.do(sea.store.newest_attempts(run)) if row.key.step_id == "b"]
+    (row,) = [row for row in sea.do(sea.store.attempts(NewestAttempts((run,)))) if row.key.step_id == "b"]
     assert str(row.record.reason).startswith("no running process knows the function `b`")
 
 

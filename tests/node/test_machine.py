@@ -18,6 +18,7 @@ from stretto.ports.messages import Kind, Letter, Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS, group_of_run
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.runtime import Continue, Done, UserError
 from stretto.ports.store import Store
 from stretto.testing.faults import Moment, interfered
@@ -437,7 +438,7 @@ def test_poison_fails_the_step_that_brought_it_and_no_other() -> None:
     assert sorted(statuses) == ["FAILED", *["SUCCEEDED"] * 9]
     bad = runs[statuses.index("FAILED")]
     assert tank.steps(bad) == {"a": "INTERNALLY_FAILED"}
-    (row,) = tank.do(tank.store.newest_attempts(bad))
+    (row,) = tank.do(tank.store.attempts(NewestAttempts((bad,))))
     text = row.record.timeline[-1].message
     assert "can not be stored: a value is refusedxxx" in text
     assert len(text) < 500  # the error may hold the very value that can not be stored
@@ -474,7 +475,7 @@ def test_a_message_that_can_not_be_dealt_with_is_parked(faulty: tuple[Tank, Faul
     tank, faults, fish = faulty
     run = tank.settle().start(ONE)
     tank.settle()
-    faults.plan("run", *[ValueError("broken")] * 20)
+    faults.plan("runs", *[ValueError("broken")] * 20)
     body = Log(run=run, status=tank.row(run).record.status, at=1)
     tank.do(tank.store.send(Letter(ref="x", to_group=tank.row(run).group, body=body)))
     tank.advance(120_000)

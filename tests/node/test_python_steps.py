@@ -20,6 +20,7 @@ from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.request import InstanceRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.step import AnyStep
+from stretto.ports.history import AttemptsOfStep
 from stretto.ports.runtime import Continue, Done, Injected, StepResult, Stopped
 from stretto.ports.runtime import StepContext as Told
 from stretto.runtimes.python import (
@@ -432,7 +433,9 @@ def test_each_class_of_error_has_its_own_budget(url: str) -> None:
                 given = f"kind: {{value: {kind}, type: STRING}}"
                 run, status = await at.run(flow(call("a", "flaky", params=given, more=more), name=kind))
                 assert status == "SUCCEEDED"
-                statuses = [row.record.status.value for row in await at.store.attempts(run, "a")]
+                statuses = [
+                    row.record.status.value for row in await at.store.attempts(AttemptsOfStep(run, "a"))
+                ]
                 failed = "USER_FAILED" if kind == "user" else "PLATFORM_FAILED"
                 assert statuses == [failed, failed, "SUCCEEDED"]
 
@@ -446,7 +449,7 @@ def test_an_expression_decides_on_another_try() -> None:
             given = "day: {value: sunday, type: STRING}"
             run, status = await at.run(flow(call("a", "fail", params=given, more=more)))
             assert status == "FAILED"
-            assert len(await at.store.attempts(run, "a")) == 1
+            assert len(await at.store.attempts(AttemptsOfStep(run, "a"))) == 1
         assert CALLS == ["fail"]
 
     asyncio.run(body())

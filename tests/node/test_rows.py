@@ -10,6 +10,7 @@ from stretto.model.status import StepStatus
 from stretto.ports.commit import Decided, GroupPart
 from stretto.ports.failures import Stale
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.runtime import (
     Continue,
     Done,
@@ -90,7 +91,7 @@ def test_row_109_what_has_ended_stays_as_it_is() -> None:
     fish.report(run, "a", Done())
     tank.settle()
     assert tank.status(run) == "SUCCEEDED"
-    key = tank.do(tank.store.newest_attempts(run))[0].key
+    key = tank.do(tank.store.attempts(NewestAttempts((run,))))[0].key
     late = AttemptRecord(key=key, sequence=1, status=StepStatus.RUNNING)
     part = GroupPart(lease=group.lease, decisions=(Decided(root=run, records=(late,)),), seq=99)
     with pytest.raises(Stale, match="is not LIVE"):

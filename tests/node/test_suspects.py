@@ -14,6 +14,7 @@ from stretto.model.errors import Unavailable
 from stretto.node import deciding
 from stretto.node.asks import Ask, Calm, Commit, Deal, LoadRuns, NoteSuspects
 from stretto.ports.failures import OutcomeUnknown
+from stretto.ports.history import QuarantinedRuns
 from stretto.ports.messages import Letter, Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
@@ -65,7 +66,7 @@ def nothing_is_noted(tank: Tank) -> bool:
 
 
 def quarantined(tank: Tank) -> list[RunKey]:
-    return [row.key for row in tank.do(tank.store.quarantined(Cut())).elements]
+    return [row.key for row in tank.do(tank.store.runs(QuarantinedRuns(Cut()))).elements]
 
 
 # ---------------------------------------------------------------------------------------------- real killers

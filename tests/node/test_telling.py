@@ -91,15 +91,15 @@ CREATED, STOPPED = RunStatus.CREATED, RunStatus.STOPPED
 
 
 def test_a_line_that_fails_is_not_overtaken_by_the_next_one_about_its_run() -> None:
-    tank, trouble = tank_in(run=3)
+    tank, trouble = tank_in(runs=3)
     send(tank, CREATED, STOPPED)
     expect(tank, lambda: len(told(tank, QUEUED)) == 2)
     assert told(tank, QUEUED) == ["CREATED", "STOPPED"]
-    assert trouble.failed == ["run"] * 3
+    assert trouble.failed == ["runs"] * 3
 
 
 def test_nor_is_one_that_comes_while_it_waits() -> None:
-    tank, _trouble = tank_in(run=3)
+    tank, _trouble = tank_in(runs=3)
     send(tank, CREATED)
     tank.settle()
     send(tank, STOPPED)
@@ -108,7 +108,7 @@ def test_nor_is_one_that_comes_while_it_waits() -> None:
 
 
 def test_lines_about_other_runs_go_on_meanwhile() -> None:
-    tank, _trouble = tank_in(run=1)
+    tank, _trouble = tank_in(runs=1)
     send(tank, CREATED)
     other = Log(run=RunKey("other", 1, 1), status=CREATED, at=1)
     tank.do(tank.store.send(Letter(ref="other", to_group=GROUP, body=other)))
@@ -138,14 +138,14 @@ def test_a_run_is_not_told_to_go_on_before_its_first_line_is_stored() -> None:
 
 
 def test_a_line_that_can_not_be_put_off_either_is_fetched_again_with_those_behind_it() -> None:
-    tank, _trouble = tank_in(run=5, postpone=1)
+    tank, _trouble = tank_in(runs=5, postpone=1)
     send(tank, CREATED, STOPPED)
     expect(tank, lambda: len(told(tank, QUEUED)) == 2, 120)
     assert told(tank, QUEUED) == ["CREATED", "STOPPED"]
 
 
 def test_only_one_that_was_put_off_lets_others_pass() -> None:
-    tank, _trouble = tank_in(run=5)
+    tank, _trouble = tank_in(runs=5)
     send(tank, CREATED, STOPPED)
     expect(tank, lambda: len(told(tank, QUEUED)) == 2, 120)
     assert told(tank, QUEUED) == ["STOPPED", "CREATED"]
@@ -153,10 +153,10 @@ def test_only_one_that_was_put_off_lets_others_pass() -> None:
 
 
 def test_nobody_tries_on_for_a_group_that_was_given_up() -> None:
-    tank, trouble = tank_in(run=1)
+    tank, trouble = tank_in(runs=1)
     send(tank, CREATED)
     tank.settle()
-    assert trouble.failed == ["run"]
+    assert trouble.failed == ["runs"]
     tank.fishes[0].node.stop()
     heir = tank.fish()
     expect(tank, lambda: told(tank, QUEUED) == ["CREATED"])
@@ -165,11 +165,11 @@ def test_nobody_tries_on_for_a_group_that_was_given_up() -> None:
 
 def test_nor_while_it_is_being_given_up() -> None:
     """The next owner may have it before the answer comes: whatever is stored then is stored by a stranger."""
-    tank, trouble = tank_in(run=1)
+    tank, trouble = tank_in(runs=1)
     fish = tank.fishes[0]
     send(tank, CREATED)
     tank.settle()
-    assert trouble.failed == ["run"]
+    assert trouble.failed == ["runs"]
     fish.held = lambda ask: isinstance(ask, GiveUp)
     fish.node.stop()
     tank.advance(5_000)

@@ -10,6 +10,7 @@ from stretto.definition.parse import Options, load
 from stretto.engine.records import RunKey
 from stretto.model.request import InstanceRestartRequest
 from stretto.model.run_config import RunPolicy
+from stretto.ports.run_snapshot import read_attempt
 from stretto.ports.runtime import Done, FatalError
 
 LEAF = "step: {id: %s, type: Python}"
@@ -49,13 +50,15 @@ def running(tank: Tank, fish: Fish) -> list[tuple[str, str]]:
     return sorted(
         (key.run.workflow_id.split("_")[-1][:5], key.step_id)
         for key in fish.runtime.contexts
-        if tank.do(tank.store.attempt(key)).record.status == "RUNNING"
+        if tank.do(read_attempt(tank.store, key)).record.status == "RUNNING"
     )
 
 
 def end_one(tank: Tank, fish: Fish) -> None:
     key = next(
-        key for key in fish.runtime.contexts if tank.do(tank.store.attempt(key)).record.status == "RUNNING"
+        key
+        for key in fish.runtime.contexts
+        if tank.do(read_attempt(tank.store, key)).record.status == "RUNNING"
     )
     fish.report(key.run, key.step_id, Done())
     tank.advance(2_000)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from stretto.engine.records import RunKey
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.store import Store
 from stretto.store.opening import open_store
 from stretto.testing.store_suite.owner import Owner
@@ -100,7 +101,7 @@ async def _round(world: World, store: Store, number: int, wait: float, pipe: Con
 
 
 async def _steps(store: Store, run: RunKey) -> list[str]:
-    return sorted(row.key.step_id for row in await store.newest_attempts(run))
+    return sorted(row.key.step_id for row in await store.attempts(NewestAttempts((run,))))
 
 
 async def _stand_still(_milliseconds: int) -> None:

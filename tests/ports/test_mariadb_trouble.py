@@ -16,6 +16,7 @@ from stretto.model.errors import Conflict, PreconditionFailed, StrettoError, Una
 from stretto.ports.failures import OutcomeUnknown, Poison
 from stretto.ports.messages import Letter, Log
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.store import Store
 from stretto.store.mariadb import database as database_module
 from stretto.store.mariadb import open_mariadb
@@ -528,7 +529,7 @@ def test_packets_are_not_larger_than_the_server_likes(moody_database: Database) 
         texts_ = [f"{number}" + "é" * 100_000 for number in range(8)]
         records = [attempt_record(run_, text[0], timeline=(line(text),)) for text in texts_]
         await owner.decide(run_, records=tuple(records))
-        rows = await store.newest_attempts(run_)
+        rows = await store.attempts(NewestAttempts((run_,)))
         assert all(row.record == record for row, record in zip(rows, records, strict=True))
         huge = attempt_record(run_, "huge", timeline=(line("x" * 1_200_000),))
         with pytest.raises(Poison, match="bytes can not be stored at once") as refusal:
@@ -536,7 +537,7 @@ def test_packets_are_not_larger_than_the_server_likes(moody_database: Database) 
         assert "max_allowed_packet" in (refusal.value.hint or "")
         with pytest.raises(Poison, match="bytes can not be stored at once"):
             await store.workflow_rows(["x" * 1_200_000])
-        assert len(await store.newest_attempts(run_)) == 8
+        assert len(await store.attempts(NewestAttempts((run_,)))) == 8
         await store.close()
 
     asyncio.run(trying())

@@ -15,11 +15,22 @@ from tests.ports.postgresql_server import PostgresServer  # noqa: E402
 from stretto.engine.records import AttemptKey, RunKey  # noqa: E402
 from stretto.model.properties import PropertiesSnapshot  # noqa: E402
 from stretto.model.status import RunStatus  # noqa: E402
-from stretto.ports.history import RunFilter  # noqa: E402
+from stretto.ports.history import (
+    AttemptsOfStep,
+    FilteredRuns,
+    InstancesIn,
+    RunFilter,
+)
 from stretto.ports.messages import Log  # noqa: E402
 from stretto.ports.paging import Cut  # noqa: E402
 from stretto.ports.places import GROUPS  # noqa: E402
 from stretto.ports.rows import NodeId  # noqa: E402
+from stretto.ports.run_snapshot import (
+    InstancePage,
+    NewestAttempts,
+    RunPage,
+    read_attempt,
+)
 from stretto.ports.store import Store  # noqa: E402
 from stretto.ports.workflows import WorkflowFilter  # noqa: E402
 from stretto.store.postgresql import open_postgresql  # noqa: E402
@@ -46,21 +57,25 @@ def middle(*key: Any) -> Cut:
 
 
 CALLS: dict[str, Call] = {
-    "instances of a workflow": lambda store: store.instances("wf-7", middle(500)),
-    "failed instances": lambda store: store.instances("wf-7", FIRST, [RunStatus.FAILED]),
-    "runs of an instance": lambda store: store.runs_of("wf-7", 500, FIRST),
-    "all runs": lambda store: store.all_runs(FIRST, RunFilter()),
-    "all runs, further on": lambda store: store.all_runs(middle(EPOCH + 50_000, *SOME), RunFilter()),
-    "runs by status": lambda store: store.all_runs(FIRST, RunFilter(statuses=(RunStatus.FAILED,))),
-    "runs by owner": lambda store: store.all_runs(FIRST, RunFilter(owner="user-3")),
-    "runs by workflow": lambda store: store.all_runs(FIRST, RunFilter(workflow_id="wf-7")),
-    "runs by tag": lambda store: store.all_runs(FIRST, RunFilter(tag="tag-7")),
-    "runs by correlation": lambda store: store.all_runs(FIRST, RunFilter(correlation_id="correlation-77")),
+    "instances of a workflow": lambda store: store.runs(InstancePage("wf-7", middle(500))),
+    "failed instances": lambda store: store.runs(InstancesIn("wf-7", [RunStatus.FAILED], FIRST)),
+    "runs of an instance": lambda store: store.runs(RunPage("wf-7", 500, FIRST)),
+    "all runs": lambda store: store.runs(FilteredRuns(RunFilter(), FIRST)),
+    "all runs, further on": lambda store: store.runs(
+        FilteredRuns(RunFilter(), middle(EPOCH + 50_000, *SOME))
+    ),
+    "runs by status": lambda store: store.runs(FilteredRuns(RunFilter(statuses=(RunStatus.FAILED,)), FIRST)),
+    "runs by owner": lambda store: store.runs(FilteredRuns(RunFilter(owner="user-3"), FIRST)),
+    "runs by workflow": lambda store: store.runs(FilteredRuns(RunFilter(workflow_id="wf-7"), FIRST)),
+    "runs by tag": lambda store: store.runs(FilteredRuns(RunFilter(tag="tag-7"), FIRST)),
+    "runs by correlation": lambda store: store.runs(
+        FilteredRuns(RunFilter(correlation_id="correlation-77"), FIRST)
+    ),
     "recent runs": lambda store: store.recent(["wf-7", "wf-8"]),
     "workflows": lambda store: store.workflows(middle("wf-5"), WorkflowFilter()),
-    "newest attempts of a run": lambda store: store.newest_attempts(SOME),
-    "attempts of a step": lambda store: store.attempts(SOME, "step-3"),
-    "one attempt": lambda store: store.attempt(AttemptKey(SOME, "step-3", 1)),
+    "newest attempts of a run": lambda store: store.attempts(NewestAttempts((SOME,))),
+    "attempts of a step": lambda store: store.attempts(AttemptsOfStep(SOME, "step-3")),
+    "one attempt": lambda store: read_attempt(store, AttemptKey(SOME, "step-3", 1)),
     "paused attempts": lambda store: store.paused("wf-0", "step-0", FIRST),
     "a run by its request": lambda store: store.run_of_request("wf-7", "uuid-50007"),
     "flows": lambda store: store.load_flows([SOME, RunKey("wf-8", 400, 1)]),

@@ -28,6 +28,7 @@ from stretto.ports.admission import NewRun, TransactionScope, WorkflowDecision, 
 from stretto.ports.commit import Decided
 from stretto.ports.places import GROUPS, group_of_run
 from stretto.ports.rows import RunSummary
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.runtime import Done, Injected, StepContext, StepResult
 from stretto.store.opening import open_store
 from stretto.store.settings import DatabaseSettings
@@ -174,7 +175,7 @@ def chain(kind: str, **params: str) -> str:
 
 async def ending_of(app: App, key: RunKey) -> RunStatus:
     async def ending() -> RunStatus | None:
-        row = await app.store.run(key)
+        row = await read_run(app.store, key)
         return row.record.status if row is not None and row.record.status.is_terminal else None
 
     return await until(ending)

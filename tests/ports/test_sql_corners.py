@@ -16,10 +16,11 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.model.tag import Tag
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.failures import Poison, Stale
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, InstancesIn, RunFilter
 from stretto.ports.messages import Letter, Log
 from stretto.ports.paging import Cut
 from stretto.ports.rows import NodeId, Parent
+from stretto.ports.run_snapshot import read_attempt, read_run
 from stretto.ports.signals import NewSignal, SignalWait
 from stretto.ports.work import Work
 from stretto.store.settings import DatabaseSettings
@@ -106,7 +107,7 @@ def test_decisions_of_one_run_follow_each_other_in_a_commit(tmp_path: Path) -> N
         await owner.commit(group, *decisions)
         row = await world.row(run)
         assert (row.record.status, row.due_at) == (RunStatus.SUCCEEDED, None)
-        found = await world.store.attempt(first.key)
+        found = await read_attempt(world.store, first.key)
         assert found is not None
         assert found.record.status is StepStatus.SUCCEEDED
         again = await world.start()
@@ -170,7 +171,7 @@ def test_filters_of_runs_go_together(tmp_path: Path) -> None:
             RunFilter(tag="new"),
             RunFilter(tag="hot", owner="ana", roots=True, statuses=[RunStatus.CREATED, RunStatus.FAILED]),
         ):
-            page = await world.store.all_runs(Cut(), wanted)
+            page = await world.store.runs(FilteredRuns(wanted, Cut()))
             assert [each.key for each in page.elements] == [tagged]
 
     in_world(tmp_path, body)
@@ -187,14 +188,14 @@ def test_pages_of_several_lists_are_one_list(tmp_path: Path) -> None:
         statuses = [RunStatus.FAILED, RunStatus.STOPPED]
         down: list[int] = []
         cut = Cut(most=2)
-        while page := (await world.store.instances("wf", cut, statuses)).elements:
+        while page := (await world.store.runs(InstancesIn("wf", statuses, cut))).elements:
             down += [each.key.instance_id for each in page]
             cut = Cut(most=2, below=down[-1])
         assert down == list(range(9, 0, -1))
-        up = await world.store.instances("wf", Cut(most=4, above=3), statuses)
+        up = await world.store.runs(InstancesIn("wf", statuses, Cut(most=4, above=3)))
         assert [each.key.instance_id for each in up.elements] == [7, 6, 5, 4]
         assert (up.before, up.after) == (True, True)
-        top = await world.store.instances("wf", Cut(most=4, above=7), statuses)
+        top = await world.store.runs(InstancesIn("wf", statuses, Cut(most=4, above=7)))
         assert (top.before, top.after) == (False, True)
 
     in_world(tmp_path, body)
@@ -222,7 +223,7 @@ def test_a_document_that_shrinks_is_found_in_its_row(tmp_path: Path) -> None:
         for text in ("x" * 5_000, "small", "y" * 6_000):
             record = attempt_record(run, "s", reason=text)
             await owner.decide(run, records=(record,))
-            found = await world.store.attempt(record.key)
+            found = await read_attempt(world.store, record.key)
             assert found is not None
             assert found.record.reason == text
 
@@ -301,7 +302,7 @@ def test_what_can_not_go_does_not_keep_the_rest(tmp_path: Path) -> None:
         for message in (await world.store.fetch((await world.owner()).node, range(128))).messages:
             await world.store.withdraw(message.id)
         assert await world.store.prune_runs("wf", await world.store.now() + 1) == 1
-        assert await world.store.run(last) is None
+        assert await read_run(world.store, last) is None
 
     in_world(tmp_path, body)
 
@@ -348,8 +349,8 @@ def test_children_of_iterations_go_with_them(tmp_path: Path) -> None:
         assert await world.store.prune_runs("wf", limit) == 0  # what is below the iteration has not ended
         await owner.end(child)
         assert await world.store.prune_runs("wf", limit, most=2) == 2
-        assert await world.store.run(child) is None
-        assert await world.store.run(run) is not None
+        assert await read_run(world.store, child) is None
+        assert await read_run(world.store, run) is not None
         assert await world.store.prune_runs("wf", limit) == 2
 
     in_world(tmp_path, body)

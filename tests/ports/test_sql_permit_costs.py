@@ -18,6 +18,7 @@ from stretto.model.initiator import ManualInitiator
 from stretto.model.permit import TagPermitRequest
 from stretto.model.request import StartRequest
 from stretto.model.status import RunStatus
+from stretto.ports.run_snapshot import read_run
 
 STEPS = 30
 ROUNDS = 20  # at most, of which the least counts: a node does other things now and then
@@ -73,7 +74,7 @@ class Asked:
 
     async def _has_succeeded(self, key: RunKey) -> bool:
         self._looks += 1
-        row = await self._app.store.run(key)
+        row = await read_run(self._app.store, key)
         return row is not None and row.record.status is RunStatus.SUCCEEDED
 
     async def _statements(self) -> int:

@@ -17,6 +17,7 @@ from stretto.model.errors import Conflict, Internal, Unavailable, WrongState
 from stretto.ports.commit import Decided
 from stretto.ports.failures import OutcomeUnknown, Poison
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.store.sql.database import Taken, Transaction
 from stretto.store.sql.statement import Bulk, Statement, Way, ints, texts
 from stretto.store.sql.store import SqlStore
@@ -366,7 +367,7 @@ def test_poison_in_a_commit_harms_nobody(tmp_path: Path) -> None:
             with pytest.raises(Poison):
                 await owner.decide(live, records=(attempt_record(live, "good"), bad))
         await owner.decide(live, records=(attempt_record(live, "good"),))
-        assert [each.key.step_id for each in await store.newest_attempts(live)] == ["good"]
+        assert [each.key.step_id for each in await store.attempts(NewestAttempts((live,)))] == ["good"]
         with pytest.raises(Poison):
             await store.join(NodeId("n" * 300))
         await owner.commit(0, Decided())

@@ -25,6 +25,7 @@ from stretto.model.user import User
 from stretto.node.settings import NodeSettings
 from stretto.ports.groups import NodeState
 from stretto.ports.rows import NodeId, RunRow
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 from stretto.store.opening import open_store
 
@@ -46,7 +47,7 @@ async def begun(app: App, command: str) -> RunKey:
 
 async def until(app: App, key: RunKey, holds: Callable[[RunRow], bool]) -> RunRow:
     async def look() -> RunRow | None:
-        row = await app.store.run(key)
+        row = await read_run(app.store, key)
         return row if row is not None and holds(row) else None
 
     return await app.watch(waiting.until(look))

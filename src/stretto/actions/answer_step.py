@@ -26,8 +26,10 @@ from stretto.model.step import AnyStep
 from stretto.model.timeline import LogEvent
 from stretto.params import ParamLimits, merge_outputs
 from stretto.ports.hints import SILENT, Hints
+from stretto.ports.history import NewestInInstance
 from stretto.ports.messages import Callback, Letter
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import read_attempt
 from stretto.ports.store import Store
 
 DEFAULTS: Final = EngineSettings()
@@ -53,7 +55,7 @@ async def answer_step(  # noqa: PLR0913 - two limits, and how to ask
     """
     await check_access(store, caller, Right.RUN, attempt.run.workflow_id)
     run = await find_run(store, *attempt.run[:2], str(attempt.run.run_id))
-    row = await store.attempt(attempt)
+    row = await read_attempt(store, attempt)
     known = _known_answer(run, attempt, row)
     if known is None or request.request_id is None or known.request_id != request.request_id:
         await _check(store, caller, attempt, request, (run, row), (most_early, limits))
@@ -81,7 +83,7 @@ async def _check_counted(
 ) -> None:
     """The owner did not take an answer: fine, if the same request came before; else say who was faster."""
     run = await find_run(store, *attempt.run[:2], str(attempt.run.run_id))
-    known = _known_answer(run, attempt, await store.attempt(attempt))
+    known = _known_answer(run, attempt, await read_attempt(store, attempt))
     if known is None:
         raise refused
     if request.request_id is None or known.request_id != request.request_id:
@@ -143,7 +145,7 @@ async def _check_to_come(store: Store, run: RunRow, attempt: AttemptKey, step: A
     if step is None:
         hint = "a step inside a loop or subworkflow is answered in the run of its iteration, once that began"
         raise NotFound(f"Cannot find step attempt {attempt}", hint=hint)
-    rows = await store.newest_in_instance(*attempt.run[:2], attempt.step_id)
+    rows = await store.attempts(NewestInInstance(*attempt.run[:2], attempt.step_id))
     newest = next((each.record for each in rows if each.key.run == attempt.run), None)
     if not is_early(newest, attempt.number):
         number = 1 if newest is None else newest.key.number

@@ -30,7 +30,7 @@ from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.ports.bulk import BulkItem, BulkJob, BulkState, BulkTarget, ItemState
 from stretto.ports.hints import SILENT, Hints
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.retention import Aged
 from stretto.ports.store import Store
@@ -187,7 +187,7 @@ async def _found(store: Store, request: BulkRequest) -> AsyncIterator[BulkTarget
     )
     count, more, cut = 0, True, Cut(most=PAGE)
     while more and count <= MOST_ITEMS:
-        page = await store.all_runs(cut, wanted)
+        page = await store.runs(FilteredRuns(wanted, cut))
         for row in page.elements:
             key = row.key
             yield BulkTarget(

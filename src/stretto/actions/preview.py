@@ -18,9 +18,10 @@ from stretto.model.properties import RunStrategy
 from stretto.model.response import StartStatus
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.timeline import ActionEvent, LogEvent
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.messages import Act, Callback, Letter, Stop
 from stretto.ports.paging import Cut
+from stretto.ports.run_snapshot import read_newest_run, read_run
 from stretto.ports.store import Store
 
 MOST_NAMED: Final = 100  # runs in a list
@@ -166,7 +167,7 @@ async def _covered(store: Store, record: RunRecord) -> tuple[str, ...]:
     workflow_id, instance_id, _ = record.key
     known = await find_workflow(store, workflow_id)
     _number, version = await find_version(store, known, str(record.version_id))
-    before = None if record.policy.is_fresh else await store.newest_run(workflow_id, instance_id)
+    before = None if record.policy.is_fresh else await read_newest_run(store, workflow_id, instance_id)
     state = None if before is None else await aggregate(store, version.workflow, before)
     statuses = None if state is None else state.statuses
     return tuple(dag_of_run(version.workflow, record.policy, statuses, record.restart))
@@ -175,11 +176,11 @@ async def _covered(store: Store, record: RunRecord) -> tuple[str, ...]:
 async def _below(store: Store, ending: list[RunKey]) -> Below:
     """What ends with some runs: told from what is kept beside them, and from the trees that they stand in."""
     steps, exact, below = 0, len(ending) <= MOST_NAMED, set[RunKey]()
-    rows = [row for run in ending[:MOST_NAMED] if (row := await store.run(run)) is not None]
+    rows = [row for run in ending[:MOST_NAMED] if (row := await read_run(store, run)) is not None]
     for row in rows:
         steps += _unfinished(row.summary.counts)
         wanted = RunFilter(statuses=UNFINISHED, correlation_id=row.record.correlation_id)
-        page = await store.all_runs(Cut(most=MOST_LOOKED_AT), wanted)
+        page = await store.runs(FilteredRuns(wanted, Cut(most=MOST_LOOKED_AT)))
         exact = exact and not page.after
         parents = {each.key: each.parent.attempt.run for each in page.elements if each.parent is not None}
         for each in page.elements:
@@ -205,6 +206,6 @@ async def _is_below(store: Store, run: RunKey, top: RunKey, parents: Mapping[Run
     while at is not None and at != top:
         at = parents.get(at)
         if at is not None and at != top and is_inline(at.workflow_id):
-            row = await store.run(at)
+            row = await read_run(store, at)
             at = None if row is None else row.root
     return at is not None

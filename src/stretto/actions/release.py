@@ -9,9 +9,11 @@ from stretto.actions.parts.repeat import repeated
 from stretto.engine.records import RunKey
 from stretto.model.errors import NotFound
 from stretto.ports.hints import SILENT, Hints
+from stretto.ports.history import QuarantinedRuns
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 
 
@@ -34,7 +36,7 @@ async def release_flow(store: Store, caller: Caller, run: RunKey, *, hints: Hint
     released: list[RunKey] = []
     cut = Cut()
     while True:
-        page = await store.quarantined(cut)
+        page = await store.runs(QuarantinedRuns(cut))
         for row in page.elements:
             if await _belongs(store, row, run) and await repeated(partial(store.release_run, row.key)):
                 released.append(row.key)
@@ -50,7 +52,7 @@ async def _belongs(store: Store, row: RunRow, run: RunKey) -> bool:
     while found is not None:
         if run in {found.key, found.root}:
             return True
-        found = None if found.parent is None else await store.run(found.parent.attempt.run)
+        found = None if found.parent is None else await read_run(store, found.parent.attempt.run)
     return False
 
 

@@ -12,6 +12,7 @@ from stretto.model.breakpoint import PausedStepAttempt
 from stretto.model.response import StepActionResponse
 from stretto.model.status import StepStatus
 from stretto.ports.hints import SILENT, Hints
+from stretto.ports.run_snapshot import read_attempt, read_run
 from stretto.ports.store import Store
 
 
@@ -25,8 +26,8 @@ async def resume_attempt(
 ) -> StepActionResponse:
     """The attempt goes on; the breakpoint stays, and holds the next one."""
     await check_access(store, caller, Right.RUN, attempt.run.workflow_id)
-    row = await store.attempt(attempt)
-    run = await store.run(attempt.run)
+    row = await read_attempt(store, attempt)
+    run = await read_run(store, attempt.run)
     if row is None or run is None or row.record.status is not StepStatus.PAUSED:
         where = Where(0, attempt.run.instance_id, attempt.run.run_id, attempt.number)
         raise not_paused(attempt.run.workflow_id, attempt.step_id, where)
@@ -36,7 +37,7 @@ async def resume_attempt(
 async def resume_paused(store: Store, caller: Caller, paused: PausedStepAttempt, hints: Hints) -> bool:
     """The same for one of many: nobody waits for it, and one that is gone is no error."""
     run = RunKey(paused.workflow_id, paused.workflow_instance_id, paused.workflow_run_id)
-    row = await store.run(run)
+    row = await read_run(store, run)
     if row is None:
         return False
     attempt = AttemptKey(run, paused.step_id, paused.step_attempt_id)

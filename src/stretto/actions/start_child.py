@@ -25,6 +25,7 @@ from stretto.model.timeline import LogEvent
 from stretto.model.user import User
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_newest_run, read_run
 from stretto.ports.store import Store
 
 P = RunPolicy
@@ -90,7 +91,7 @@ async def start_child(  # noqa: PLR0913 - as `start`
 
 
 async def _repeated(store: Store, run: RunKey, request_id: str) -> StartResponse:
-    row = await store.run(run)
+    row = await read_run(store, run)
     assert row is not None  # noqa: S101 - a request is known as long as its run
     return StartResponse(
         workflow_id=run.workflow_id,
@@ -108,7 +109,7 @@ async def _newest(store: Store, effect: StartChild) -> RunRow | None:
     if effect.again is None:
         return None
     child = effect.again.child
-    return await store.newest_run(child.workflow_id, child.instance_id)
+    return await read_newest_run(store, child.workflow_id, child.instance_id)
 
 
 def _restartable(row: RunRow | None, sender: Sender) -> RunRow | None:

@@ -8,7 +8,7 @@ from stretto.actions.parts.near_workflows import near_workflow
 from stretto.cli.address import Address, run_text
 from stretto.cli.database import Place, opened
 from stretto.model.errors import NotFound
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
@@ -30,10 +30,10 @@ async def reading(place: Place, address: Address) -> AsyncIterator[tuple[Store, 
 async def _missing(store: Store, place: Place, address: Address) -> NotFound:
     number = "" if address.run == "latest" else f"/{address.run}"
     message = f"there is no run {address.workflow_id}/{address.instance_id}{number} in {place.shown}"
-    own = await store.all_runs(Cut(most=SOME), RunFilter(workflow_id=address.workflow_id))
+    own = await store.runs(FilteredRuns(RunFilter(workflow_id=address.workflow_id), Cut(most=SOME)))
     if own.elements:
         return NotFound(message, hint=f"the newest of this workflow: {_names(own.elements)}")
-    newest = await store.all_runs(Cut(most=SOME), RunFilter())
+    newest = await store.runs(FilteredRuns(RunFilter(), Cut(most=SOME)))
     if not newest.elements:
         return NotFound(message, hint="nothing was run there yet; `stretto run FILE` makes one")
     exists = await store.workflow(address.workflow_id) is not None

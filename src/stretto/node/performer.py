@@ -29,6 +29,7 @@ from stretto.ports.evaluator import Evaluator
 from stretto.ports.groups import Burial, NodeState
 from stretto.ports.hints import Hints
 from stretto.ports.rows import Lease, NodeId
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.runtime import StepRuntime
 from stretto.ports.store import Store
 
@@ -205,7 +206,7 @@ class Performer:
         return await self._runs.load(ask.leases, ask.runs)
 
     async def _find_root(self, ask: asks.FindRoot) -> Any:
-        row = await self._store.run(ask.run)
+        row = await read_run(self._store, ask.run)
         return None if row is None else row.root
 
     async def _fetch_mail(self, ask: asks.FetchMail) -> Any:

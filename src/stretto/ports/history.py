@@ -9,6 +9,7 @@ from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus
 from stretto.ports.paging import Cut, Slice, Span
 from stretto.ports.rows import AttemptRow, RunGlance, RunRow, StepState
+from stretto.ports.run_snapshot import AttemptSelection, RunSelection
 
 
 class Above(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,42 +54,81 @@ class RunTimes(msgspec.Struct, frozen=True, kw_only=True):
     from_here: int | None = None
 
 
+class InstancesIn(NamedTuple):
+    """The newest run of each instance, if it is in one of these statuses, by instance id, newest first. No
+    statuses: in any.
+    """
+
+    workflow_id: str
+    statuses: Collection[RunStatus]
+    cut: Cut
+
+
+class FilteredRuns(NamedTuple):
+    """Runs of all workflows but iterations, by (create time, run key), newest first."""
+
+    wanted: RunFilter
+    cut: Cut
+
+
+class ChildPage(NamedTuple):
+    """Runs that an attempt waits for, or waited for, by key; iterations are not among them."""
+
+    parent: AttemptKey
+    cut: Cut
+
+
+class QuarantinedRuns(NamedTuple):
+    """Runs that were set aside, by key."""
+
+    cut: Cut
+
+
+class LongestRuns(NamedTuple):
+    """The newest runs of the iterations of a loop, as far as they have begun, by (how long they took or take
+    until now, instance id), longest first. All of them are looked at: not for a million.
+    """
+
+    workflow_id: str
+    now: int
+    cut: Cut
+
+
+RunList = RunSelection | InstancesIn | FilteredRuns | ChildPage | QuarantinedRuns | LongestRuns
+
+
+class AttemptsOfStep(NamedTuple):
+    """All attempts of a step in a run, by number."""
+
+    run: RunKey
+    step_id: str
+
+
+class NewestInInstance(NamedTuple):
+    """The newest attempt of each step, or of one, in the newest run of an instance that has it."""
+
+    workflow_id: str
+    instance_id: int
+    step_id: str | None = None
+
+
+AttemptList = AttemptSelection | AttemptsOfStep | NewestInInstance
+
+
 class History(Protocol):
     """What happened. Iterations are runs of their loop's inline workflow, and found under its id."""
 
-    async def run(self, key: RunKey) -> RunRow | None:
-        """One run."""
-        ...
-
-    async def newest_run(self, workflow_id: str, instance_id: int) -> RunRow | None:
-        """The run of an instance with the highest id; None also while it is being forgotten."""
-        ...
-
-    async def instances(
-        self, workflow_id: str, cut: Cut, statuses: Collection[RunStatus] = ()
-    ) -> Slice[RunRow]:
-        """The newest run of each instance, by instance id, newest first; of these, those in some status."""
+    async def runs(self, selection: RunList) -> Slice[RunRow]:
+        """The selected runs, in the order of the selection."""
         ...
 
     async def instance_ids(self, workflow_id: str) -> Span | None:
         """The lowest and the highest instance id that has a run."""
         ...
 
-    async def runs_of(self, workflow_id: str, instance_id: int, cut: Cut) -> Slice[RunRow]:
-        """The runs of an instance, by run id, newest first."""
-        ...
-
-    async def run_ids(self, workflow_id: str, instance_id: int) -> Span | None:
-        """The lowest and the highest run id of an instance."""
-        ...
-
-    async def all_runs(self, cut: Cut, wanted: RunFilter) -> Slice[RunRow]:
-        """Runs of all workflows but iterations, by (create time, run key), newest first."""
-        ...
-
     async def count_runs(self, wanted: RunFilter, *, most: int = 10_000) -> Counted:
-        """How many runs `all_runs` has with this filter. No more than `most` entries of an index are looked
-        at for each value that is asked for, and fewer where the rows must be read, too.
+        """How many runs `FilteredRuns` has with this filter. No more than `most` entries of an index are
+        looked at for each value that is asked for, and fewer where the rows must be read, too.
         """
         ...
 
@@ -110,36 +150,14 @@ class History(Protocol):
         """
         ...
 
-    async def children(self, parent: AttemptKey, cut: Cut) -> Slice[RunRow]:
-        """Runs that an attempt waits for, or waited for, by key; iterations are not among them."""
-        ...
-
-    async def attempt(self, key: AttemptKey) -> AttemptRow | None:
-        """One attempt."""
-        ...
-
-    async def attempts(self, run: RunKey, step_id: str) -> list[AttemptRow]:
-        """All attempts of a step in a run, by number."""
-        ...
-
-    async def newest_attempts(self, run: RunKey) -> list[AttemptRow]:
-        """The newest attempt of each step in a run, by sequence."""
+    async def attempts(self, selection: AttemptList) -> list[AttemptRow]:
+        """The selected attempts, in the order of the selection."""
         ...
 
     async def step_states(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepState]]:
         """The newest attempt of each step in each of these runs, by sequence: from columns alone, and in one
         statement. Runs without attempts are missing.
         """
-        ...
-
-    async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
-        """The newest attempt of a step in each of these runs, in one statement; others are missing."""
-        ...
-
-    async def newest_in_instance(
-        self, workflow_id: str, instance_id: int, step_id: str | None = None
-    ) -> list[AttemptRow]:
-        """The newest attempt of each step, or of one, in the newest run that has it, by sequence."""
         ...
 
     async def loops(self, run: RunKey) -> list[LoopRecord]:

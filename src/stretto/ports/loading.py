@@ -7,7 +7,6 @@ import msgspec
 
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus
-from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import AttemptRow, Phase, RunRow
 from stretto.ports.work import Work
 
@@ -55,10 +54,6 @@ class Loading(Protocol):
 
     async def load_flows(self, runs: Sequence[RunKey]) -> list[FlowRows]:
         """Runs with their live iterations, each as of one moment; unknown ones are left out."""
-        ...
-
-    async def quarantined(self, cut: Cut) -> Slice[RunRow]:
-        """Runs that were set aside, by key."""
         ...
 
     async def release_run(self, run: RunKey) -> bool:

@@ -33,7 +33,7 @@ class NamedRuns(NamedTuple):
 
 
 class NewestRun(NamedTuple):
-    """The run of an instance with the highest id."""
+    """The run of an instance with the highest id; none also while it is being forgotten."""
 
     workflow_id: str
     instance_id: int
@@ -80,20 +80,47 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
 WITH_STEPS: Final = RunDetail()
 
 
+class NamedAttempts(NamedTuple):
+    """These attempts, in any order, as far as they are there."""
+
+    keys: tuple[AttemptKey, ...]
+
+
+class NewestAttempts(NamedTuple):
+    """The newest attempt of each step, or of one, in each of these runs: by run, sequence and step."""
+
+    runs: tuple[RunKey, ...]
+    step_id: str | None = None
+
+
+AttemptSelection = NamedAttempts | NewestAttempts
+
+
 class RunReader(Protocol):
     """What views read of runs: from a store, or from a snapshot. See `History` and `Workflows`."""
 
-    async def run(self, key: RunKey) -> RunRow | None: ...
+    async def runs(self, selection: RunSelection) -> Slice[RunRow]: ...
 
-    async def runs_of(self, workflow_id: str, instance_id: int, cut: Cut) -> Slice[RunRow]: ...
-
-    async def attempt(self, key: AttemptKey) -> AttemptRow | None: ...
-
-    async def newest_attempts(self, run: RunKey) -> list[AttemptRow]: ...
+    async def attempts(self, selection: AttemptSelection) -> list[AttemptRow]: ...
 
     async def loops(self, run: RunKey) -> list[LoopRecord]: ...
 
     async def version(self, workflow_id: str, version_id: int) -> WorkflowVersion | None: ...
+
+
+async def read_run(reader: RunReader, key: RunKey) -> RunRow | None:
+    """One run."""
+    return next(iter((await reader.runs(NamedRuns((key,)))).elements), None)
+
+
+async def read_newest_run(reader: RunReader, workflow_id: str, instance_id: int) -> RunRow | None:
+    """The run of an instance with the highest id."""
+    return next(iter((await reader.runs(NewestRun(workflow_id, instance_id))).elements), None)
+
+
+async def read_attempt(reader: RunReader, key: AttemptKey) -> AttemptRow | None:
+    """One attempt."""
+    return next(iter(await reader.attempts(NamedAttempts((key,)))), None)
 
 
 class RunSnapshot:
@@ -118,25 +145,27 @@ class RunSnapshot:
         self._heads = Heads()
 
     # -------------------------------------------------------------------------------------------- reading
-    async def run(self, key: RunKey) -> RunRow | None:
-        self._check_sought(key)
-        return self._runs.get(key)
-
-    async def runs_of(self, workflow_id: str, instance_id: int, cut: Cut) -> Slice[RunRow]:
-        """The runs below the cut, which are all there at once."""
-        if cut.below is None or cut.above is not None:
-            raise LookupError(f"a snapshot has not all runs of [{workflow_id}][{instance_id}]")
-        keys = [RunKey(workflow_id, instance_id, each) for each in range(cut.below - 1, 0, -1)]
+    async def runs(self, selection: RunSelection) -> Slice[RunRow]:
+        """Runs by their keys, or those of an instance below a number, which are all there at once."""
+        match selection:
+            case NamedRuns(keys):
+                pass
+            case RunPage(workflow_id, instance_id, Cut(below=int(below), above=None)):
+                keys = tuple(RunKey(workflow_id, instance_id, each) for each in range(below - 1, 0, -1))
+            case _:
+                raise LookupError(f"a snapshot has not all of {selection}")
         for key in keys:
             self._check_sought(key)
-        rows = [self._runs[key] for key in keys if key in self._runs]
-        return Slice(elements=tuple(rows))
+        return Slice(elements=tuple(self._runs[key] for key in keys if key in self._runs))
 
-    async def attempt(self, key: AttemptKey) -> AttemptRow | None:
-        return self._attempts[key]
-
-    async def newest_attempts(self, run: RunKey) -> list[AttemptRow]:
-        return self._steps[run]
+    async def attempts(self, selection: AttemptSelection) -> list[AttemptRow]:
+        match selection:
+            case NamedAttempts(keys):
+                return [found for found in (self._attempts[key] for key in keys) if found is not None]
+            case NewestAttempts(runs, None):
+                return [row for run in runs for row in self._steps[run]]
+            case _:
+                raise LookupError(f"a snapshot has no {selection}")
 
     async def loops(self, run: RunKey) -> list[LoopRecord]:
         return self._loops[run]

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 from stretto.engine.records import RunKey
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.rows import RunGlance, RunRow, StepState
+from stretto.ports.rows import RunGlance, StepState
 
 
 class BucketCount(NamedTuple):
@@ -74,12 +74,6 @@ class Views(Protocol):
     ) -> list[BucketCount]:
         """The iterations of a loop, counted in buckets of so many numbers, by their newest runs; with a run
         id: all have run once, with this one. No more is read than there are buckets and statuses.
-        """
-        ...
-
-    async def longest(self, workflow_id: str, now: int, cut: Cut) -> Slice[RunRow]:
-        """The newest runs of the iterations of a loop, as far as they have begun, by (how long they took or
-        take until now, instance id), longest first. All of them are looked at: not for a million.
         """
         ...
 

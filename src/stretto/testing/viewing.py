@@ -13,8 +13,10 @@ from stretto.engine.records import RunKey
 from stretto.model.request import CallbackRequest, InstanceRestartRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
+from stretto.ports.history import AttemptsOfStep
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import InstancePage, NewestAttempts, read_run
 from stretto.ports.runtime import FatalError, StepContext, StepResult
 from stretto.runtimes.python.values import decode_returned, encode, kind_of_param
 from stretto.testing.working import output, result_of
@@ -37,7 +39,7 @@ class Run:
 
     @property
     def _row(self) -> RunRow:
-        row = self._harness.ask(self._harness.store.run(self.key))
+        row = self._harness.ask(read_run(self._harness.store, self.key))
         if row is None:
             message = f"there is no run {self.key}"
             raise LookupError(message)
@@ -66,7 +68,7 @@ class Run:
     @property
     def steps(self) -> dict[str, str]:
         """The status of each step that has begun, in the order in which they did."""
-        rows = self._harness.ask(self._harness.store.newest_attempts(self.key))
+        rows = self._harness.ask(self._harness.store.attempts(NewestAttempts((self.key,))))
         return {row.key.step_id: row.record.status.value for row in rows}
 
     @property
@@ -94,7 +96,7 @@ class Run:
         )
         found: list[RunKey] = []
         for workflow_id in inline:
-            page = ask(store.instances(workflow_id, Cut(most=10_000)))
+            page = ask(store.runs(InstancePage(workflow_id, Cut(most=10_000))))
             found += [row.key for row in page.elements]
         return [Run(self._harness, key) for key in sorted(found)]
 
@@ -134,7 +136,7 @@ class Step:
     @property
     def attempts(self) -> list[AttemptRow]:
         """All attempts of it in this run, the oldest first."""
-        return self._harness.ask(self._harness.store.attempts(self._run, self.step_id))
+        return self._harness.ask(self._harness.store.attempts(AttemptsOfStep(self._run, self.step_id)))
 
     @property
     def _newest(self) -> AttemptRow:

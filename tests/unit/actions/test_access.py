@@ -91,6 +91,7 @@ from stretto.model.run_config import RunPolicy
 from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.params import ParamLimits
+from stretto.ports.run_snapshot import read_newest_run
 from stretto.ports.store import Store
 
 VIEW, RUN, CHANGE = Right
@@ -526,7 +527,7 @@ def test_an_action_that_is_refused_has_changed_nothing() -> None:
     for _right, work in ON_WORKFLOWS.values():
         assert not is_allowed(world, work, who("eve", Role.AUTHOR))
     assert world.do(world.store.workflow("flow")) == before
-    assert world.do(world.store.newest_run("flow", 2)) is None
+    assert world.do(read_newest_run(world.store, "flow", 2)) is None
 
 
 def test_iterations_belong_to_the_workflow_around_them() -> None:

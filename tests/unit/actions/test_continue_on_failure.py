@@ -9,6 +9,8 @@ from stretto.engine.effects import StartWork
 from stretto.engine.events import ResultState
 from stretto.model.request import InstanceRestartRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
+from stretto.ports.history import RunList
+from stretto.ports.run_snapshot import InstancePage
 
 INCOMPLETE = RunPolicy.RESTART_FROM_INCOMPLETE
 LOOP = (
@@ -106,14 +108,15 @@ def test_a_restart_does_not_read_the_iterations_that_succeeded() -> None:
     world.settle()
     assert len(worker.ran) == 3_000
     read: list[int] = []
-    instances = world.store.instances
+    runs = world.store.runs
 
-    async def counted(workflow_id: str, cut: object) -> object:
-        page = await instances(workflow_id, cut)  # type: ignore[arg-type]
-        read.append(len(page.elements))
+    async def counted(selection: RunList) -> object:
+        page = await runs(selection)
+        if isinstance(selection, InstancePage):
+            read.append(len(page.elements))
         return page
 
-    world.swap("instances", counted)
+    world.swap("runs", counted)
     assert restarted(world, worker) == [7, 2_345]
     assert read == [200, 200]
     assert world.status() == "SUCCEEDED"

@@ -21,6 +21,7 @@ from stretto.model.request import InstanceRestartRequest, StartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.params import ParamError, ParamLimits
 from stretto.params.requests import DEFAULT_LIMITS
+from stretto.ports.run_snapshot import read_newest_run
 from stretto.runtimes.expressions.asked import Asked
 from stretto.sel import Budget, Limits
 
@@ -81,7 +82,7 @@ def test_a_start_refuses_what_takes_longer_than_the_settings_say(given: Params) 
     (answer,) = world.do(start_batch(world.store, "flow", [PendingStart(ANN, "latest", request)]))
     assert isinstance(answer, ParamError)
     assert processes.questions == 0
-    assert world.do(world.store.newest_run("flow", 1)) is None
+    assert world.do(read_newest_run(world.store, "flow", 1)) is None
 
 
 @pytest.mark.parametrize("given", COSTLY.values(), ids=COSTLY)

@@ -32,6 +32,7 @@ from stretto.model.param import ParamDefinition, Parameter, ParamType
 from stretto.model.request import InstanceRestartRequest, StartRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.params import Fault, ParamError, RunFacts
+from stretto.ports.run_snapshot import read_newest_run
 
 INCOMPLETE = RunPolicy.RESTART_FROM_INCOMPLETE
 PARAMS = "  params: {n: {expression: 'return 6 * 7;', type: LONG}}\n"
@@ -90,7 +91,7 @@ def test_what_takes_too_long_is_refused_and_nothing_is_stored() -> None:
     request = StartRequest(initiator=ManualInitiator(), persist_failed_run=True)
     with pytest.raises(TimedOut, match="20 s"):
         world.do(start(world.store, ANN, "flow", "latest", request, evaluate=too_slow))
-    assert world.do(world.store.newest_run("flow", 1)) is None
+    assert world.do(read_newest_run(world.store, "flow", 1)) is None
 
 
 def test_what_has_no_value_may_be_kept_as_failed() -> None:

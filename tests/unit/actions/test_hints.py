@@ -52,6 +52,7 @@ from stretto.model.tag import Tag
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.messages import Ask, Letter
 from stretto.ports.rows import NodeId
+from stretto.ports.run_snapshot import read_run
 from stretto.store.memory.hints import MemoryHints
 
 Work = Callable[[World, Hints], Coroutine[Any, Any, Any]]
@@ -193,7 +194,7 @@ TABLE: dict[str, tuple[Callable[[], World], Work]] = {
 def waiting(world: World) -> dict[object, int]:
     """Everything that some owner has to look for, with its group."""
     mail = world.do(world.store.fetch(NODE, range(128)))
-    rows = [world.do(world.store.run(key)) for key in mail.admitted]
+    rows = [world.do(read_run(world.store, key)) for key in mail.admitted]
     found: dict[object, int] = {row.key: row.group for row in rows if row is not None}
     found.update({each.id: each.to_group for each in mail.messages if each.to_group is not None})
     return found

@@ -24,6 +24,7 @@ from stretto.model.response import StartStatus
 from stretto.model.run_config import RestartConfig, RestartNode, RunPolicy
 from stretto.model.status import RunStatus, StepStatus
 from stretto.node.perform.earlier import Earlier
+from stretto.ports.run_snapshot import NewestAttempts, read_attempt, read_newest_run
 from stretto.testing.faults import Moment, interfered
 
 INCOMPLETE, BEGINNING = RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING
@@ -57,7 +58,7 @@ def looping(*places: tuple[int, str], text: str = "") -> World:
 
 
 def newest(world: World, inline: str, instance: int) -> Any:
-    row = world.do(world.store.newest_run(inline, instance))
+    row = world.do(read_newest_run(world.store, inline, instance))
     assert row is not None
     return row.record
 
@@ -73,7 +74,7 @@ def test_an_iteration_is_restarted_while_the_loop_goes_on() -> None:
     world.settle()
     record = newest(world, inline, 2)
     assert (record.key.run_id, record.status, record.policy) == (2, RunStatus.SUCCEEDED, INCOMPLETE)
-    rows = world.do(world.store.newest_attempts(record.key))
+    rows = world.do(world.store.attempts(NewestAttempts((record.key,))))
     assert [row.key.step_id for row in rows] == ["h"]
     world.report("h", ResultState.DONE)
     assert world.status() == "SUCCEEDED"
@@ -99,7 +100,7 @@ def test_a_step_in_it_is_restarted_with_its_params() -> None:
     params = {"x": ParamDefinition(type=ParamType.STRING, value="y")}
     answer = world.do(_restart_step(world, inline, 2, "g", step_run_params=params, patience=world.patience()))
     assert (answer.workflow_id, answer.step_id, answer.step_attempt_id) == ("flow", "f", 1)
-    row = world.do(world.store.attempt(AttemptKey(RunKey(inline, 2, 2), "g", 1)))
+    row = world.do(read_attempt(world.store, AttemptKey(RunKey(inline, 2, 2), "g", 1)))
     assert row is not None
     assert row.record.params is not None
     assert row.record.params["x"].evaluated_result == "y"
@@ -187,7 +188,7 @@ def with_child(runtime: Any, *more: str, sync: str = "true") -> World:
 
 
 def covered(world: World, run: RunKey) -> list[str]:
-    return [row.key.step_id for row in world.do(world.store.newest_attempts(run))]
+    return [row.key.step_id for row in world.do(world.store.attempts(NewestAttempts((run,))))]
 
 
 def test_a_restart_of_the_parent_goes_on_in_the_child() -> None:

@@ -11,6 +11,8 @@ from stretto.model.errors import InvalidRequest, StrettoError, WrongState
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.request import UpstreamRestartMode
 from stretto.params import Fault, ParamError
+from stretto.ports.history import NewestInInstance
+from stretto.ports.run_snapshot import read_newest_run
 
 RUN = "  params: {n: {value: 1, type: LONG}, fixed: {value: 1, type: LONG, mode: CONSTANT}}\n"
 SEEN = "params: {seen: {expression: 'n * 10', type: LONG}}"
@@ -42,7 +44,7 @@ def made(*steps: str, runtime: Any = going_on, start: bool = True, **more: Any) 
 
 
 def seen(world: World, step_id: str, name: str = "seen", workflow_id: str = "flow", instance: int = 1) -> Any:
-    rows = world.do(world.store.newest_in_instance(workflow_id, instance, step_id))
+    rows = world.do(world.store.attempts(NewestInInstance(workflow_id, instance, step_id)))
     return (rows[0].record.params or {})[name].evaluated_result
 
 
@@ -174,7 +176,7 @@ def test_what_is_constant_is_refused_at_the_start(name: str) -> None:
     assert isinstance(error, ParamError)
     assert (error.fault, error.param) == (Fault.NOT_CHANGEABLE, f"a.{name}")
     assert error.message.startswith(f"Step [a] of workflow [flow]: Param [{name}] has the mode")
-    assert world.do(world.store.newest_run("flow", 1)) is None
+    assert world.do(read_newest_run(world.store, "flow", 1)) is None
 
 
 @pytest.mark.parametrize("name", ["seen", "kept", "begun"])

@@ -41,8 +41,9 @@ from stretto.model.response import Hold
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.model.workflow import EnrichedExtras
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter, RunList
 from stretto.ports.paging import Cut
+from stretto.ports.run_snapshot import RunPage
 from stretto.strategies import Waiting
 
 LOOP = (
@@ -239,16 +240,18 @@ def test_an_older_failure_stands_beside_a_run_that_succeeded() -> None:
 
 def test_many_runs_are_folded_page_by_page() -> None:
     world = restarted()
-    runs_of = world.store.runs_of
+    runs = world.store.runs
 
-    async def one_by_one(workflow_id: str, instance_id: int, cut: Cut) -> Any:
-        return await runs_of(workflow_id, instance_id, msgspec.structs.replace(cut, most=1))
+    async def one_by_one(selection: RunList) -> Any:
+        if isinstance(selection, RunPage):
+            selection = selection._replace(cut=msgspec.structs.replace(selection.cut, most=1))
+        return await runs(selection)
 
     for _ in range(2):
         request = InstanceRestartRequest(restart_policy=RunPolicy.RESTART_FROM_BEGINNING)
         world.do(restart(world.store, ANN, "flow", 1, request))
         world.settle()
-    world.swap("runs_of", one_by_one)
+    world.swap("runs", one_by_one)
     assert world.do(get_instance(world.store, ANN, "flow", 1)).workflow_run_id == 4
 
 
@@ -461,7 +464,7 @@ def test_what_undoes_a_run_is_told_from_the_run() -> None:
         "{id: b, type: Python}",
     )
     world = made(flow(*steps), failing("b"))
-    page = world.do(world.store.all_runs(Cut(), RunFilter()))
+    page = world.do(world.store.runs(FilteredRuns(RunFilter(), Cut())))
     assert [row.key.workflow_id for row in page.elements] == ["flow"]
     inline = inline_workflow_id(Loop.COMPENSATION, 10_000, "flow", 1, "a", 1)
     row = world.row(inline, 1)

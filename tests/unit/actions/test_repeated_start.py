@@ -13,6 +13,7 @@ from stretto.model.initiator import ManualInitiator
 from stretto.model.param import ParamDefinition, Params, ParamType
 from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse, StartStatus
+from stretto.ports.run_snapshot import read_run
 
 P = ParamType
 
@@ -90,6 +91,6 @@ def test_a_run_that_is_gone_is_not_compared() -> None:
         workflow_uuid="r1",
         status=StartStatus.DUPLICATED,
     )
-    assert world.do(world.store.run(RunKey("flow", 7, 1))) is None
+    assert world.do(read_run(world.store, RunKey("flow", 7, 1))) is None
     request = StartRequest(initiator=ManualInitiator(), request_id="r1", run_params={"x": json("1")})
     world.do(check_repeated_start(world.store, made, request))

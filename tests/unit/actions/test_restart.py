@@ -18,6 +18,8 @@ from stretto.model.response import StartStatus
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import FailureMark
 from stretto.params import ParamError
+from stretto.ports.rows import FailureMark
+from stretto.ports.run_snapshot import NewestAttempts, read_run
 
 INCOMPLETE, BEGINNING = RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING
 LOOP = (
@@ -54,11 +56,11 @@ def test_a_restart_covers_what_is_incomplete() -> None:
     world.runtime = failing()
     answer = again(world)
     assert (answer.workflow_run_id, answer.status) == (2, StartStatus.CREATED)
-    first = world.do(world.store.run(RunKey("flow", 1, 1)))
+    first = world.do(read_run(world.store, RunKey("flow", 1, 1)))
     assert first is not None
     assert first.failure is FailureMark.SUPERSEDED
     assert world.settle().status() == "SUCCEEDED"
-    rows = world.do(world.store.newest_attempts(RunKey("flow", 1, 2)))
+    rows = world.do(world.store.attempts(NewestAttempts((RunKey("flow", 1, 2),))))
     assert [row.key.step_id for row in rows] == ["b", "c"]
     record = world.row().record
     assert record.initiator == ManualInitiator(user=ANN.user)
@@ -69,7 +71,7 @@ def test_a_restart_from_the_beginning_covers_all() -> None:
     world = made(runtime=failing())
     again(world, BEGINNING)
     assert world.settle().status() == "SUCCEEDED"
-    assert len(world.do(world.store.newest_attempts(RunKey("flow", 1, 2)))) == 3
+    assert len(world.do(world.store.attempts(NewestAttempts((RunKey("flow", 1, 2),))))) == 3
 
 
 def test_nothing_is_left_to_restart() -> None:
@@ -190,7 +192,7 @@ def test_a_new_run_begins_at_a_step() -> None:
     assert record.restart is not None
     assert record.restart.downstream_policy is BEGINNING
     assert world.settle().status() == "SUCCEEDED"
-    rows = world.do(world.store.newest_attempts(RunKey("flow", 1, 2)))
+    rows = world.do(world.store.attempts(NewestAttempts((RunKey("flow", 1, 2),))))
     assert [row.key.step_id for row in rows] == ["b", "c"]
 
 

@@ -30,8 +30,9 @@ from stretto.model.param import Parameter, ParamType
 from stretto.model.permit import TagPermitRequest
 from stretto.model.request import BreakpointRequest, InstanceRestartRequest, StepRestartRequest
 from stretto.model.run_config import RunPolicy
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
+from stretto.ports.run_snapshot import NewestAttempts
 
 INCOMPLETE = RunPolicy.RESTART_FROM_INCOMPLETE
 RUN = RunKey("flow", 1, 1)
@@ -106,7 +107,7 @@ def test_row_72_a_step_shows_its_own_tags_and_the_run_those_of_the_workflow() ->
     world = made(flow("{id: a, type: Python, tags: [step]}", more="  tags: [blue]\n"))
     step = world.do(get_step(world.store, ANN, "flow", 1, "a"))
     assert [tag.name for tag in step.tags or ()] == ["step"]
-    found = world.do(world.store.all_runs(Cut(), RunFilter(tag="blue")))
+    found = world.do(world.store.runs(FilteredRuns(RunFilter(tag="blue"), Cut())))
     assert [row.key for row in found.elements] == [RUN]
 
 
@@ -168,7 +169,7 @@ def test_row_97_failed_at_3_of_5_the_second_run_runs_3_to_5() -> None:
     world = made(flow(*FIVE), failing("s3"))
     world.runtime = failing()
     again(world)
-    rows = world.do(world.store.newest_attempts(RUN._replace(run_id=2)))
+    rows = world.do(world.store.attempts(NewestAttempts((RUN._replace(run_id=2),))))
     assert [row.key.step_id for row in rows] == ["s3", "s4", "s5"]
 
 

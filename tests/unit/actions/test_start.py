@@ -35,7 +35,8 @@ from stretto.model.tag import Tag
 from stretto.params import ParamError
 from stretto.ports.admission import RequestKey, WorkflowSnapshot
 from stretto.ports.failures import Fenced, OutcomeUnknown, Stale
-from stretto.ports.rows import Lease
+from stretto.ports.rows import FailureMark, Lease
+from stretto.ports.run_snapshot import read_newest_run
 from stretto.strategies import Accepted, Start
 
 DAY = "  params: {day: {value: '20240101', type: STRING}}\n"
@@ -117,7 +118,7 @@ def test_a_request_whose_outcome_was_unknown_is_no_duplicate_of_itself() -> None
     world.swap("transact", shaky)
     answer = world.start()
     assert (answer.status, answer.workflow_instance_id) == (StartStatus.CREATED, 1)
-    assert world.do(world.store.newest_run("flow", 2)) is None
+    assert world.do(read_newest_run(world.store, "flow", 2)) is None
 
 
 def test_a_race_that_is_always_lost_is_told() -> None:
@@ -145,7 +146,7 @@ def test_bad_params_are_refused(params: dict[str, ParamDefinition], said: str) -
     world = made(flow(NOOP, more=DAY))
     with pytest.raises(ParamError, match=said):
         world.start(params=params)
-    assert world.do(world.store.newest_run("flow", 1)) is None
+    assert world.do(read_newest_run(world.store, "flow", 1)) is None
 
 
 def test_a_run_that_can_not_be_evaluated_is_kept_if_asked() -> None:

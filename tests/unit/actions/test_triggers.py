@@ -29,9 +29,11 @@ from stretto.model.signal_instance import SignalInstance
 from stretto.model.trigger import CatchUp
 from stretto.model.user import User
 from stretto.ports.failures import OutcomeUnknown, Stale
+from stretto.ports.history import NewestInInstance
 from stretto.ports.messages import Fire
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
+from stretto.ports.run_snapshot import InstancePage, read_newest_run
 from stretto.ports.triggers import TimeTriggerRow
 from stretto.store.memory.hints import MemoryHints
 
@@ -205,7 +207,7 @@ def test_the_condition_decides(condition: str, starts: bool) -> None:
     answer = fire(world)
     assert isinstance(answer, Fired) is starts
     assert (fires(world) == []) is starts
-    assert (world.do(world.store.newest_run("flow", 1)) is not None) is starts
+    assert (world.do(read_newest_run(world.store, "flow", 1)) is not None) is starts
 
 
 def test_parameters_that_can_not_be_evaluated_drop_the_fire() -> None:
@@ -316,7 +318,7 @@ def test_whether_parameters_of_a_trigger_are_those_of_the_run(
     record = world.settle().row().record
     assert (record.params["day"].evaluated_result, record.params["told"].evaluated_result) == (day, 4)
     assert ("late" in record.params, "late" in record.run_params) == (has_late, has_late)
-    (read,) = world.do(world.store.newest_in_instance("flow", 1))
+    (read,) = world.do(world.store.attempts(NewestInInstance("flow", 1)))
     assert (read.record.params or {})["late"].evaluated_result == 8
 
 
@@ -419,7 +421,7 @@ def test_a_fire_whose_outcome_was_unknown_starts_one_run() -> None:
     world.swap("transact", shaky)
     answer = world.do(fire_trigger(world.store, message_id, body))
     assert answer == Fired(run=RunKey("flow", 1, 1), status=StartStatus.DUPLICATED)
-    assert world.do(world.store.newest_run("flow", 2)) is None
+    assert world.do(read_newest_run(world.store, "flow", 2)) is None
 
 
 def test_a_fire_that_somebody_else_dealt_with_is_told() -> None:
@@ -476,7 +478,7 @@ def fire_due(world: World) -> list[Fired]:
 
 
 def times(world: World) -> list[int]:
-    page = world.do(world.store.instances("flow", Cut(most=200)))
+    page = world.do(world.store.runs(InstancePage("flow", Cut(most=200))))
     initiators = [row.record.initiator for row in reversed(page.elements)]
     return [each.trigger_time or 0 for each in initiators if isinstance(each, TimeInitiator)]
 
@@ -704,4 +706,4 @@ def test_a_time_that_nobody_wants_any_more_moves_on() -> None:
     assert fire_due(world) == []
     assert due(world) == []
     assert world.do(world.store.next_trigger_due(range(128))) == FIRST + HOUR
-    assert world.do(world.store.newest_run("flow", 1)) is None
+    assert world.do(read_newest_run(world.store, "flow", 1)) is None

@@ -41,8 +41,10 @@ from stretto.model.workflow import Criticality, WorkflowVersion
 from stretto.node.perform.earlier import Earlier
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided, GroupPart, PermitAsk
+from stretto.ports.history import NewestInInstance
 from stretto.ports.paging import Cut
 from stretto.ports.rows import Lease, NodeId, RunRow
+from stretto.ports.run_snapshot import read_newest_run, read_run
 from stretto.store.memory import Database, MemoryStore
 
 T = TypeVar("T")
@@ -112,7 +114,7 @@ class World:
         return Patience(clock=self.clock, millis=millis)
 
     def row(self, workflow_id: str = "flow", instance_id: int = 1) -> RunRow:
-        row = self.do(self.store.newest_run(workflow_id, instance_id))
+        row = self.do(read_newest_run(self.store, workflow_id, instance_id))
         assert row is not None
         return row
 
@@ -120,7 +122,7 @@ class World:
         return self.row(workflow_id, instance_id).record.status.value
 
     def steps(self, workflow_id: str = "flow", instance_id: int = 1) -> dict[str, str]:
-        rows = self.do(self.store.newest_in_instance(workflow_id, instance_id))
+        rows = self.do(self.store.attempts(NewestInInstance(workflow_id, instance_id)))
         return {row.key.step_id: row.record.status.value for row in rows}
 
     def report(
@@ -187,7 +189,7 @@ class World:
                 await self._commit(message.to_group or 0, Decided(consumed=(message.id,)))
                 return
         run = event.run if isinstance(event, happened.RunActed) else event.attempt.run
-        row = await self.store.run(run)
+        row = await read_run(self.store, run)
         root = row.root if row is not None else run
         flow = self.flows.get(root)
         if flow is None:
@@ -208,12 +210,12 @@ class World:
         return Decided(consumed=(message.id,))
 
     async def _load(self, key: RunKey) -> Flow:
-        row = await self.store.run(key)
+        row = await read_run(self.store, key)
         assert row is not None
         workflow = await definition_of(self.store, row)
         known = await self.store.workflow(key.workflow_id)
         assert known is not None
-        before = await self.store.run(key._replace(run_id=key.run_id - 1))
+        before = await read_run(self.store, key._replace(run_id=key.run_id - 1))
         statuses = {} if before is None else (await aggregate(self.store, workflow, before)).statuses
         plan = plan_of_run(workflow, row.record.policy, statuses, row.record.restart)
         settings = EngineSettings(step_concurrency=known.properties.step_concurrency)
@@ -229,7 +231,7 @@ class World:
         self, flow: Flow, event: happened.Event, *, launch: bool = False, message: post.Message | None = None
     ) -> None:
         root = next(key for key, each in self.flows.items() if each is flow)
-        row = await self.store.run(root)
+        row = await read_run(self.store, root)
         assert row is not None
         decision = decide(flow, event, self.clock.now())
         dealt = self._dealt_with(message, post.Outcome(applied=True))
@@ -345,7 +347,7 @@ class World:
             step_attempt_id=effect.attempt.number,
             sync=effect.sync,
         )
-        row = await self.store.run(root)
+        row = await read_run(self.store, root)
         assert row is not None
         sender = Sender(
             attempt=effect.attempt,

@@ -46,6 +46,8 @@ from stretto.model.timeline import (
     TimelineEvent,
 )
 from stretto.ports.events import Trimmed
+from stretto.ports.rows import AttemptRow
+from stretto.ports.run_snapshot import NamedAttempts
 from stretto.sel import Environment, Missing
 from stretto.store.opening import open_store
 from stretto.testing.faults import Moment, interfered
@@ -287,8 +289,8 @@ def test_a_question_that_is_not_answered_is_asked_later(
 class Forgetful:
     """A store whose rows are gone."""
 
-    async def attempt(self, _key: AttemptKey) -> None:
-        return None
+    async def attempts(self, _selection: NamedAttempts) -> list[AttemptRow]:
+        return []
 
     async def loops(self, run: RunKey) -> list[LoopRecord]:
         return [LoopRecord(key=AttemptKey(run, "another", 1), inline_id="x", run_id=1)]

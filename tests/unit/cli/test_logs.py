@@ -28,7 +28,10 @@ from stretto.model.errors import NotFound, Unavailable
 from stretto.model.status import RunStatus
 from stretto.node.address import own_address
 from stretto.ports.groups import NodeRow, NodeState
+from stretto.ports.history import AttemptsOfStep
+from stretto.ports.paging import Slice
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import NamedRuns, read_attempt, read_run
 from stretto.ports.runtime import Launch
 from stretto.ports.store import Store
 from stretto.runtimes.logs.files import LogFiles
@@ -344,19 +347,19 @@ def test_when_nothing_more_can_come() -> None:
 
 def test_a_step_that_is_tried_again_has_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(store: Store) -> list[bool]:
-        run = await store.run(RunKey("talk", 1, 1))
+        run = await read_run(store, RunKey("talk", 1, 1))
         assert run is not None
         going_on = copy_of(run.record)
         going_on.status = RunStatus.IN_PROGRESS
 
-        async def same(_key: RunKey) -> RunRow:
-            return msgspec.structs.replace(run, record=going_on)
+        async def same(_selection: NamedRuns) -> Slice[RunRow]:
+            return Slice(elements=(msgspec.structs.replace(run, record=going_on),))
 
-        monkeypatch.setattr(store, "run", same)
-        (first, second) = await store.attempts(run.key, "flaky")
+        monkeypatch.setattr(store, "runs", same)
+        (first, second) = await store.attempts(AttemptsOfStep(run.key, "flaky"))
         rows = [first]
 
-        async def some(_run: RunKey, _step_id: str) -> list[AttemptRow]:
+        async def some(_selection: AttemptsOfStep) -> list[AttemptRow]:
             return rows
 
         monkeypatch.setattr(store, "attempts", some)
@@ -379,7 +382,7 @@ def test_output_on_another_machine_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     async def work(store: Store) -> list[str]:
         assert await kept_elsewhere(store, (), "here") == {}
         assert await kept_elsewhere(store, steps, log_target.host_of(own_address())) == {}
-        rows = [await store.attempt(each) for each in steps]
+        rows = [await read_attempt(store, each) for each in steps]
         ids = {row.runs_on for row in rows if row is not None and row.runs_on is not None}
         nodes = [
             NodeRow(

@@ -15,6 +15,7 @@ from tests.unit.cli.running.files import PAIR, as_json, stretto
 from stretto.client import Client
 from stretto.engine.records import RunKey
 from stretto.model.errors import NotFound
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.suspicion import REASON
 
 
@@ -55,7 +56,8 @@ def set_aside(made: Served, key: RunKey) -> None:
     store: Any = made.desk.store
 
     async def put() -> None:
-        row = await store.run(key)
+        row = await read_run(store, key)
+        assert row is not None
         with store._db.transaction():
             store._db.runs.put(key, msgspec.structs.replace(row, quarantined=REASON))
 

@@ -32,7 +32,9 @@ from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided, GroupPart, PermitAsk
+from stretto.ports.history import AttemptsOfStep
 from stretto.ports.rows import Lease, NodeId, RunRow
+from stretto.ports.run_snapshot import NewestAttempts, read_run
 from stretto.ports.runtime import Done, FatalError, Injected, Launch, StepContext, StepResult, Stopped
 from stretto.ports.signals import SignalWait
 from stretto.ports.store import Store
@@ -135,7 +137,7 @@ class Bench:
 
     # ---------------------------------------------------------------------------------------------- reading
     def row(self, run: RunKey) -> RunRow:
-        row = self.do(self.store.run(run))
+        row = self.do(read_run(self.store, run))
         assert row is not None
         return row
 
@@ -148,10 +150,10 @@ class Bench:
         return found
 
     def attempt(self, run: RunKey, step_id: str) -> AttemptRecord:
-        return self.do(self.store.attempts(run, step_id))[-1].record
+        return self.do(self.store.attempts(AttemptsOfStep(run, step_id)))[-1].record
 
     def statuses(self, run: RunKey) -> dict[str, str]:
-        rows = self.do(self.store.newest_attempts(run))
+        rows = self.do(self.store.attempts(NewestAttempts((run,))))
         return {row.key.step_id: row.record.status.value for row in rows}
 
     def value(self, run: RunKey, step_id: str, name: str) -> Any:

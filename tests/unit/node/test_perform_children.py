@@ -17,7 +17,9 @@ from stretto.model.run_config import RestartConfig, RestartNode, RunPolicy
 from stretto.node import asks
 from stretto.node.perform.children import request_id_of
 from stretto.ports.failures import Stale
+from stretto.ports.history import RunList
 from stretto.ports.places import group_of_run
+from stretto.ports.run_snapshot import NewestRun, read_newest_run
 from stretto.testing.shapes import noop, number, step, subworkflow, text, workflow
 
 CHILD = workflow(step("c", "d"), step("d"), id="child", params={"given": number(0)})
@@ -65,7 +67,7 @@ def test_asked_twice_it_is_the_same_child() -> None:
     first = bench.carry(run, effect)
     bench.publish(CHILD)  # a newer version changes nothing for what was made
     assert bench.carry(run, effect) == first
-    assert bench.do(bench.store.newest_run("child", 2)) is None
+    assert bench.do(read_newest_run(bench.store, "child", 2)) is None
 
 
 def test_nobody_waits_for_an_async_child() -> None:
@@ -119,7 +121,7 @@ def test_who_has_lost_the_group_starts_nothing() -> None:
     lease = bench.lease_of(run)
     (newer,) = bench.ask(asks.ClaimAgain(node=NODE, leases=(lease,)))
     assert bench.carry(run, effect, lease) == ()
-    assert bench.do(bench.store.newest_run("child", 1)) is None
+    assert bench.do(read_newest_run(bench.store, "child", 1)) is None
     assert bench.carry(run, effect, newer) != ()
 
 
@@ -215,7 +217,7 @@ def test_a_restarted_step_goes_on_with_its_child() -> None:
     bench.settle()
     assert bench.statuses(run)["s"] == "SUCCEEDED"
     assert bench.worker.started == ["d"]
-    newest = bench.do(bench.store.newest_run("child", child.instance_id))
+    newest = bench.do(read_newest_run(bench.store, "child", child.instance_id))
     assert newest is not None
     assert newest.key.run_id == 2
     assert newest.parent is not None
@@ -312,11 +314,13 @@ def test_one_that_goes_on_is_not_restarted() -> None:
 def test_of_two_restarts_at_once_the_second_is_refused() -> None:
     bench = Bench()
     run, child = with_failed_child(bench)
-    newest_run = bench.store.newest_run
+    runs = bench.store.runs
 
-    async def late(workflow_id: str, instance_id: int):
-        row = await newest_run(workflow_id, instance_id)
-        bench.swap("newest_run", newest_run)
+    async def late(selection: RunList):
+        found = await runs(selection)
+        if not isinstance(selection, NewestRun):
+            return found
+        bench.swap("runs", runs)
         effect = again(run, child, RunPolicy.RESTART_FROM_INCOMPLETE)
         other = todo.StartChild(
             attempt=AttemptKey(run, "s", 7),
@@ -328,10 +332,10 @@ def test_of_two_restarts_at_once_the_second_is_refused() -> None:
         )
         record = bench.flows[run].run
         await bench.performer.answer(asks.Carry(lease=lease, root=run, effect=other, run=record))
-        return row
+        return found
 
     lease = bench.lease_of(run)
-    bench.swap("newest_run", late)
+    bench.swap("runs", late)
     (event,) = bench.carry(run, again(run, child, RunPolicy.RESTART_FROM_INCOMPLETE))
     assert isinstance(event, happened.ChildRefused)
     assert "already a workflow instance run [child][1][2]" in event.message

@@ -16,6 +16,7 @@ from stretto.model.errors import Forbidden
 from stretto.model.properties import AccessControl, Properties
 from stretto.model.words import Word
 from stretto.ports.paging import Cut
+from stretto.ports.run_snapshot import InstancePage
 from stretto.ports.store import Store
 
 
@@ -73,7 +74,7 @@ async def check_access(store: Store, caller: Caller, right: Right, workflow_id: 
         return
     home = workflow_id
     if is_inline(workflow_id):
-        page = await store.instances(workflow_id, Cut(most=1))
+        page = await store.runs(InstancePage(workflow_id, Cut(most=1)))
         home = page.elements[0].root.workflow_id if page.elements else workflow_id
     row = await store.workflow(home)
     check_may(caller, right, home, None if row is None else row.properties)

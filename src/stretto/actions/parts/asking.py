@@ -10,6 +10,7 @@ from stretto.model.response import StepActionResponse
 from stretto.model.timeline import LogEvent
 from stretto.ports.hints import Hints
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_attempt
 from stretto.ports.store import Store
 
 
@@ -28,7 +29,7 @@ async def ask_for_step(
     event = StepActed(attempt=attempt, action=action, user=caller.name, reason=caller.reason or None)
     lasting = action in ENDS_IN
     outcome = await ask_owner(store, act_on(run.group, event), patience, lasting=lasting, hints=hints)
-    found = None if outcome is None else await store.attempt(outcome.attempt or attempt)
+    found = None if outcome is None else await read_attempt(store, outcome.attempt or attempt)
     reached = found is not None and (found.record.status.is_terminal or not lasting)
     state = runtime_state(found) if found is not None and reached else None
     message = f"User [{caller.name}] took action [{action}] on step {attempt}{caller.because}"

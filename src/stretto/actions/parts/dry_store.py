@@ -27,19 +27,12 @@ A = TypeVar("A")
 # What actions read. Whatever is not here is refused, so that nobody writes by accident.
 READS: Final = frozenset(
     {
-        "all_runs",
-        "attempt",
-        "children",
-        "instances",
+        "attempts",
         "loops",
-        "newest_attempts",
-        "newest_in_instance",
-        "newest_run",
         "now",
         "read_runs",
-        "run",
         "run_of_request",
-        "runs_of",
+        "runs",
         "signal",
         "template",
         "version",

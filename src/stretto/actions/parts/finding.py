@@ -8,8 +8,17 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.step import AnyStep, ForeachStep, WhileStep
 from stretto.model.workflow import WorkflowVersion
+from stretto.ports.history import NewestInInstance
 from stretto.ports.rows import AttemptRow, RunRow
-from stretto.ports.run_snapshot import NamedRuns, NewestRun, RunDetail, RunSnapshot
+from stretto.ports.run_snapshot import (
+    NamedRuns,
+    NewestRun,
+    RunDetail,
+    RunSnapshot,
+    read_attempt,
+    read_newest_run,
+    read_run,
+)
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
 
@@ -54,7 +63,7 @@ async def find_version(store: Store, row: WorkflowRow, version: str) -> tuple[in
 
 
 async def find_newest_run(store: Store, workflow_id: str, instance_id: int) -> RunRow:
-    row = await store.newest_run(workflow_id, instance_id)
+    row = await read_newest_run(store, workflow_id, instance_id)
     if row is None:
         raise await _no_run(store, NewestRun(workflow_id, instance_id))
     return row
@@ -65,7 +74,7 @@ async def find_run(store: Store, workflow_id: str, instance_id: int, run: str) -
     selection = _selected(workflow_id, instance_id, run)
     if isinstance(selection, NewestRun):
         return await find_newest_run(store, workflow_id, instance_id)
-    row = await store.run(selection.keys[0])
+    row = await read_run(store, selection.keys[0])
     if row is None:
         raise await _no_run(store, selection)
     return row
@@ -106,7 +115,7 @@ async def _no_run(store: Store, selection: NamedRuns | NewestRun) -> NotFound:
 
 async def find_newest_attempt(store: Store, workflow_id: str, instance_id: int, step_id: str) -> AttemptRow:
     """The newest attempt of a step, in the newest run that has it."""
-    rows = await store.newest_in_instance(workflow_id, instance_id, step_id)
+    rows = await store.attempts(NewestInInstance(workflow_id, instance_id, step_id))
     if not rows:
         hint = await why_no_run(store, workflow_id)
         raise NotFound(f"Cannot find step instance [{workflow_id}][{instance_id}][{step_id}]", hint=hint)
@@ -114,7 +123,7 @@ async def find_newest_attempt(store: Store, workflow_id: str, instance_id: int, 
 
 
 async def find_attempt(store: Store, key: AttemptKey) -> AttemptRow:
-    row = await store.attempt(key)
+    row = await read_attempt(store, key)
     if row is None:
         hint = await why_no_run(store, key.run.workflow_id)
         raise NotFound(f"Cannot find step attempt {key}", hint=hint)

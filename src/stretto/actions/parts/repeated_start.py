@@ -11,6 +11,7 @@ from stretto.model.param import FORMAT, JSON, ParamDefinition, Params
 from stretto.model.request import StartRequest
 from stretto.model.response import StartResponse, StartStatus
 from stretto.model.wire import encode, loads, to_json, without_nul
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 
 FIRST_RUN: Final = 1  # of an instance: the only one that a start makes
@@ -24,7 +25,7 @@ async def check_repeated_start(store: Store, made: StartResponse, request: Start
     if made.status is not StartStatus.DUPLICATED:
         return
     key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
-    row = await store.run(key)
+    row = await read_run(store, key)
     if row is None:  # deleted meanwhile
         return
     if key.run_id > FIRST_RUN:

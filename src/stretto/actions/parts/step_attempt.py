@@ -5,6 +5,7 @@ from stretto.actions.reading.definitions import definition_of
 from stretto.engine.records import AttemptKey
 from stretto.model.errors import NotFound
 from stretto.model.status import StepStatus
+from stretto.ports.history import NewestInInstance
 from stretto.ports.rows import AttemptRow, RunRow
 from stretto.ports.store import Store
 
@@ -12,7 +13,7 @@ from stretto.ports.store import Store
 async def newest_attempt_of(store: Store, row: RunRow, step_id: str) -> AttemptRow | None:
     """None: no run has created the step yet. `NotFound`, if the definition does not have it either."""
     key = row.key
-    found = await store.newest_in_instance(key.workflow_id, key.instance_id, step_id)
+    found = await store.attempts(NewestInInstance(key.workflow_id, key.instance_id, step_id))
     if found:
         return found[0]
     workflow = await definition_of(store, row)
@@ -26,7 +27,7 @@ async def attempt_to_answer(store: Store, workflow_id: str, instance_id: int, st
     newest has ended and another follows.
     """
     run = await find_newest_run(store, workflow_id, instance_id)
-    rows = await store.newest_in_instance(workflow_id, instance_id, step_id)
+    rows = await store.attempts(NewestInInstance(workflow_id, instance_id, step_id))
     if not rows or (rows[0].key.run != run.key and not run.record.status.is_terminal):
         return AttemptKey(run.key, step_id, 1)
     record = rows[0].record

@@ -20,7 +20,7 @@ from stretto.model.step import Transition
 from stretto.model.workflow import Workflow
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, RunRow
-from stretto.ports.run_snapshot import RunReader
+from stretto.ports.run_snapshot import NewestAttempts, RunPage, RunReader
 
 
 class Folded(NamedTuple):
@@ -69,7 +69,7 @@ async def aggregate(
 ) -> RunInInstance:
     """A run with its instance up to it, as it is shown. One that undoes others has steps of its own."""
     if row.record.policy is RunPolicy.UNDO:
-        return folded(workflow, row, await reader.newest_attempts(row.key), None)
+        return folded(workflow, row, await reader.attempts(NewestAttempts((row.key,))), None)
     return await aggregate_runs(reader, workflow, row, known)
 
 
@@ -83,7 +83,7 @@ async def aggregate_runs(
     for each in (*before, row):
         state = known.get(workflow, each.key)
         if state is None:
-            attempts = await reader.newest_attempts(each.key)
+            attempts = await reader.attempts(NewestAttempts((each.key,)))
             state = await offload(len(workflow.steps), folded, workflow, each, attempts, last)
             known.note(workflow, state)
         last = state
@@ -185,7 +185,7 @@ async def runs_below(
     """The runs of an instance that are older than one, or all of them, the oldest first."""
     found: list[RunRow] = []
     while below is None or below > 1:
-        page = await reader.runs_of(workflow_id, instance_id, Cut(below=below))
+        page = await reader.runs(RunPage(workflow_id, instance_id, Cut(below=below)))
         found += page.elements
         if not page.after:
             break

@@ -1,7 +1,6 @@
 """Runs of all workflows, for readers."""
 
 from collections.abc import Collection
-from functools import partial
 from typing import Final
 
 import msgspec
@@ -18,7 +17,7 @@ from stretto.model.page import Page
 from stretto.model.request import PageRequest
 from stretto.model.status import RunStatus
 from stretto.model.words import Word
-from stretto.ports.history import RunFilter
+from stretto.ports.history import ChildPage, FilteredRuns, QuarantinedRuns, RunFilter
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
@@ -48,10 +47,12 @@ async def list_all_runs(
 
     async def fetch(cut: Cut) -> Slice[RunRow]:
         if newest_first:
-            return await store.all_runs(cut, wanted)
+            return await store.runs(FilteredRuns(wanted, cut))
         from_the_oldest = cut.above is None and cut.below is None
         return _reversed(
-            await store.all_runs(Cut(most=cut.most, above=BEFORE_ALL) if from_the_oldest else cut, wanted)
+            await store.runs(
+                FilteredRuns(wanted, Cut(most=cut.most, above=BEFORE_ALL) if from_the_oldest else cut)
+            )
         )
 
     listing = Listing(
@@ -92,7 +93,10 @@ async def list_children(
 ) -> Page[RunLine]:
     """Runs that a step attempt waits for, or waited for, by id."""
     listing = Listing(
-        fetch=partial(store.children, attempt), key=lambda row: row.key, key_type=RunKey, workflow=_workflow
+        fetch=lambda cut: store.runs(ChildPage(attempt, cut)),
+        key=lambda row: row.key,
+        key_type=RunKey,
+        workflow=_workflow,
     )
     page = await page_of_list(store, caller, request, listing)
     return shown_as(page, map(run_line, page.elements))
@@ -100,7 +104,12 @@ async def list_children(
 
 async def list_quarantined(store: Store, caller: Caller, request: PageRequest) -> Page[RunLine]:
     """Runs that were set aside because nodes died at them, by id; `release.release_run` lets one go on."""
-    listing = Listing(fetch=store.quarantined, key=lambda row: row.key, key_type=RunKey, workflow=_workflow)
+    listing = Listing(
+        fetch=lambda cut: store.runs(QuarantinedRuns(cut)),
+        key=lambda row: row.key,
+        key_type=RunKey,
+        workflow=_workflow,
+    )
     page = await page_of_list(store, caller, request, listing)
     return shown_as(page, map(run_line, page.elements))
 

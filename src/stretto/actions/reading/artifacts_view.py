@@ -25,9 +25,10 @@ from stretto.engine.rollup import Rollup
 from stretto.model.artifact import ArtifactKey, Artifacts, SubworkflowArtifact
 from stretto.model.status import RUN_ENDS, InstanceStatus, RunStatus
 from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
+from stretto.ports.history import InstancesIn
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, Phase, RunRow
-from stretto.ports.run_snapshot import RunSnapshot
+from stretto.ports.run_snapshot import InstancePage, RunSnapshot, read_run
 from stretto.ports.store import Store
 
 STARTING_RUNS: Final = (SubworkflowStep, ForeachStep, WhileStep)
@@ -52,7 +53,7 @@ class Below:
         """The artifacts of an attempt, with that of its loop or child."""
         own = row.record.artifacts
         if isinstance(step, SubworkflowStep):
-            child = None if row.record.child is None else await self._snapshot.run(row.record.child)
+            child = None if row.record.child is None else await read_run(self._snapshot, row.record.child)
             made = None if child is None else await self._subworkflow(child)
             return own if made is None else {**own, ArtifactKey.SUBWORKFLOW.value: made}
         if not isinstance(step, ForeachStep | WhileStep):
@@ -65,7 +66,7 @@ class Below:
         runs = [] if rows is None else rows.iterations_of(loop)
         if isinstance(step, WhileStep):
             newest = RunKey(loop.inline_id, loop.next_index, loop.run_id)
-            at = await self._snapshot.run(runs[-1].key if runs else newest)
+            at = await read_run(self._snapshot, runs[-1].key if runs else newest)
             last = None if at is None else await self._last_round(at, rows)
             artifact = while_artifact(flow, row.record, loop, last)
             artifact.loop_param_values = await _values(self._store, loop)
@@ -123,7 +124,7 @@ async def _iterations(store: Store, loop: LoopRecord, statuses: Collection[RunSt
     found: list[RunRow] = []
     above = 0
     while len(found) < MOST_NAMED:
-        page = await store.instances(loop.inline_id, Cut(most=BATCH, above=above), tuple(statuses))
+        page = await store.runs(InstancesIn(loop.inline_id, tuple(statuses), Cut(most=BATCH, above=above)))
         found += page.elements[::-1]
         if not page.before:
             break
@@ -141,7 +142,7 @@ async def _values(store: Store, loop: LoopRecord) -> dict[str, list[Any]] | None
     """
     if not loop.carried or loop.next_index > BATCH:
         return None
-    page = await store.instances(loop.inline_id, Cut(most=BATCH, above=0))
+    page = await store.runs(InstancePage(loop.inline_id, Cut(most=BATCH, above=0)))
     rows = [each.record for each in page.elements[::-1] if each.key.instance_id <= loop.next_index]
     went_on = not rows or rows[-1].status is RunStatus.SUCCEEDED
     found = [*(each.params for each in rows), *([loop.carried] if went_on else ())]

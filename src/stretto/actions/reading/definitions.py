@@ -15,7 +15,7 @@ from stretto.model.run_config import RunPolicy
 from stretto.model.step import AnyStep, ForeachStep, WhileStep
 from stretto.model.workflow import Workflow
 from stretto.ports.rows import RunRow
-from stretto.ports.run_snapshot import RunReader
+from stretto.ports.run_snapshot import RunReader, read_run
 
 
 async def definition_of(reader: RunReader, row: RunRow) -> Workflow:
@@ -62,7 +62,7 @@ async def instance_definition(reader: RunReader, row: RunRow) -> Workflow:
 
 async def _added_step(reader: RunReader, around: RunKey, step_id: str) -> AnyStep | None:
     """A step that is not in the definition: of a template, or added while the run went on."""
-    row = await reader.run(around)
+    row = await read_run(reader, around)
     return None if row is None else step_in((await instance_definition(reader, row)).steps, step_id)
 
 
@@ -70,7 +70,7 @@ async def _undo_steps(
     reader: RunReader, around: RunKey, covers: tuple[str, ...] | None
 ) -> tuple[AnyStep, ...]:
     """Those that undo a run. Older releases have not stored which: the rows of the run say it."""
-    row = await reader.run(around)
+    row = await read_run(reader, around)
     if row is None:
         raise NotFound(f"Cannot find workflow instance run {around}")
     workflow = await definition_of(reader, row)

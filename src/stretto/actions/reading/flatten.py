@@ -33,6 +33,7 @@ from stretto.model.flatten import StepIteration, StepIterationsSummary
 from stretto.model.page import Page, PageInfo
 from stretto.model.request import PageRequest
 from stretto.model.status import StepStatus
+from stretto.ports.history import InstancesIn
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
@@ -170,7 +171,7 @@ async def _worst(store: Store, run: RunKey, loops: list[str], trace: Rank = ()) 
 
 async def _worth_a_look(store: Store, inline_id: str) -> RunRow | None:
     for statuses in WORTH_A_LOOK:
-        page = await store.instances(inline_id, Cut(most=1), statuses)
+        page = await store.runs(InstancesIn(inline_id, statuses, Cut(most=1)))
         if page.elements:
             return page.elements[0]
     return None

@@ -21,6 +21,7 @@ from stretto.model.flatten import StepIteration
 from stretto.model.page import Page, PageInfo
 from stretto.model.request import PageRequest
 from stretto.model.status import RunStatus
+from stretto.ports.history import InstancesIn, LongestRuns
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow, took_until
 from stretto.ports.store import Store
@@ -117,7 +118,7 @@ async def _failed_first(store: Store, inline_id: str, beyond: Place) -> Order:
             continue
         number, more = (beyond[1] if beyond and place == beyond[0] else 0), True
         while more:
-            page = await store.instances(inline_id, Cut(most=BATCH, above=number), statuses)
+            page = await store.runs(InstancesIn(inline_id, statuses, Cut(most=BATCH, above=number)))
             for row in page.elements[::-1]:
                 number = row.key.instance_id
                 yield (place, number), row
@@ -128,7 +129,7 @@ async def _longest(store: Store, inline_id: str, beyond: Place) -> Order:
     """Until the moment of the first page, on all pages: what still runs keeps its place."""
     now, below, more = beyond[0], beyond[1:] or None, True
     while more:
-        page = await store.longest(inline_id, now, Cut(most=BATCH, below=below))
+        page = await store.runs(LongestRuns(inline_id, now, Cut(most=BATCH, below=below)))
         for row in page.elements:
             below = took_until(row, now)
             yield (now, *below), row

@@ -26,6 +26,7 @@ from stretto.model.param import ParamDefinition
 from stretto.model.status import StepStatus
 from stretto.model.words import Word
 from stretto.ports.rows import AttemptRow
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.store import Store
 
 LOOK_AT: Final = 2_000  # iterations for one page, however few of them a filter leaves
@@ -103,7 +104,8 @@ async def attempts_of(
     store: Store, iterations: list[Iteration], step_id: str
 ) -> list[tuple[Iteration, AttemptRow | None]]:
     """The same for some iterations at once."""
-    found = await store.newest_of_step([each.run.key for each in iterations], step_id)
+    newest = NewestAttempts(tuple(each.run.key for each in iterations), step_id)
+    found = {row.key.run: row for row in await store.attempts(newest)}
     pairs: list[tuple[Iteration, AttemptRow | None]] = []
     for each in iterations:
         attempt = found.get(each.run.key)

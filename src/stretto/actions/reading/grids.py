@@ -20,6 +20,7 @@ from stretto.model.status_codes import ABSENT, STEP_CODES
 from stretto.model.workflow import Workflow
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunGlance, RunRow
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 
 MOST_CELLS: Final = 100_000  # that are read for one answer; of wide workflows it has fewer runs
@@ -141,7 +142,7 @@ def _codes(head: RunGlance, rows: _Rows, workflow: Workflow) -> dict[str, str]:
 
 async def _earlier(store: Store, key: RunKey) -> list[RunRow]:
     """The runs up to this one that say what it covers; none: it covers everything."""
-    row = await store.run(key) if key.run_id > 1 else None
+    row = await read_run(store, key) if key.run_id > 1 else None
     if row is None:
         return []
     return await runs_up_to(store, row) if needs_earlier(row) else [row]

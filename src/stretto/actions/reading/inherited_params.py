@@ -22,7 +22,7 @@ from stretto.model.param import ParamDefinition, Parameter, Params, ParamSource
 from stretto.model.step import AnyStep, SubworkflowStep
 from stretto.params.modes import OVERRIDES
 from stretto.params.prepared import as_definition, inherited
-from stretto.ports.run_snapshot import RunReader
+from stretto.ports.run_snapshot import RunReader, read_attempt, read_run
 
 LOOPS: Final = (ForeachInitiator, WhileInitiator)
 NOT_HANDED_DOWN: Final = ("loop_params", "subworkflow_id", "subworkflow_version")
@@ -65,8 +65,8 @@ class Starters:
         return self._known[ancestor]
 
     async def _read(self, ancestor: Ancestor) -> Starter | None:
-        run = await self._reader.run(run_above(ancestor))
-        attempt = await self._reader.attempt(attempt_above(ancestor))
+        run = await read_run(self._reader, run_above(ancestor))
+        attempt = await read_attempt(self._reader, attempt_above(ancestor))
         if run is None or attempt is None:
             return None
         step = step_in((await instance_definition(self._reader, run)).steps, ancestor.step_id)

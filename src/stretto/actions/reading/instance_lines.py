@@ -10,6 +10,7 @@ from stretto.actions.reading.paging import cut_of, filtered_page_of, page_of
 from stretto.model.page import Page
 from stretto.model.request import PageRequest
 from stretto.model.status import RunStatus
+from stretto.ports.history import InstancesIn
 from stretto.ports.paging import Slice
 from stretto.ports.store import Store
 
@@ -24,7 +25,7 @@ async def list_instance_lines(
     """The newest run of each instance, newest instance first; of these, those in some status."""
     await check_access(store, caller, Right.VIEW, workflow_id)
     await find_workflow(store, workflow_id)
-    rows = await store.instances(workflow_id, cut_of(request), statuses)
+    rows = await store.runs(InstancesIn(workflow_id, statuses, cut_of(request)))
     lines = Slice(elements=tuple(map(run_line, rows.elements)), before=rows.before, after=rows.after)
     if statuses:
         return filtered_page_of(lines, request, _number)

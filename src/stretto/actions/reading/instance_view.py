@@ -20,7 +20,7 @@ from stretto.model.run_config import RunConfig
 from stretto.model.status import InstanceStatus
 from stretto.model.workflow import Workflow
 from stretto.ports.rows import Phase, RunRow
-from stretto.ports.run_snapshot import RunSnapshot
+from stretto.ports.run_snapshot import RunSnapshot, read_run
 
 
 def shows_steps(fields: Fields) -> bool:
@@ -63,7 +63,7 @@ class InstanceViews:
         row, snapshot = state.row, self._snapshot
         internal_id = snapshot.internal_id(row.root.workflow_id)
         view = await offload(len(state.dag), _view, state, workflow, internal_id)
-        root = row if row.root == row.key else await snapshot.run(row.root)
+        root = row if row.root == row.key else await read_run(snapshot, row.root)
         properties = None if root is None else snapshot.properties_of(root)
         view.run_properties = run_properties(row.record, properties)
         view.quarantined = None if root is None else root.quarantined

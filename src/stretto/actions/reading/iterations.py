@@ -12,8 +12,10 @@ from stretto.engine.inline_ids import DIGITS
 from stretto.engine.records import LoopRecord, RunKey
 from stretto.model.errors import InvalidRequest
 from stretto.model.step import AnyStep, ForeachStep, WhileStep
+from stretto.ports.history import AttemptsOfStep
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import InstancePage, RunPage, read_newest_run
 from stretto.ports.store import Store
 
 BATCH: Final = 200
@@ -57,7 +59,7 @@ def loops_around(steps: tuple[AnyStep, ...], step_id: str) -> list[ForeachStep |
 async def newest_attempt_up_to(store: Store, run: RunKey, step_id: str) -> AttemptRow | None:
     """The newest attempt of a step in a run, or in the nearest run before it that has one."""
     for run_id in range(run.run_id, 0, -1):
-        rows = await store.attempts(run._replace(run_id=run_id), step_id)
+        rows = await store.attempts(AttemptsOfStep(run._replace(run_id=run_id), step_id))
         if rows:
             return rows[-1]
     return None
@@ -80,7 +82,7 @@ class LoopInRun(NamedTuple):
         if row is None or row.key.run_id <= self.highest:
             return row
         cut = Cut(most=1, below=self.highest + 1)
-        page = await store.runs_of(row.key.workflow_id, row.key.instance_id, cut)
+        page = await store.runs(RunPage(row.key.workflow_id, row.key.instance_id, cut))
         return page.elements[0] if page.elements else None
 
 
@@ -109,7 +111,7 @@ async def walk(
     loop = found.loop
     inner, above = loops[1:], (*trace, run.run_id, loop.key.number)
     if inner and beyond:
-        row = await found.seen(store, await store.newest_run(loop.inline_id, beyond[0]))
+        row = await found.seen(store, await read_newest_run(store, loop.inline_id, beyond[0]))
         if row is not None:
             async for each in walk(store, row.key, inner, beyond[1:], back=back, trace=above):
                 yield each._replace(rank=(beyond[0], *each.rank))
@@ -128,7 +130,7 @@ async def _numbered(
     """The newest run of each iteration of one loop, but for those of later runs around it."""
     while True:
         cut = Cut(most=BATCH, below=beyond) if back else Cut(most=BATCH, above=beyond or 0)
-        page = await store.instances(found.loop.inline_id, cut)
+        page = await store.runs(InstancePage(found.loop.inline_id, cut))
         rows = page.elements if back else page.elements[::-1]
         for row in rows:
             then = await found.seen(store, row)

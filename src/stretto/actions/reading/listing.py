@@ -19,6 +19,7 @@ from stretto.model.page import Count, Page, PageInfo
 from stretto.model.request import PageRequest
 from stretto.ports.history import Counted
 from stretto.ports.paging import Cut, Slice
+from stretto.ports.run_snapshot import InstancePage
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
 
@@ -60,7 +61,7 @@ class Sight:
     async def _home(self, workflow_id: str) -> str:
         if not is_inline(workflow_id):
             return workflow_id
-        page = await self._store.instances(workflow_id, Cut(most=1))
+        page = await self._store.runs(InstancePage(workflow_id, Cut(most=1)))
         return page.elements[0].root.workflow_id if page.elements else workflow_id
 
     def _may(self, row: WorkflowRow | None) -> bool:

@@ -25,6 +25,7 @@ from stretto.model.status import StepStatus
 from stretto.model.status_codes import RUN_CODES, STEP_CODES, step_counts
 from stretto.model.wire import codec_of, encode, to_json
 from stretto.ports.rows import RunGlance
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 
 MOST_BYTES: Final = 64 * 1024  # of what is told of a topic at once
@@ -168,7 +169,7 @@ class Gathering:
             self._fit = {run: True for run in self._runs if self._fit.get(run)}
         for run in self._runs:
             if run not in self._fit:
-                row = await store.run(run)
+                row = await read_run(store, run)
                 self._fit[run] = row is not None and self._filter.has(
                     row.record.tags, row.record.initiator.depth
                 )
@@ -210,7 +211,7 @@ class Gathering:
 
 async def _places(store: Store, run: RunKey) -> dict[str, int]:
     """Of its steps, in the graph of what it follows; a run that is gone has none."""
-    row = await store.run(run)
+    row = await read_run(store, run)
     try:
         steps: Sequence[Any] = () if row is None else (await definition_of(store, row)).steps
     except NotFound:

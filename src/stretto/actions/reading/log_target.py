@@ -14,7 +14,9 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.engine.run_text import run_text
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import StepStatus
+from stretto.ports.history import AttemptsOfStep
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_attempt, read_run
 from stretto.ports.store import Store
 
 MOST_ASKED: Final = 1_000  # attempts
@@ -57,7 +59,7 @@ class LogTarget:
 
     async def look(self) -> Look:
         """Which attempts there are now."""
-        run = await self._store.run(self.run)  # first: what has ended when it has ended is seen
+        run = await read_run(self._store, self.run)  # first: what has ended when it has ended is seen
         is_over = run is None or run.record.status.is_terminal
         found = await self._found()
         running = frozenset(key for key, status in found.items() if status is StepStatus.RUNNING)
@@ -75,14 +77,14 @@ class LogTarget:
         if self._attempt is not None:
             row = await find_attempt(self._store, AttemptKey(self.run, self._step_id, self._attempt))
             return {row.key: row.record.status}
-        rows = await self._store.attempts(self.run, self._step_id)
+        rows = await self._store.attempts(AttemptsOfStep(self.run, self._step_id))
         if rows and not self._first:
             self._first = rows[-1].key.number
         return {row.key: row.record.status for row in rows if row.key.number >= self._first}
 
     async def width(self) -> int | None:
         """Of the longest name of a step, if there are several to be told apart."""
-        run = None if self.has_step else await self._store.run(self.run)
+        run = None if self.has_step else await read_run(self._store, self.run)
         if run is None:
             return None
         return max((len(step.id) for step in (await definition_of(self._store, run)).steps), default=0)
@@ -132,7 +134,7 @@ async def kept_elsewhere(store: Store, attempts: Collection[AttemptKey], here: s
     hosts = {row.node: host_of(row.address) for row in await store.nodes()}
     away: dict[str, list[str]] = {}
     for key in sorted(attempts)[:MOST_ASKED]:
-        row = await store.attempt(key)
+        row = await read_attempt(store, key)
         host = here if row is None or row.runs_on is None else hosts.get(row.runs_on, here)
         if host not in {here, ""}:
             away.setdefault(host, []).append(key.step_id)

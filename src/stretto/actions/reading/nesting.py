@@ -25,6 +25,7 @@ from stretto.model.step import AnyStep, ForeachStep, SubworkflowStep, WhileStep
 from stretto.model.suggest import did_you_mean
 from stretto.model.workflow import Workflow
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_newest_run, read_run
 from stretto.ports.store import Store
 
 INDEX: Final = re.compile(r"\[([0-9]{1,18})\]")
@@ -183,7 +184,7 @@ def _first_step(workflow: Workflow, left: str, path: str) -> tuple[AnyStep, str]
 
 async def _iteration(store: Store, run: RunKey, step: AnyStep, number: int, path: str) -> RunRow:
     loop = await loop_of(store, run, step.id)
-    row = None if loop is None else await store.newest_run(loop.inline_id, number)
+    row = None if loop is None else await read_newest_run(store, loop.inline_id, number)
     if row is None:
         raise NotFound(
             f"Cannot find iteration [{number}] of step [{step.id}] on the path [{path}] in run {run}"
@@ -194,7 +195,7 @@ async def _iteration(store: Store, run: RunKey, step: AnyStep, number: int, path
 async def _child(store: Store, run: RunKey, step: AnyStep, path: str) -> RunRow:
     attempt = await newest_attempt_up_to(store, run, step.id)
     child = None if attempt is None or not isinstance(step, SubworkflowStep) else attempt.record.child
-    row = None if child is None else await store.run(child)
+    row = None if child is None else await read_run(store, child)
     if row is None:
         raise NotFound(f"Step [{step.id}] on the path [{path}] has started no run in {run}")
     return row

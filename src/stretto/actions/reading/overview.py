@@ -24,7 +24,7 @@ from stretto.model.page import Count
 from stretto.model.status import RunStatus
 from stretto.ports.clock import Clock
 from stretto.ports.groups import NodeState
-from stretto.ports.history import Counted, RunFilter
+from stretto.ports.history import Counted, QuarantinedRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import FirstError, RunGlance
 from stretto.ports.store import Store
@@ -184,7 +184,7 @@ def _streak(runs: Sequence[RunGlance]) -> Failing | None:
 async def _standing(store: Store) -> dict[str, Any]:
     going_on, aside, parked, counted = await asyncio.gather(
         store.newest_in(RunStatus.IN_PROGRESS, most=MOST_WAITING),
-        store.quarantined(Cut(most=MOST_ASIDE)),
+        store.runs(QuarantinedRuns(Cut(most=MOST_ASIDE))),
         store.parked_messages(Cut(most=MOST_ASIDE)),
         asyncio.gather(*(store.count_runs(RunFilter(statuses=[status])) for status in UNFINISHED.values())),
     )

@@ -17,7 +17,7 @@ from stretto.model.run_config import RunPolicy
 from stretto.model.tag import Tag, merge_tags
 from stretto.model.workflow import Workflow
 from stretto.ports.rows import RunRow
-from stretto.ports.run_snapshot import RunReader
+from stretto.ports.run_snapshot import RunReader, read_attempt, read_run
 
 DESCRIPTIONS: Final = {
     Loop.FOREACH: "Maestro foreach inline workflow including steps within foreach created by",
@@ -65,7 +65,7 @@ def _loop_of(workflow_id: str) -> Loop | None:
 async def _loop_identity(reader: RunReader, row: RunRow, parent: Ancestor) -> str:
     """The attempt of the loop step that created an iteration. An iteration that is restarted keeps it."""
     attempt = attempt_above(parent)
-    around = await reader.run(attempt.run)
+    around = await read_run(reader, attempt.run)
     if not row.record.policy.is_fresh and await _is_restarted(reader, row, attempt, around):
         before = (await runs_below(reader, *row.key))[-1:]
         for each in before:
@@ -83,7 +83,7 @@ async def _is_restarted(reader: RunReader, row: RunRow, attempt: AttemptKey, aro
         return True  # a user has restarted this iteration alone
     if row.key.workflow_id.startswith(Loop.WHILE.tag):
         return row.key.instance_id == _first_iteration(loop)
-    made = await reader.attempt(attempt)
+    made = await read_attempt(reader, attempt)
     restart = None if made is None else made.record.restart
     policy = (None if restart is None else restart.restart_policy) or (around and around.record.policy)
     return policy is not RunPolicy.RESTART_FROM_BEGINNING and in_rows(loop.again, row.key.instance_id)

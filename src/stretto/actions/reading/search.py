@@ -13,9 +13,10 @@ from stretto.actions.reading.lines import RunLine, WorkflowLine, run_line
 from stretto.actions.reading.listing import Sight
 from stretto.engine.records import RunKey
 from stretto.model.errors import InvalidRequest
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import RunPage
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowFilter, WorkflowRow
 
@@ -65,10 +66,10 @@ async def _runs(store: Store, sight: Sight, text: str) -> list[RunRow]:
     found: dict[RunKey, RunRow] = {}
     address = address_in(text)
     if address is not None:
-        runs = await store.runs_of(address.workflow_id, address.instance_id, Cut(most=MOST))
+        runs = await store.runs(RunPage(address.workflow_id, address.instance_id, Cut(most=MOST)))
         found |= _by_key(row for row in runs.elements if address.run in {"latest", str(row.key.run_id)})
     for wanted in (RunFilter(uuid=text), RunFilter(correlation_id=text)):
-        found |= _by_key((await store.all_runs(Cut(most=MOST), wanted)).elements)
+        found |= _by_key((await store.runs(FilteredRuns(wanted, Cut(most=MOST)))).elements)
     seen = await sight.of(key.workflow_id for key in found)
     return [row for key, row in found.items() if key.workflow_id in seen][:MOST]
 

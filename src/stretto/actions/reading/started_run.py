@@ -10,6 +10,7 @@ from stretto.engine.records import RunKey
 from stretto.model.errors import Unavailable
 from stretto.model.response import StartResponse
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 
 
@@ -29,7 +30,7 @@ async def started_run(
     row: RunRow | None = None
     while wait is not None:
         with suppress(Unavailable):
-            row = await store.run(run)
+            row = await read_run(store, run)
             if row is None or row.record.status.is_terminal:
                 break
         if not await wait():

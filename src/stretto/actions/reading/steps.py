@@ -27,8 +27,16 @@ from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.step_instance import StepInstance
+from stretto.ports.history import AttemptsOfStep
 from stretto.ports.rows import AttemptRow, RunRow
-from stretto.ports.run_snapshot import NamedRuns, NewestRun, RunDetail, RunSnapshot
+from stretto.ports.run_snapshot import (
+    NamedRuns,
+    NewestAttempts,
+    NewestRun,
+    RunDetail,
+    RunSnapshot,
+    read_attempt,
+)
 from stretto.ports.store import Store
 
 
@@ -84,7 +92,7 @@ async def get_attempt(  # noqa: PLR0913 - it takes five to name an attempt
     for row in snapshot.page.elements:
         loaded = await _loaded(snapshot, row)
         newest = (each for each in loaded.state.attempts if each.key.step_id == step_id)
-        found = await snapshot.attempt(named[0]) if named else next(newest, None)
+        found = await read_attempt(snapshot, named[0]) if named else next(newest, None)
         if found is not None:
             view = await _view(store, snapshot, loaded, found, enriched=enriched, fields=fields)
             del loaded
@@ -114,7 +122,7 @@ async def list_attempts(
     """All attempts of a step in a run, by number: how each ended, and where."""
     await check_access(store, caller, Right.VIEW, workflow_id)
     row = await find_run(store, workflow_id, instance_id, run)
-    found = await store.attempts(row.key, step_id)
+    found = await store.attempts(AttemptsOfStep(row.key, step_id))
     if not found and step_in((await definition_of(store, row)).steps, step_id) is None:
         raise NotFound(f"Run {row.key} has no step [{step_id}]")
     return [attempt_line(each) for each in found]
@@ -160,7 +168,9 @@ async def _over_runs(store: Store, workflow_id: str, instance_id: int, fields: F
             *reversed(await runs_below(snapshot, workflow_id, instance_id, newest.key.run_id)),
         ):
             shown = [
-                each for each in await snapshot.newest_attempts(row.key) if each.key.step_id not in found
+                each
+                for each in await snapshot.attempts(NewestAttempts((row.key,)))
+                if each.key.step_id not in found
             ]
             if shown:
                 runs[row.key] = await _loaded(snapshot, row, known)

@@ -39,6 +39,7 @@ from stretto.model.suggest import did_you_mean
 from stretto.ports.admission import SnapshotDetail, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.loading import FlowRows
 from stretto.ports.rows import Phase, RunRow
+from stretto.ports.run_snapshot import NewestAttempts, read_run
 from stretto.ports.store import Store
 from stretto.strategies import Waiting, explain, explain_paused
 
@@ -152,7 +153,7 @@ async def why_run(
 
 async def _quarantine(store: Store, row: RunRow) -> Blocker | None:
     """What is in the way of everything in a run that was set aside, also of the iterations inside it."""
-    root = row if row.root == row.key else await store.run(row.root)
+    root = row if row.root == row.key else await read_run(store, row.root)
     if root is None or root.quarantined is None:
         return None
     detail = f"run {root.key} is quarantined: {root.quarantined}"
@@ -349,7 +350,7 @@ def _opening(store: Store, caller: Caller) -> Open:
     """How runs below are looked into, if the caller may see them."""
 
     async def open_run(run: RunKey) -> Flow | None:
-        row = await store.run(run)
+        row = await read_run(store, run)
         if row is None or row.phase in {Phase.QUEUED, Phase.ENDED}:
             return None
         try:
@@ -385,7 +386,7 @@ async def _opened(store: Store, row: RunRow, *, load: bool = False) -> Flow:
         plan = undo_plan(workflow.steps, row.record.covers or ())
         flow = Flow(row.record, plan, Tree(workflow, EngineSettings()))
         if load:
-            flow.load(each.record for each in await store.newest_attempts(row.key))
+            flow.load(each.record for each in await store.attempts(NewestAttempts((row.key,))))
         return flow
     workflow = await definition_of(store, row)
     state = await aggregate(store, workflow, row)

@@ -5,6 +5,7 @@ from typing import Final
 
 from stretto.actions.reading.log_pages import LogQuery
 from stretto.actions.reading.log_target import MOST_ASKED, LogTarget
+from stretto.ports.run_snapshot import read_attempt
 from stretto.ports.store import Store
 from stretto.runtimes.python.own_params import FUNCTION
 
@@ -21,7 +22,7 @@ async def nothing(store: Store, target: LogTarget, folder: Path, query: LogQuery
     """That nothing was printed, and where one has looked."""
     said = f"{nothing_said(target.name, query)}, as far as is kept in {folder}"
     for key in (await target.look()).attempts[:MOST_ASKED]:
-        row = await store.attempt(key)
+        row = await read_attempt(store, key)
         if row is not None and (row.record.loop_run is not None or row.record.child is not None):
             return f"{said}\n    hint: {INSIDE.format(key.step_id, target.path_to(key.step_id))}"
         if row is not None and FUNCTION in (row.record.params or {}):

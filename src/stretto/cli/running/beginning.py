@@ -21,7 +21,7 @@ from stretto.model.request import StartRequest
 from stretto.model.status import RunStatus
 from stretto.model.workflow import Definition
 from stretto.ports.hints import Hints
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
@@ -106,7 +106,7 @@ class Beginning:
         if row is None or row.strategy.rule is RunStrategyRule.PARALLEL:
             return []
         wanted = RunFilter(workflow_id=workflow_id, statuses=(RunStatus.PAUSED,), roots=True)
-        page = await self._store.all_runs(Cut(), wanted)
+        page = await self._store.runs(FilteredRuns(wanted, Cut()))
         mine = ManualInitiator(user=self._caller.user)
         own = [each.key for each in page.elements if each.record.initiator == mine]
         for key in own:
@@ -120,5 +120,5 @@ class Beginning:
         return [f"the file has changed; {run_text(row.key)} goes on with version {row.record.version_id}"]
 
     async def _newest(self, wanted: RunFilter) -> RunRow | None:
-        page = await self._store.all_runs(Cut(most=1), wanted)
+        page = await self._store.runs(FilteredRuns(wanted, Cut(most=1)))
         return page.elements[0] if page.elements else None

@@ -17,6 +17,7 @@ from stretto.model.status import RunStatus
 from stretto.ports.events import LogRow, Trimmed
 from stretto.ports.observer import Observer
 from stretto.ports.rows import Phase, RunRow
+from stretto.ports.run_snapshot import NewestAttempts, read_attempt, read_run
 from stretto.ports.store import Store
 
 LOOK_EVERY: Final = 0.2  # seconds: what another process writes is not told to this one
@@ -65,7 +66,7 @@ class Follower:
         """Read everything again, from the rows."""
         self._seq = (await self._store.newest_seqs()).get(self._group, 0)
         row = await self._row()
-        attempts = await self._store.newest_attempts(self._key)
+        attempts = await self._store.attempts(NewestAttempts((self._key,)))
         self.progress.fill(row.record, (each.record for each in attempts))
         if row.phase is Phase.LIVE:
             for flow in await self._store.load_flows([self._key]):
@@ -97,7 +98,7 @@ class Follower:
                 return await self.look()
 
     async def _row(self) -> RunRow:
-        row = await self._store.run(self._key)
+        row = await read_run(self._store, self._key)
         assert row is not None  # noqa: S101 - it was just started, or found
         return row
 
@@ -131,7 +132,7 @@ class Follower:
         """What the log does not tell: why a step ended badly, and how long a loop is."""
         over = step.status.is_terminal
         if over and (step.is_loop or not step.status.is_complete):
-            row = await self._store.attempt(AttemptKey(self._key, step.id, step.attempt))
+            row = await read_attempt(self._store, AttemptKey(self._key, step.id, step.attempt))
             if row is not None:
                 step.tell(row.record)
         elif step.is_loop and step.loop is None and step.is_busy:

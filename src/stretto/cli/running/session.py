@@ -32,6 +32,7 @@ from stretto.engine.records import AttemptKey
 from stretto.model.errors import StrettoError, Unavailable
 from stretto.model.status import RunStatus
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import NewestAttempts, read_run
 from stretto.server.functions import Functions
 from stretto.server.interrupts import Interrupts
 
@@ -146,13 +147,13 @@ async def _pause(app: App, order: Order, follower: Follower) -> None:
     with suppress(TimeoutError, StrettoError):
         async with asyncio.timeout(PAUSE_WITHIN):
             key = follower.progress.key
-            row = await app.store.run(key)
+            row = await read_run(app.store, key)
             # If it is ours, and we are ended before it is paused, it goes on as after any other death.
             ours = row is not None and row.group in app.groups
             node = app.node if ours else None
             await pause(app.store, order.caller, *key, node=node, hints=app.hints)
             # Whoever owns the run may be another process: nobody tells us.
-            while not _rests(await app.store.run(key)):  # noqa: ASYNC110
+            while not _rests(await read_run(app.store, key)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
     with suppress(Unavailable):
         await follower.look()
@@ -171,7 +172,7 @@ def _rests(row: RunRow | None) -> bool:
 async def _ending(app: App, order: Order, follower: Follower, *, interrupted: bool) -> Ending:
     progress, attempts = follower.progress, tuple[AttemptRow, ...]()
     with suppress(Unavailable):
-        attempts = tuple(await app.store.newest_attempts(progress.key))
+        attempts = tuple(await app.store.attempts(NewestAttempts((progress.key,))))
     return Ending(
         progress=progress,
         place=order.place,

@@ -11,6 +11,7 @@ from stretto.flow.engine.run import Run
 from stretto.model.initiator import UpstreamFields
 from stretto.model.request import PageRequest
 from stretto.ports.approvals import ApprovalFilter
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 
 
@@ -56,7 +57,7 @@ async def open_approvals(
 async def _is_below(store: Store, each: ApprovalLine, workflow: str | None) -> bool:
     if workflow is None or each.workflow_id == workflow:
         return True
-    row = await store.run(_run_of(each))
+    row = await read_run(store, _run_of(each))
     initiator = None if row is None else row.record.initiator
     above = initiator.ancestors if isinstance(initiator, UpstreamFields) else ()
     return any(ancestor.workflow_id == workflow for ancestor in above)

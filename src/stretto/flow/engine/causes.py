@@ -10,8 +10,10 @@ from stretto.model.artifact import DefaultArtifact
 from stretto.model.error_text import error_type, message_in
 from stretto.model.errors import StrettoError
 from stretto.model.status import RunStatus, StepStatus
+from stretto.ports.history import InstancesIn
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import NewestAttempts, read_run
 from stretto.ports.store import Store
 from stretto.runtimes.python.failures import ARTIFACT
 from stretto.runtimes.python.source import MAIN, importable
@@ -45,20 +47,21 @@ async def _failed_attempt(store: Store, row: RunRow) -> AttemptRecord | None:
     """The first step of a run that failed. Its summary may name one inside of a loop, or none."""
     first = row.summary.first_error
     if first is not None:
-        named = (await store.newest_of_step([row.key], first.step_id)).get(row.key)
-        if named is not None:
+        for named in await store.attempts(NewestAttempts((row.key,), first.step_id)):
             return named.record
-    failed = [each.record for each in await store.newest_attempts(row.key) if each.record.status in BAD]
+    failed = [
+        each.record for each in await store.attempts(NewestAttempts((row.key,))) if each.record.status in BAD
+    ]
     return min(failed, key=lambda each: each.end_time or 0, default=None)
 
 
 async def _failed_inside(store: Store, run: RunKey, record: AttemptRecord) -> RunRow | None:
     """A failed run inside of a step: an iteration, or the run of a subworkflow."""
     if record.child is not None:
-        return await store.run(record.child)
+        return await read_run(store, record.child)
     for loop in await store.loops(run):
         if loop.key == record.key:
-            page = await store.instances(loop.inline_id, Cut(most=1), ENDED_BADLY)
+            page = await store.runs(InstancesIn(loop.inline_id, ENDED_BADLY, Cut(most=1)))
             return page.elements[0] if page.elements else None
     return None
 

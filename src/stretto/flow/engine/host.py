@@ -14,6 +14,7 @@ from stretto.flow.engine.watching import Watch
 from stretto.model.errors import Internal, NotFound
 from stretto.model.workflow import Workflow
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_run
 
 
 class Host:
@@ -36,7 +37,7 @@ class Host:
         self.starts = app.starts
 
     async def row(self, key: RunKey) -> RunRow:
-        row = await self.store.run(key)
+        row = await read_run(self.store, key)
         if row is None:
             raise NotFound(f"there is no run {run_text(key)}: it was deleted, or never made")
         return row

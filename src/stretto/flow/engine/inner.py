@@ -13,6 +13,7 @@ from stretto.engine.run_text import run_text
 from stretto.flow.engine.listing import all_instances
 from stretto.model.status import RunStatus
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import NewestAttempts, read_run
 from stretto.ports.store import Store
 
 LIVE: Final = frozenset(each for each in RunStatus if not each.is_terminal)
@@ -38,7 +39,7 @@ def place_of(row: RunRow) -> Place:
 async def live_below(store: Store, run: RunKey) -> AsyncIterator[RunRow]:
     """Every run below a run that has not ended."""
     loops = {each.key: each for each in await store.loops(run)}
-    for attempt in await store.newest_attempts(run):
+    for attempt in await store.attempts(NewestAttempts((run,))):
         if not attempt.record.status.is_terminal:
             async for row, _path in live_inside(store, attempt, loops.get(attempt.key)):
                 yield row
@@ -54,7 +55,7 @@ async def live_inside(
     """
     step_id = attempt.key.step_id
     if attempt.record.child is not None:
-        row = await store.run(attempt.record.child)
+        row = await read_run(store, attempt.record.child)
         if row is not None and not row.record.status.is_terminal:
             yield row, step_id
     elif loop is not None:

@@ -8,7 +8,7 @@ from stretto.engine.records import RunKey
 from stretto.flow.engine.options import word
 from stretto.model.errors import InvalidRequest, NotFound
 from stretto.model.status import RunStatus
-from stretto.ports.history import RunFilter
+from stretto.ports.history import FilteredRuns, InstancesIn, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
@@ -18,7 +18,7 @@ async def unfinished(store: Store, statuses: Collection[RunStatus]) -> AsyncIter
     """All runs in some statuses but iterations, newest first; also those that a step has started."""
     cut = Cut()
     while True:
-        page = await store.all_runs(cut, RunFilter(statuses=statuses))
+        page = await store.runs(FilteredRuns(RunFilter(statuses=statuses), cut))
         for row in page.elements:
             yield row
         if not page.after:
@@ -33,7 +33,7 @@ async def all_instances(
     """The newest run of each instance, newest first; only those in some statuses, if any are named."""
     cut = Cut()
     while True:
-        page = await store.instances(workflow_id, cut, statuses)
+        page = await store.runs(InstancesIn(workflow_id, statuses, cut))
         for row in page.elements:
             yield row
         if not page.after:
@@ -49,7 +49,7 @@ async def newest_keys(
     where = RunFilter(
         workflow_id=workflow_id, statuses=tuple(word(RunStatus, each, "status") for each in wanted)
     )
-    page = await store.all_runs(Cut(most=most), where)
+    page = await store.runs(FilteredRuns(where, Cut(most=most)))
     return [row.key for row in page.elements]
 
 

@@ -15,6 +15,7 @@ from stretto.flow.engine.watching import Change
 from stretto.model.event import ChangeEvent, InstanceStatusChanged, StepStatusChanged
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 
 MOST_PATHS: Final = 10_000  # of loops and subworkflows that are remembered; others are read again
@@ -124,7 +125,7 @@ class Moments:
         if known not in self._paths:
             if len(self._paths) >= MOST_PATHS:
                 self._paths.clear()
-            row = await self._store.run(key)
+            row = await read_run(self._store, key)
             path = None if row is None else path_below(row, self._key)
             self._paths[known] = path.rpartition("[")[0] if path is not None and inline else path
         path = self._paths[known]

@@ -13,6 +13,7 @@ from stretto.model.artifact import DefaultArtifact
 from stretto.model.status import RunStatus
 from stretto.model.step import AnyStep, ForeachStep, WhileStep
 from stretto.ports.rows import AttemptRow, RunRow, ended_of
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.runtimes.python.telling import PROGRESS
 
 MOST_RUNS: Final = 1_000  # inside of a run that are looked into
@@ -57,7 +58,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 async def read_progress(host: Host, row: RunRow) -> Progress:
     """Counted over the steps of the definition."""
     workflow = await host.workflow(row)
-    attempts = await host.store.newest_attempts(row.key)
+    attempts = await host.store.attempts(NewestAttempts((row.key,)))
     tally = _Tally(host)
     done = await tally.done(row.key, workflow.steps, attempts, "")
     total = len(workflow.steps)
@@ -115,7 +116,7 @@ class _Tally:
                 break
             self._left -= 1
             inner = await self._steps(row, attempt, loop, steps)
-            attempts = await self._host.store.newest_attempts(row.key)
+            attempts = await self._host.store.attempts(NewestAttempts((row.key,)))
             begun += _share(await self.done(row.key, inner, attempts, f"{path}{place}."), len(inner))
         return 1.0 if is_over else _share(begun, total) if total else 0.0
 

@@ -20,6 +20,7 @@ from stretto.model.step import AnyStep
 from stretto.model.timeline import StatusEvent, TimelineEvent
 from stretto.model.wire import encode
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.runtimes.python.values import decode, decode_returned, kind_of_param
 
 NO_PARAMS: Final[Mapping[str, ParamDefinition]] = {}
@@ -29,7 +30,7 @@ async def read_result(host: Host, row: RunRow, returned: Returned | None) -> Run
     """Everything about a run."""
     chosen = await host.version(row)
     workflow = await host.workflow(row)
-    attempts = {each.key.step_id: each for each in await host.store.newest_attempts(row.key)}
+    attempts = {each.key.step_id: each for each in await host.store.attempts(NewestAttempts((row.key,)))}
     defined = steps_by_id(workflow.steps)
     steps = {step_id: outcome_of(each, defined.get(step_id)) for step_id, each in attempts.items()}
     value = None

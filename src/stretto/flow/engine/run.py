@@ -35,7 +35,9 @@ from stretto.model.request import CallbackRequest, InstanceRestartRequest, StepR
 from stretto.model.response import Queued, StartResponse, StepRestartResponse
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
+from stretto.ports.history import AttemptsOfStep
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import NewestAttempts
 
 T = TypeVar("T")
 
@@ -118,7 +120,7 @@ class Run(Generic[T]):
         """Its steps that have begun, by id."""
         workflow = await self._host.workflow(await self._host.row(self.key))
         defined = steps_by_id(workflow.steps)
-        rows = await self._host.store.newest_attempts(self.key)
+        rows = await self._host.store.attempts(NewestAttempts((self.key,)))
         return {each.key.step_id: outcome_of(each, defined.get(each.key.step_id)) for each in rows}
 
     async def inside(self, step_id: str) -> "list[Run[Any]]":
@@ -130,7 +132,7 @@ class Run(Generic[T]):
         keys: list[RunKey] = []
         for workflow_id in dict.fromkeys(inline):
             keys += [row.key async for row in all_instances(store, workflow_id)]
-        for attempt in await store.attempts(self.key, step_id):
+        for attempt in await store.attempts(AttemptsOfStep(self.key, step_id)):
             if attempt.record.child is not None:
                 keys.append(attempt.record.child)
         return [Run(self._host, key) for key in sorted(set(keys))]
@@ -164,8 +166,8 @@ class Run(Generic[T]):
             returned = self._chosen.returned
         if returned is None:
             return None  # type: ignore[return-value]  # then T is None
-        rows = await self._host.store.newest_of_step([self.key], returned.step)
-        value: T = value_of(rows.get(self.key), returned)
+        rows = await self._host.store.attempts(NewestAttempts((self.key,), returned.step))
+        value: T = value_of(next(iter(rows), None), returned)
         return value
 
     async def events(self) -> AsyncGenerator[RunEvent, None]:

@@ -18,6 +18,7 @@ from stretto.ports.events import LogRow, Trimmed
 from stretto.ports.observer import Observer
 from stretto.ports.places import GROUPS, group_of_run
 from stretto.ports.rows import RunRow
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 
 LOG = logging.getLogger(__name__)
@@ -202,7 +203,7 @@ class Watch(Observer):
             self._cursor |= {group: newest.get(group, 0) for group in fresh}
         self._unsure.clear()
         for key in [each for each in self._listeners if self._groups[each] in unsure]:
-            row = await self._store.run(key)
+            row = await read_run(self._store, key)
             if row is not None:
                 for each in list(self._listeners.get(key, ())):
                     each.looked(row)

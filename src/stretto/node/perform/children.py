@@ -20,6 +20,7 @@ from stretto.node.perform.earlier import Earlier
 from stretto.ports.failures import Fenced, Stale
 from stretto.ports.hints import Hints
 from stretto.ports.rows import Lease
+from stretto.ports.run_snapshot import read_attempt, read_run
 from stretto.ports.store import Store
 
 REFUSALS: Final = (Conflict, InvalidRequest, NotFound, Unprocessable)  # it would be refused again
@@ -99,7 +100,7 @@ class Children:
         """Whether the child of an attempt that is to end exists. Nobody before us can start it any more, and
         we have not: so if it is not there, it never will be.
         """
-        row = await self._store.attempt(effect.attempt)
+        row = await read_attempt(self._store, effect.attempt)
         named = None if row is None else _workflow_named(row.record)
         child = None
         if named is not None:
@@ -109,7 +110,7 @@ class Children:
         return (await self._found(effect.attempt, child),)
 
     async def _found(self, attempt: AttemptKey, child: RunKey) -> ChildStarted:
-        row = await self._store.run(child)
+        row = await read_run(self._store, child)
         if row is None:
             raise NotFound(f"Cannot find workflow instance run {child}, the child of {attempt}")
         record = row.record

@@ -7,8 +7,10 @@ from stretto.engine.outcome import is_undelivered
 from stretto.engine.records import AttemptRecord, RunKey
 from stretto.model.param import Parameter
 from stretto.params import Collected, Undelivered
+from stretto.ports.history import NewestInInstance
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunGlance
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.ports.store import Store
 
 PAGE: Final = 500
@@ -54,7 +56,8 @@ def _together(found: Mapping[int, Parameter | Undelivered | None]) -> Collected 
 async def _of_page(
     store: Store, iterations: Sequence[RunGlance], step_id: str, name: str
 ) -> dict[int, Parameter | Undelivered | None]:
-    rows = await store.newest_of_step([each.key for each in iterations], step_id)
+    newest = NewestAttempts(tuple(each.key for each in iterations), step_id)
+    rows = {row.key.run: row for row in await store.attempts(newest)}
     found: dict[int, Parameter | Undelivered | None] = {}
     for each in iterations:
         param: Parameter | Undelivered | None = None
@@ -74,7 +77,7 @@ async def newest_param(
     store: Store, workflow_id: str, instance_id: int, step_id: str, name: str
 ) -> Parameter | Undelivered | None:
     """A parameter of the newest attempt of a step, in the newest run that has one."""
-    found = await store.newest_in_instance(workflow_id, instance_id, step_id)
+    found = await store.attempts(NewestInInstance(workflow_id, instance_id, step_id))
     return _left_in(found[0].record, name) if found else None
 
 

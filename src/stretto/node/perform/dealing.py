@@ -18,6 +18,7 @@ from stretto.params.requests import DEFAULT_LIMITS
 from stretto.ports.commit import Decided
 from stretto.ports.hints import Hints
 from stretto.ports.messages import FanOut, Fire, Hold, Letter, Log, Message, Signalled, Stop
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.signals import SignalWait
 from stretto.ports.store import Store
 from stretto.sel import Limits
@@ -88,7 +89,7 @@ class Dealing:
         run, status = body.run, body.status
         if run is None or status is None or not body.has_status:
             return body.events
-        row = await self._store.run(run)
+        row = await read_run(self._store, run)
         record = None if row is None else row.record
         label = NO_LABEL if record is None else await self._label(record)
         changed = InstanceStatusChanged(

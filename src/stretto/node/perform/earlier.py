@@ -29,6 +29,7 @@ from stretto.model.workflow import Workflow
 from stretto.params import StepFacts
 from stretto.ports.paging import Cut
 from stretto.ports.rows import AttemptRow, RunRow
+from stretto.ports.run_snapshot import InstancePage, NewestAttempts, RunPage
 from stretto.ports.store import Store
 from stretto.ports.views import BucketCount
 
@@ -53,7 +54,7 @@ class Earlier:
         workflow = await self._definition(around, rows[0])
         told = _Told(around, workflow)
         for row in rows:
-            told.add(row, await self._store.newest_attempts(row.key))
+            told.add(row, await self._store.attempts(NewestAttempts((row.key,))))
         return told.sum_up()
 
     async def loop(self, inline_id: str, *, undone: bool = False) -> EarlierLoop | None:
@@ -79,7 +80,7 @@ class Earlier:
             if len(counts) == 1 and counts[0].number == last - first + 1:
                 sets.setdefault(counts[0].status, Intervals()).add_row(first, last)
                 continue
-            page = await self._store.instances(inline_id, Cut(most=self._page, below=last + 1))
+            page = await self._store.runs(InstancePage(inline_id, Cut(most=self._page, below=last + 1)))
             for row in page.elements:
                 if row.key.instance_id >= first:
                     sets.setdefault(row.record.status, Intervals()).add(row.key.instance_id)
@@ -91,7 +92,7 @@ class Earlier:
         newest, last = 0, 0  # the highest run id, and the last iteration that has it
         cut = Cut(most=self._page)
         while True:
-            page = await self._store.instances(inline_id, cut)
+            page = await self._store.runs(InstancePage(inline_id, cut))
             for row in page.elements:
                 sets.setdefault(await self._end_of(row), Intervals()).add(row.key.instance_id)
                 if row.key.run_id > newest:
@@ -108,14 +109,14 @@ class Earlier:
         while row.record.policy is RunPolicy.UNDO:
             if row.record.undone:
                 return RunStatus.FAILED
-            page = await self._store.runs_of(*row.key[:2], Cut(most=1, below=row.key.run_id))
+            page = await self._store.runs(RunPage(*row.key[:2], Cut(most=1, below=row.key.run_id)))
             (row,) = page.elements  # there is a run before it that it was to undo
         return row.record.status
 
     async def undo_page(self, around: Workflow, inline_id: str, below: int) -> UndoPage:
         """Iterations of a loop below one, the newest first, if they can be undone; 0: from the last."""
         cut = Cut(most=min(self._page, UNDO_PAGE), below=below or None)
-        page = await self._store.instances(inline_id, cut)
+        page = await self._store.runs(InstancePage(inline_id, cut))
         found: list[tuple[int, EarlierRun]] = []
         steps: tuple[AnyStep, ...] = ()
         for row in page.elements:
@@ -132,7 +133,7 @@ class Earlier:
         found: list[RunRow] = []
         cut = Cut(most=self._page, below=below)
         while True:
-            page = await self._store.runs_of(workflow_id, instance_id, cut)
+            page = await self._store.runs(RunPage(workflow_id, instance_id, cut))
             found += page.elements
             if not page.after:
                 return found[::-1]

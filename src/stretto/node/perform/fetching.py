@@ -14,6 +14,8 @@ from stretto.model.workflow import Workflow
 from stretto.node.perform.collected import collected, newest_param
 from stretto.node.perform.definitions import Definitions
 from stretto.node.perform.earlier import Earlier
+from stretto.ports.history import NewestInInstance
+from stretto.ports.run_snapshot import read_attempt
 from stretto.ports.store import Store
 
 
@@ -71,9 +73,9 @@ class Fetching:
     async def _child(self, run: RunKey, step_id: str, number: int) -> RunKey | None:
         """The run that a subworkflow step started: in this run, or, without a number, in an earlier one."""
         if number:
-            row = await self._store.attempt(AttemptKey(run, step_id, number))
+            row = await read_attempt(self._store, AttemptKey(run, step_id, number))
             return None if row is None else row.record.child
-        found = await self._store.newest_in_instance(run.workflow_id, run.instance_id, step_id)
+        found = await self._store.attempts(NewestInInstance(run.workflow_id, run.instance_id, step_id))
         return found[0].record.child if found else None
 
     async def _workflow(self, workflow_id: str | None, version: str) -> Workflow | None:

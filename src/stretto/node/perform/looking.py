@@ -10,6 +10,7 @@ from stretto.engine.records import RunKey
 from stretto.node.asks import DueTriggers, TagWaits
 from stretto.ports.hints import Hints
 from stretto.ports.places import group_of_run
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 from stretto.ports.triggers import TimeTriggerRow
 
@@ -72,6 +73,6 @@ class Looking:
         """Tell the owner of a run to look. An iteration lives with the run around it."""
         group = group_of_run(run)
         if is_inline(run.workflow_id):
-            row = await self._store.run(run)
+            row = await read_run(self._store, run)
             group = group if row is None else row.group
         self._hints.hint((group,))

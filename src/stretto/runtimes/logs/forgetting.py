@@ -16,6 +16,7 @@ from stretto.engine.records import RunKey
 from stretto.ports.history import History
 from stretto.ports.own_files import tighten
 from stretto.ports.paging import Span
+from stretto.ports.run_snapshot import NamedRuns
 from stretto.runtimes.logs.names import LOOPS, part_of, writer_of_pack
 from stretto.runtimes.logs.sections import run_in
 
@@ -137,7 +138,7 @@ class Kept:
         span = await self._span(run.workflow_id)
         if span is None or not span.lowest <= run.instance_id <= span.highest:
             return True
-        return candidate.is_old and await self._store.run(run) is None
+        return candidate.is_old and not (await self._store.runs(NamedRuns((run,)))).elements
 
     async def _span(self, workflow_id: str) -> Span | None:
         if workflow_id not in self._spans:

@@ -7,7 +7,8 @@ from stretto.engine.outcome import is_undelivered
 from stretto.engine.records import AttemptRecord, RunKey
 from stretto.model.artifact import DefaultArtifact
 from stretto.model.param import RESULT, ParamType
-from stretto.ports.history import History
+from stretto.ports.history import History, NewestInInstance
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.runtimes.python.errors import Refused
 from stretto.runtimes.python.failures import ARTIFACT
 from stretto.runtimes.python.own_params import FUNCTION, value_of
@@ -30,15 +31,17 @@ class Upstream:
             return {}
         found: dict[str, AttemptRecord] = {}
         if len(step_ids) > ONE_BY_ONE:
-            rows = await self._store.newest_attempts(run)
+            rows = await self._store.attempts(NewestAttempts((run,)))
             found = {row.record.key.step_id: row.record for row in rows}
         else:
             for step_id in step_ids:
-                newest = await self._store.newest_of_step((run,), step_id)
-                found.update((step_id, row.record) for row in newest.values())
+                newest = await self._store.attempts(NewestAttempts((run,), step_id))
+                found.update((step_id, row.record) for row in newest)
         for step_id in step_ids:
             if step_id not in found:  # it was done in an earlier run, which this one goes on from
-                earlier = await self._store.newest_in_instance(run.workflow_id, run.instance_id, step_id)
+                earlier = await self._store.attempts(
+                    NewestInInstance(run.workflow_id, run.instance_id, step_id)
+                )
                 found.update((step_id, row.record) for row in earlier)
         return {each: self._value(found[each]) for each in step_ids if each in found}
 

@@ -7,11 +7,25 @@ from itertools import islice
 
 import msgspec
 
-from stretto.engine.records import AttemptKey, LoopRecord, RunKey
+from stretto.engine.records import LoopRecord, RunKey
 from stretto.model.initiator import UpstreamFields
 from stretto.model.status import RunStatus
-from stretto.ports.history import Above, Counted, RunFilter, RunTimes
-from stretto.ports.paging import Cut, Slice, Span
+from stretto.ports.history import (
+    Above,
+    AttemptList,
+    AttemptsOfStep,
+    ChildPage,
+    Counted,
+    FilteredRuns,
+    InstancesIn,
+    LongestRuns,
+    NewestInInstance,
+    QuarantinedRuns,
+    RunFilter,
+    RunList,
+    RunTimes,
+)
+from stretto.ports.paging import Slice, Span
 from stretto.ports.rows import (
     NO_SUMMARY,
     AttemptRow,
@@ -20,10 +34,19 @@ from stretto.ports.rows import (
     RunRow,
     StepState,
     glance_of,
+    took_until,
+)
+from stretto.ports.run_snapshot import (
+    InstancePage,
+    NamedAttempts,
+    NamedRuns,
+    NewestAttempts,
+    NewestRun,
+    RunPage,
 )
 from stretto.store.memory.database import Part, own
 from stretto.store.memory.loading import newest_of_each_step, state_of
-from stretto.store.memory.paging import select, slice_of, under
+from stretto.store.memory.paging import Selected, select, slice_of, under
 from stretto.store.memory.run_rows import runs_of_instance
 from stretto.store.memory.schema import ALL
 
@@ -31,55 +54,59 @@ from stretto.store.memory.schema import ALL
 class MemoryHistory(Part):
     """See `ports.history`."""
 
-    async def run(self, key: RunKey) -> RunRow | None:
-        with self._db.transaction():
-            row = self._db.runs.get(key)
-            return None if row is None else own(row)
-
-    async def newest_run(self, workflow_id: str, instance_id: int) -> RunRow | None:
-        with self._db.transaction():
-            key = self._db.instances.get((workflow_id, instance_id))
-            return None if key is None else own(self._db.runs[key])
-
-    async def instances(
-        self, workflow_id: str, cut: Cut, statuses: Collection[RunStatus] = ()
-    ) -> Slice[RunRow]:
+    async def runs(self, selection: RunList) -> Slice[RunRow]:
         db = self._db
         with db.transaction():
-            page = select(
-                db.instances_of[workflow_id],
-                under(cut, workflow_id),
-                lambda at: not statuses or db.runs[db.instances[at]].record.status in statuses,
-                newest_first=True,
-            )
-            return slice_of(page, lambda at: own(db.runs[db.instances[at]]))
+            match selection:
+                case NamedRuns(keys):
+                    return Slice(elements=tuple(own(db.runs[key]) for key in keys if key in db.runs))
+                case NewestRun():
+                    newest = db.instances.get(selection)
+                    return Slice(elements=() if newest is None else (own(db.runs[newest]),))
+                case InstancePage(workflow_id, cut):
+                    page = select(db.instances_of[workflow_id], under(cut, workflow_id), newest_first=True)
+                    return slice_of(page, lambda at: own(db.runs[db.instances[at]]))
+                case InstancesIn(workflow_id, statuses, cut):
+                    page = select(
+                        db.instances_of[workflow_id],
+                        under(cut, workflow_id),
+                        lambda at: not statuses or db.runs[db.instances[at]].record.status in statuses,
+                        newest_first=True,
+                    )
+                    return slice_of(page, lambda at: own(db.runs[db.instances[at]]))
+                case FilteredRuns(wanted, cut):
+                    page = select(
+                        db.runs_by_time[ALL],
+                        cut,
+                        lambda entry: _is_wanted(db.runs[entry[1]], wanted),
+                        newest_first=True,
+                    )
+                    return slice_of(page, lambda entry: own(db.runs[entry[1]]))
+                case LongestRuns():
+                    return self._longest(selection)
+                case _:
+                    return slice_of(self._keys(selection), lambda key: own(db.runs[key]))
+
+    def _keys(self, selection: RunPage | ChildPage | QuarantinedRuns) -> Selected:
+        match selection:
+            case RunPage(workflow_id, instance_id, cut):
+                runs = runs_of_instance(self._db, workflow_id, instance_id)
+                return select(runs, under(cut, workflow_id, instance_id), newest_first=True)
+            case ChildPage(parent, cut):
+                return select(self._db.children_of[parent], cut)
+            case QuarantinedRuns(cut):
+                return select(self._db.quarantine[ALL], cut)
+
+    def _longest(self, wanted: LongestRuns) -> Slice[RunRow]:
+        db = self._db
+        newest = [db.runs[db.instances[at]] for at in db.instances_of[wanted.workflow_id]]
+        begun = {took_until(row, wanted.now): row for row in newest if row.record.start_time is not None}
+        return slice_of(select(sorted(begun), wanted.cut, newest_first=True), lambda key: own(begun[key]))
 
     async def instance_ids(self, workflow_id: str) -> Span | None:
         with self._db.transaction():
             ids = self._db.instances_of[workflow_id]
             return Span(ids[0][1], ids[-1][1]) if ids else None
-
-    async def runs_of(self, workflow_id: str, instance_id: int, cut: Cut) -> Slice[RunRow]:
-        with self._db.transaction():
-            keys = runs_of_instance(self._db, workflow_id, instance_id)
-            page = select(keys, under(cut, workflow_id, instance_id), newest_first=True)
-            return slice_of(page, lambda key: own(self._db.runs[key]))
-
-    async def run_ids(self, workflow_id: str, instance_id: int) -> Span | None:
-        with self._db.transaction():
-            keys = runs_of_instance(self._db, workflow_id, instance_id)
-            return Span(keys[0].run_id, keys[-1].run_id) if keys else None
-
-    async def all_runs(self, cut: Cut, wanted: RunFilter) -> Slice[RunRow]:
-        db = self._db
-        with db.transaction():
-            page = select(
-                db.runs_by_time[ALL],
-                cut,
-                lambda entry: _is_wanted(db.runs[entry[1]], wanted),
-                newest_first=True,
-            )
-            return slice_of(page, lambda entry: own(db.runs[entry[1]]))
 
     async def count_runs(self, wanted: RunFilter, *, most: int = 10_000) -> Counted:
         db = self._db
@@ -118,48 +145,34 @@ class MemoryHistory(Part):
             return found
         return [msgspec.structs.replace(each, summary=NO_SUMMARY) for each in found]
 
-    async def children(self, parent: AttemptKey, cut: Cut) -> Slice[RunRow]:
-        with self._db.transaction():
-            return slice_of(select(self._db.children_of[parent], cut), lambda key: own(self._db.runs[key]))
+    async def attempts(self, selection: AttemptList) -> list[AttemptRow]:
+        db = self._db
+        with db.transaction():
+            match selection:
+                case NamedAttempts(keys):
+                    return [own(db.attempts[key]) for key in keys if key in db.attempts]
+                case AttemptsOfStep(run, step_id):
+                    return [own(db.attempts[key]) for key in db.attempts_of[run] if key.step_id == step_id]
+                case NewestAttempts(runs, step_id):
+                    newest = (row for run in sorted(set(runs)) for row in self._newest(run))
+                    return [row for row in newest if step_id in {None, row.key.step_id}]
+                case NewestInInstance(workflow_id, instance_id, step_id):
+                    found: dict[str, AttemptRow] = {}
+                    for key in reversed(runs_of_instance(db, workflow_id, instance_id)):
+                        for row in newest_of_each_step(db, key):
+                            if step_id in {None, row.key.step_id}:
+                                found.setdefault(row.key.step_id, row)
+                    return sorted(found.values(), key=_by_sequence)
 
-    async def attempt(self, key: AttemptKey) -> AttemptRow | None:
-        with self._db.transaction():
-            row = self._db.attempts.get(key)
-            return None if row is None else own(row)
-
-    async def attempts(self, run: RunKey, step_id: str) -> list[AttemptRow]:
-        with self._db.transaction():
-            keys = [key for key in self._db.attempts_of[run] if key.step_id == step_id]
-            return [own(self._db.attempts[key]) for key in keys]
-
-    async def newest_attempts(self, run: RunKey) -> list[AttemptRow]:
-        with self._db.transaction():
-            return sorted(newest_of_each_step(self._db, run), key=_by_sequence)
+    def _newest(self, run: RunKey) -> list[AttemptRow]:
+        return sorted(newest_of_each_step(self._db, run), key=_by_sequence)
 
     async def step_states(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepState]]:
         with self._db.transaction():
-            found = {run: sorted(newest_of_each_step(self._db, run), key=_by_sequence) for run in runs}
+            found = {run: self._newest(run) for run in runs}
             return {
                 run: [state_of(self._db, row.record) for row in rows] for run, rows in found.items() if rows
             }
-
-    async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
-        with self._db.transaction():
-            newest = {
-                key.run: key for run in runs for key in self._db.attempts_of[run] if key.step_id == step_id
-            }
-            return {run: own(self._db.attempts[key]) for run, key in newest.items()}
-
-    async def newest_in_instance(
-        self, workflow_id: str, instance_id: int, step_id: str | None = None
-    ) -> list[AttemptRow]:
-        with self._db.transaction():
-            found: dict[str, AttemptRow] = {}
-            for key in reversed(runs_of_instance(self._db, workflow_id, instance_id)):
-                for row in newest_of_each_step(self._db, key):
-                    if step_id in {None, row.key.step_id}:
-                        found.setdefault(row.key.step_id, row)
-            return sorted(found.values(), key=_by_sequence)
 
     async def loops(self, run: RunKey) -> list[LoopRecord]:
         with self._db.transaction():

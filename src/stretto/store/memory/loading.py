@@ -8,12 +8,9 @@ import msgspec
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey
 from stretto.model.status import RUN_ENDS, RunStatus
 from stretto.ports.loading import FlowRows, GroupRows, RunDue
-from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import AttemptRow, Phase, RunRow, StepState, ended_of
 from stretto.store.memory.database import Database, Part, own
-from stretto.store.memory.paging import select, slice_of
 from stretto.store.memory.post import post_look
-from stretto.store.memory.schema import ALL
 
 
 def newest_of_each_step(db: Database, run: RunKey) -> Iterator[AttemptRow]:
@@ -52,10 +49,6 @@ class MemoryLoading(Part):
         with self._db.transaction():
             rows = [self._db.runs.get(key) for key in runs]
             return [flow_rows(self._db, row) for row in rows if row is not None]
-
-    async def quarantined(self, cut: Cut) -> Slice[RunRow]:
-        with self._db.transaction():
-            return slice_of(select(self._db.quarantine[ALL], cut), lambda key: own(self._db.runs[key]))
 
     async def release_run(self, run: RunKey) -> bool:
         with self._db.transaction() as now:

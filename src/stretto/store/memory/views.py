@@ -6,9 +6,9 @@ from collections.abc import Collection
 from stretto.engine.records import AttemptRecord, RunKey
 from stretto.model.status import StepStatus
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.rows import Phase, RunGlance, RunRow, glance_of, took_until
+from stretto.ports.rows import Phase, RunGlance, RunRow, glance_of
 from stretto.ports.views import BucketCount, StepMark, StepMarks, StepTime
-from stretto.store.memory.database import Part, own
+from stretto.store.memory.database import Part
 from stretto.store.memory.loading import newest_of_each_step, state_of
 from stretto.store.memory.paging import select, slice_of, under
 
@@ -66,14 +66,6 @@ class MemoryViews(Part):
                 if run_id in {None, key.run_id}
             )
             return [BucketCount(first, status, counts[first, status]) for first, status in sorted(counts)]
-
-    async def longest(self, workflow_id: str, now: int, cut: Cut) -> Slice[RunRow]:
-        db = self._db
-        with db.transaction():
-            newest = [db.runs[db.instances[at]] for at in db.instances_of[workflow_id]]
-            begun = {took_until(row, now): row for row in newest if row.record.start_time is not None}
-            page = select(sorted(begun), cut, newest_first=True)
-            return slice_of(page, lambda key: own(begun[key]))
 
     async def ended_since(self, workflow_id: str, since: int, *, most: int) -> list[RunGlance]:
         with self._db.transaction():

@@ -6,11 +6,32 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
-from stretto.engine.records import AttemptKey, LoopRecord, RunKey
+from stretto.engine.records import LoopRecord, RunKey
 from stretto.model.status import RunStatus
-from stretto.ports.history import Counted, RunFilter, RunTimes
-from stretto.ports.paging import Cut, Slice, Span
+from stretto.ports.history import (
+    AttemptList,
+    AttemptsOfStep,
+    ChildPage,
+    Counted,
+    FilteredRuns,
+    InstancesIn,
+    LongestRuns,
+    NewestInInstance,
+    QuarantinedRuns,
+    RunFilter,
+    RunList,
+    RunTimes,
+)
+from stretto.ports.paging import Slice, Span
 from stretto.ports.rows import AttemptRow, RunGlance, RunRow, StepState
+from stretto.ports.run_snapshot import (
+    InstancePage,
+    NamedAttempts,
+    NamedRuns,
+    NewestAttempts,
+    NewestRun,
+    RunPage,
+)
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql.codec import LOOP
 from stretto.store.sql.database import Database, Transaction
@@ -22,7 +43,7 @@ from stretto.store.sql.part import DEFAULTS, Part
 from stretto.store.sql.read_batcher import ReadBatcher
 from stretto.store.sql.rows.attempts import ROW as ATTEMPT_ROW
 from stretto.store.sql.rows.attempts import STATE, attempt_row, step_state
-from stretto.store.sql.rows.keys import of_attempt, of_run, run_from
+from stretto.store.sql.rows.keys import flat, of_attempt, of_run, run_from
 from stretto.store.sql.rows.runs import GLANCE, ROW, prefixed, run_glance, run_row
 from stretto.store.sql.run_lists import count_of_runs, page_of_runs, times_of_runs
 from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Row, Statement, given, names_of, same
@@ -72,10 +93,24 @@ CHILDREN: Final = Listing(
     [field.name for field in RUN_KEY],
 )
 ATTEMPT: Final = Statement(f"SELECT {ATTEMPT_ROW} FROM attempt WHERE {given(ATTEMPT_KEY)}")
+NAMED_ATTEMPTS: Final = Statement(
+    lambda d: (
+        f"SELECT {prefixed(ATTEMPT_ROW, 'attempt')} FROM {d.listed('attempts', ATTEMPT_KEY)} named "
+        f"JOIN attempt ON {same(ATTEMPT_KEY, 'attempt', 'named')}"
+    )
+)
 ATTEMPTS: Final = Statement(
     f"SELECT {ATTEMPT_ROW} FROM attempt WHERE {given(ATTEMPT_KEY[:4])} ORDER BY attempt_no"
 )
 RUN_IDS: Final = Statement(f"SELECT run_id FROM run WHERE {OF_INSTANCE} ORDER BY run_id DESC")
+TOOK: Final = "(COALESCE(end_time, :now) - start_time)"
+LONGEST: Final = Listing(
+    f"{TOOK} AS took, instance_id AS place, {ROW}",
+    f"run WHERE workflow_id = :workflow_id AND start_time IS NOT NULL AND {NEWEST_OF_EACH}",
+    [TOOK, "instance_id"],
+    newest_first=True,
+)
+ASIDE: Final = Listing(ROW, "run WHERE aside = 1", [field.name for field in RUN_KEY])
 OF_STEP: Final = Statement(
     lambda d: (
         f"SELECT {prefixed(ATTEMPT_ROW, 'attempt')} FROM {d.listed('runs', RUN_KEY)} named "
@@ -108,60 +143,31 @@ class SqlHistory(Part):
         super().__init__(database, settings)
         self._runs_wanted = ReadBatcher(self._runs_named)
 
-    async def run(self, key: RunKey) -> RunRow | None:
-        return await self._runs_wanted.ask(key)
+    async def runs(self, selection: RunList) -> Slice[RunRow]:
+        if isinstance(selection, NamedRuns):
+            return Slice(elements=await self._runs_wanted.ask(selection.keys))
 
-    async def _runs_named(self, keys: Sequence[RunKey]) -> list[RunRow | None]:
-        """Whoever asks gets a record of its own, which it may change."""
-
-        async def work(tx: Transaction) -> list[RunRow | None]:
-            rows = await filled_runs(tx, await tx.all(RUNS, runs=sorted(set(keys))))
-            found = {run_from(row): row for row in rows}
-            there = [found[key] for key in keys if key in found]
-            made = iter(await decoded(tx, there, run_row))
-            return [next(made) if key in found else None for key in keys]
-
-        return await (self._read(work) if len(keys) <= FEW else self._db.read(work))
-
-    async def newest_run(self, workflow_id: str, instance_id: int) -> RunRow | None:
-        async def work(tx: Transaction) -> RunRow | None:
-            rows = await filled_runs(
-                tx, await tx.all(NEWEST, workflow_id=workflow_id, instance_id=instance_id)
-            )
-            return next(iter(await decoded(tx, rows, run_row)), None)
-
-        return await self._db.read(work)
-
-    async def instances(
-        self, workflow_id: str, cut: Cut, statuses: Collection[RunStatus] = ()
-    ) -> Slice[RunRow]:
         async def work(tx: Transaction) -> Slice[RunRow]:
-            if not statuses:
-                return await slice_from(tx, await INSTANCES.page(tx, cut, workflow_id=workflow_id))
-            lists = [{"workflow_id": workflow_id, "status": status} for status in sorted(set(statuses))]
-            page = await INSTANCES_IN.merged(tx, cut, lists)
-            return await slice_from(tx, page._replace(rows=[row[1:] for row in page.rows]))
+            page = await _page(tx, selection)
+            rows = await filled_runs(tx, page.rows)
+            return await page._replace(rows=rows).decoded(tx, run_row)
 
         return await self._db.read(work)
+
+    async def _runs_named(self, asked: Sequence[tuple[RunKey, ...]]) -> list[tuple[RunRow, ...]]:
+        """Whoever asks gets records of its own, which it may change."""
+        wanted = [key for keys in asked for key in keys]
+
+        async def work(tx: Transaction) -> list[tuple[RunRow, ...]]:
+            rows = await filled_runs(tx, await tx.all(RUNS, runs=sorted(set(wanted))))
+            found = {run_from(row): row for row in rows}
+            made = iter(await decoded(tx, [found[key] for key in wanted if key in found], run_row))
+            return [tuple([next(made) for key in keys if key in found]) for keys in asked]
+
+        return await (self._read(work) if len(wanted) <= FEW else self._db.read(work))
 
     async def instance_ids(self, workflow_id: str) -> Span | None:
         return await self._span(INSTANCE_SPAN, workflow_id=workflow_id)
-
-    async def runs_of(self, workflow_id: str, instance_id: int, cut: Cut) -> Slice[RunRow]:
-        async def work(tx: Transaction) -> Slice[RunRow]:
-            page = await RUNS_OF.page(tx, cut, workflow_id=workflow_id, instance_id=instance_id)
-            return await slice_from(tx, page)
-
-        return await self._db.read(work)
-
-    async def run_ids(self, workflow_id: str, instance_id: int) -> Span | None:
-        return await self._span(RUN_SPAN, workflow_id=workflow_id, instance_id=instance_id)
-
-    async def all_runs(self, cut: Cut, wanted: RunFilter) -> Slice[RunRow]:
-        async def work(tx: Transaction) -> Slice[RunRow]:
-            return await slice_from(tx, await page_of_runs(tx, cut, wanted))
-
-        return await self._db.read(work)
 
     async def count_runs(self, wanted: RunFilter, *, most: int = 10_000) -> Counted:
         async def work(tx: Transaction) -> Counted:
@@ -200,31 +206,28 @@ class SqlHistory(Part):
 
         return await self._db.look(work)
 
-    async def children(self, parent: AttemptKey, cut: Cut) -> Slice[RunRow]:
-        async def work(tx: Transaction) -> Slice[RunRow]:
-            return await slice_from(tx, await CHILDREN.page(tx, cut, **of_attempt(parent)))
-
-        return await self._db.read(work)
-
-    async def attempt(self, key: AttemptKey) -> AttemptRow | None:
-        async def work(tx: Transaction) -> AttemptRow | None:
-            rows = await filled(tx, "attempt", await tx.all(ATTEMPT, **of_attempt(key)))
-            return next(iter(await decoded(tx, rows, attempt_row)), None)
-
-        return await self._db.read(work)
-
-    async def attempts(self, run: RunKey, step_id: str) -> list[AttemptRow]:
+    async def attempts(self, selection: AttemptList) -> list[AttemptRow]:
         async def work(tx: Transaction) -> list[AttemptRow]:
-            rows = await filled(tx, "attempt", await tx.all(ATTEMPTS, **of_run(run), step_id=step_id))
-            return await decoded(tx, rows, attempt_row)
+            match selection:
+                case NewestAttempts(runs, None):
+                    return sorted(await newest_attempts(tx, runs), key=_by_run_and_sequence)
+                case NewestInInstance(workflow_id, instance_id, None):
+                    return await _newest_in(tx, workflow_id, instance_id)
+                case _:
+                    rows = await filled(tx, "attempt", await _rows(tx, selection))
+                    return await decoded(tx, rows, attempt_row)
 
-        return await self._db.read(work)
+        return await (self._read(work) if await self._is_few(selection) else self._db.read(work))
 
-    async def newest_attempts(self, run: RunKey) -> list[AttemptRow]:
-        async def work(tx: Transaction) -> list[AttemptRow]:
-            return sorted(await newest_attempts(tx, [run]), key=_by_sequence)
-
-        return await (self._read(work) if await self._is_small(run) else self._db.read(work))
+    async def _is_few(self, selection: AttemptList) -> bool:
+        """Whether so few attempts are read that it is done in the event loop, where that can be."""
+        match selection:
+            case NewestAttempts((run,), None):
+                return await self._is_small(run)
+            case NewestAttempts(runs, str()):
+                return len(runs) <= FEW
+            case _:
+                return False
 
     async def _is_small(self, run: RunKey) -> bool:
         """Whether a run has so few attempts that they are read in the event loop, where that can be."""
@@ -246,33 +249,6 @@ class SqlHistory(Part):
             return found
 
         return await self._db.look(work)
-
-    async def newest_of_step(self, runs: Collection[RunKey], step_id: str) -> dict[RunKey, AttemptRow]:
-        async def work(tx: Transaction) -> dict[RunKey, AttemptRow]:
-            rows = await tx.all(OF_STEP, runs=sorted(set(runs)), step_id=step_id)
-            found = await decoded(tx, await filled(tx, "attempt", rows), attempt_row)
-            return {row.key.run: row for row in found}
-
-        return await (self._read(work) if len(runs) <= FEW else self._db.read(work))
-
-    async def newest_in_instance(
-        self, workflow_id: str, instance_id: int, step_id: str | None = None
-    ) -> list[AttemptRow]:
-        async def work(tx: Transaction) -> list[AttemptRow]:
-            found: dict[str, AttemptRow] = {}
-            for run in await _runs_of(tx, workflow_id, instance_id):
-                for row in await newest_attempts(tx, [run]):
-                    found.setdefault(row.key.step_id, row)
-            return sorted(found.values(), key=_by_sequence)
-
-        async def work_on_one(tx: Transaction) -> list[AttemptRow]:
-            for run in await _runs_of(tx, workflow_id, instance_id):
-                rows = await tx.all(OF_STEP, runs=[run], step_id=step_id)
-                if rows:
-                    return await decoded(tx, await filled(tx, "attempt", rows), attempt_row)
-            return []
-
-        return await self._db.read(work if step_id is None else work_on_one)
 
     async def loops(self, run: RunKey) -> list[LoopRecord]:
         async def work(tx: Transaction) -> list[LoopRecord]:
@@ -299,9 +275,72 @@ async def _runs_of(tx: Transaction, workflow_id: str, instance_id: int) -> list[
     return [RunKey(workflow_id, instance_id, run_id) for (run_id,) in rows]
 
 
-async def slice_from(tx: Transaction, page: Page) -> Slice[RunRow]:
-    """A page of runs, with the columns of `ROW`."""
-    return await page._replace(rows=await filled_runs(tx, page.rows)).decoded(tx, run_row)
+async def _page(tx: Transaction, selection: RunList) -> Page:
+    """The rows of runs that are selected, with the columns of `ROW`."""
+    match selection:
+        case NamedRuns(keys):
+            return _all(await tx.all(RUNS, runs=sorted(set(keys))))
+        case NewestRun():
+            return _all(await tx.all(NEWEST, **selection._asdict()))
+        case InstancePage(workflow_id, cut):
+            return await INSTANCES.page(tx, cut, workflow_id=workflow_id)
+        case InstancesIn(workflow_id, statuses, cut):
+            if not statuses:
+                return await INSTANCES.page(tx, cut, workflow_id=workflow_id)
+            lists = [{"workflow_id": workflow_id, "status": status} for status in sorted(set(statuses))]
+            return _without(1, await INSTANCES_IN.merged(tx, cut, lists))
+        case RunPage(workflow_id, instance_id, cut):
+            return await RUNS_OF.page(tx, cut, workflow_id=workflow_id, instance_id=instance_id)
+        case FilteredRuns(wanted, cut):
+            return await page_of_runs(tx, cut, wanted)
+        case ChildPage(parent, cut):
+            return await CHILDREN.page(tx, cut, **of_attempt(parent))
+        case QuarantinedRuns(cut):
+            return await ASIDE.page(tx, cut)
+        case LongestRuns(workflow_id, now, cut):
+            return _without(2, await LONGEST.page(tx, cut, workflow_id=workflow_id, now=now))
+
+
+def _all(rows: Sequence[Row]) -> Page:
+    """A list that is not cut."""
+    return Page(list(rows), before=False, after=False)
+
+
+def _without(count: int, page: Page) -> Page:
+    """A page without the columns that it is sorted by."""
+    return page._replace(rows=[row[count:] for row in page.rows])
+
+
+async def _rows(tx: Transaction, selection: AttemptList) -> Sequence[Row]:
+    """The rows of attempts that are selected."""
+    match selection:
+        case NamedAttempts((key,)):
+            return await tx.all(ATTEMPT, **of_attempt(key))
+        case NamedAttempts(keys):
+            return await tx.all(NAMED_ATTEMPTS, attempts=sorted({flat(key) for key in keys}))
+        case AttemptsOfStep(run, step_id):
+            return await tx.all(ATTEMPTS, **of_run(run), step_id=step_id)
+        case NewestAttempts(runs, step_id):
+            return await tx.all(OF_STEP, runs=sorted(set(runs)), step_id=step_id)
+        case NewestInInstance(workflow_id, instance_id, step_id):
+            for run in await _runs_of(tx, workflow_id, instance_id):
+                rows = await tx.all(OF_STEP, runs=[run], step_id=step_id)
+                if rows:
+                    return rows
+            return ()
+
+
+async def _newest_in(tx: Transaction, workflow_id: str, instance_id: int) -> list[AttemptRow]:
+    """The newest attempt of each step in the newest run that has it, by sequence."""
+    found: dict[str, AttemptRow] = {}
+    for run in await _runs_of(tx, workflow_id, instance_id):
+        for row in await newest_attempts(tx, [run]):
+            found.setdefault(row.key.step_id, row)
+    return sorted(found.values(), key=_by_sequence)
+
+
+def _by_run_and_sequence(row: AttemptRow) -> tuple[RunKey, int, str]:
+    return row.key.run, *_by_sequence(row)
 
 
 def _by_sequence(row: AttemptRow) -> tuple[int, str]:

@@ -7,14 +7,12 @@ from typing import Final
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RUN_ENDS, RunStatus
 from stretto.ports.loading import FlowRows, GroupRows, RunDue
-from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import AttemptRow, Phase, RunRow
 from stretto.ports.work import Work
 from stretto.store.sql.codec import LOOP
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.decoding import decoded
 from stretto.store.sql.large import filled, filled_runs
-from stretto.store.sql.paging import Listing
 from stretto.store.sql.part import FEW, Part
 from stretto.store.sql.posting import look_letter, post
 from stretto.store.sql.rows.attempts import ROW as ATTEMPT_ROW
@@ -106,7 +104,6 @@ GRANTED: Final = Statement(
         f"GROUP BY {names_of(ATTEMPT_KEY, 'permit.')} HAVING MIN(granted) = 1"
     )
 )
-ASIDE: Final = Listing(ROW, "run WHERE aside = 1", [field.name for field in RUN_KEY])
 LOCK: Final = Statement(
     lambda d: f"SELECT group_id FROM run WHERE {given(RUN_KEY)} AND aside = 1 {d.exclusive}"
 )
@@ -151,13 +148,6 @@ class SqlLoading(Part):
             return [_bare(row) for row in rows] if all(map(_has_not_begun, rows)) else []
 
         return [] if len(runs) > FEW else await self._look(work)
-
-    async def quarantined(self, cut: Cut) -> Slice[RunRow]:
-        async def work(tx: Transaction) -> Slice[RunRow]:
-            page = await ASIDE.page(tx, cut)
-            return page._replace(rows=await filled_runs(tx, page.rows)).of(run_row)
-
-        return await self._db.read(work)
 
     async def release_run(self, run: RunKey) -> bool:
         async def work(tx: Transaction) -> bool:

@@ -7,16 +7,15 @@ from typing import Any, Final
 from stretto.engine.records import RunKey
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.rows import RunGlance, RunRow
+from stretto.ports.rows import RunGlance
 from stretto.ports.views import BucketCount, StepMarks, StepTime
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.history import NEWEST_OF_EACH
-from stretto.store.sql.large import filled_runs
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.part import Part
 from stretto.store.sql.rows.attempts import STATE, STATUSES, step_state
 from stretto.store.sql.rows.keys import run_from
-from stretto.store.sql.rows.runs import GLANCE, ROW, prefixed, run_glance, run_row
+from stretto.store.sql.rows.runs import GLANCE, prefixed, run_glance
 from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Dialect, Statement, given, same
 
 GLANCES: Final = Statement(
@@ -85,13 +84,6 @@ TIMES: Final = Statement(
         "SELECT attempt.step_id, attempt.status, attempt.end_time - attempt.start_time "
         f"FROM {_newest_attempts(d)}"
     )
-)
-TOOK: Final = "(COALESCE(end_time, :now) - start_time)"
-LONGEST: Final = Listing(
-    f"{TOOK} AS took, instance_id AS place, {ROW}",
-    f"run WHERE workflow_id = :workflow_id AND start_time IS NOT NULL AND {NEWEST_OF_EACH}",
-    [TOOK, "instance_id"],
-    newest_first=True,
 )
 
 
@@ -168,14 +160,6 @@ class SqlViews(Part):
             return [BucketCount(first, RunStatus(status), count) for first, status, count in rows]
 
         return await self._db.look(work)
-
-    async def longest(self, workflow_id: str, now: int, cut: Cut) -> Slice[RunRow]:
-        async def work(tx: Transaction) -> Slice[RunRow]:
-            page = await LONGEST.page(tx, cut, workflow_id=workflow_id, now=now)
-            rows = await filled_runs(tx, [row[2:] for row in page.rows])
-            return page._replace(rows=rows).of(run_row)
-
-        return await self._db.read(work)
 
     async def ended_since(self, workflow_id: str, since: int, *, most: int) -> list[RunGlance]:
         async def work(tx: Transaction) -> list[RunGlance]:

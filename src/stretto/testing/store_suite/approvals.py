@@ -7,6 +7,7 @@ from stretto.model.approval import Answer, Asked
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.approvals import ApprovalFilter, ApprovalRow
 from stretto.ports.paging import Cut
+from stretto.ports.run_snapshot import read_attempt
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, run_record
 
@@ -42,7 +43,7 @@ async def who_is_asked_finds_what_is_open(world: World) -> None:
     assert await found(world, workflow_id="wf") == ["b", "a"]
     assert await found(world, is_open=False) == []
     page = await world.store.approvals(ApprovalFilter(assignee="bob"), Cut())
-    row = await world.store.attempt(first.key)
+    row = await read_attempt(world.store, first.key)
     assert row is not None
     assert page.elements == (ApprovalRow(home="wf", asked_at=10, attempt=row),)
     assert row.record == first

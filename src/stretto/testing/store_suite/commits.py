@@ -9,6 +9,7 @@ from stretto.ports.failures import Stale
 from stretto.ports.messages import Act, FanOut, Letter, Log, Outcome
 from stretto.ports.paging import Cut
 from stretto.ports.rows import FirstError, NodeId, RunSummary, Wait
+from stretto.ports.run_snapshot import NewestAttempts, read_attempt, read_run
 from stretto.ports.signals import SignalWait
 from stretto.ports.work import Work
 from stretto.testing.store_suite.check import Suite
@@ -30,7 +31,7 @@ async def a_message_goes_with_its_effect(world: World) -> None:
     record = attempt_record(run, "step")
     await owner.decide(run, records=(record,), consumed=(message,))
     assert (await world.store.fetch(HERE, [group])).messages == ()
-    row = await world.store.attempt(record.key)
+    row = await read_attempt(world.store, record.key)
     assert row is not None
     assert row.record == record
     assert near(row.modify_time, await world.store.now())
@@ -54,7 +55,7 @@ async def a_message_that_is_gone_undoes_the_whole_batch(world: World) -> None:
         ]
         error = await refusal(Stale, world.store.commit(owner.node, parts))
         assert error.groups == {groups[1]}
-        assert await world.store.attempt(record.key) is None
+        assert await read_attempt(world.store, record.key) is None
         assert len((await world.store.fetch(HERE, [groups[0]])).messages) == 1
         assert (await world.store.newest_seqs())[groups[0]] == 0
 
@@ -159,11 +160,11 @@ async def attempts_say_where_they_run(world: World) -> None:
     local, outside = attempt_record(run, "local"), attempt_record(run, "outside")
     await owner.decide(run, records=(local, outside), runs_on={local.key: owner.node})
     await owner.decide(run, records=(local,))  # it is not said again
-    rows = {each.key: each.runs_on for each in await world.store.newest_attempts(run)}
+    rows = {each.key: each.runs_on for each in await world.store.attempts(NewestAttempts((run,)))}
     assert rows == {local.key: owner.node, outside.key: None}
     await owner.decide(run, records=(local, outside), runs_on={outside.key: HERE})
     await owner.decide(run, records=(local,), runs_on={local.key: None})
-    rows = {each.key: each.runs_on for each in await world.store.newest_attempts(run)}
+    rows = {each.key: each.runs_on for each in await world.store.attempts(NewestAttempts((run,)))}
     assert rows == {local.key: None, outside.key: HERE}
 
 
@@ -233,5 +234,5 @@ async def a_record_needs_a_run_that_it_belongs_to(world: World) -> None:
     attempt = attempt_record(lost.key, "s")
     for record in (lost, attempt):
         await refusal(Stale, owner.commit(1, Decided(records=(record,))))
-    assert await world.store.run(lost.key) is None
-    assert await world.store.attempt(attempt.key) is None
+    assert await read_run(world.store, lost.key) is None
+    assert await read_attempt(world.store, attempt.key) is None

@@ -10,6 +10,7 @@ from stretto.engine.settings import EngineSettings
 from stretto.model.permit import TagPermit
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.admission import NewRun, TransactionScope, WorkflowDecision
+from stretto.ports.run_snapshot import NewestAttempts, read_attempt
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, run_record
 
@@ -34,7 +35,7 @@ async def a_committed_record_is_not_the_callers(world: World) -> None:
     record = attempt_record(run, "s")
     await owner.decide(run, records=(record,))
     record.status = StepStatus.SUCCEEDED
-    row = await world.store.attempt(record.key)
+    row = await read_attempt(world.store, record.key)
     assert row is not None
     assert row.record.status is StepStatus.RUNNING
     assert row.record is not record
@@ -58,7 +59,7 @@ async def a_loaded_record_is_not_the_stores(world: World) -> None:
     row = await world.row(run)
     row.record.status = RunStatus.FAILED
     assert (await world.row(run)).record.status is RunStatus.IN_PROGRESS
-    assert (await world.store.newest_attempts(run))[0].record.status is StepStatus.RUNNING
+    assert (await world.store.attempts(NewestAttempts((run,))))[0].record.status is StepStatus.RUNNING
 
 
 @SUITE.check

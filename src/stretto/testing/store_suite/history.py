@@ -6,9 +6,28 @@ from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.initiator import Ancestor, SubworkflowInitiator
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.tag import Tag
-from stretto.ports.history import Above, Counted, RunFilter, RunTimes
+from stretto.ports.history import (
+    Above,
+    AttemptsOfStep,
+    ChildPage,
+    Counted,
+    FilteredRuns,
+    InstancesIn,
+    NewestInInstance,
+    RunFilter,
+    RunTimes,
+)
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import FirstError, Parent, RunGlance, RunRow, RunSummary, StepState
+from stretto.ports.run_snapshot import (
+    InstancePage,
+    NamedAttempts,
+    NewestAttempts,
+    RunPage,
+    read_attempt,
+    read_newest_run,
+    read_run,
+)
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, ended, run_record
 
@@ -24,18 +43,18 @@ def keys(page: Slice[RunRow]) -> list[tuple[int, int]]:
 async def the_unknown_is_nothing(world: World) -> None:
     run = RunKey("wf", 1, 1)
     store = world.store
-    assert await store.run(run) is None
-    assert await store.newest_run("wf", 1) is None
+    assert await read_run(store, run) is None
+    assert await read_newest_run(store, "wf", 1) is None
     assert await store.instance_ids("wf") is None
-    assert await store.run_ids("wf", 1) is None
-    assert await store.attempt(AttemptKey(run, "s", 1)) is None
-    assert await store.attempts(run, "s") == []
-    assert await store.newest_attempts(run) == []
-    assert await store.newest_in_instance("wf", 1) == []
+    assert (await store.read_runs(RunPage("wf", 1, Cut()))).span is None
+    assert await read_attempt(store, AttemptKey(run, "s", 1)) is None
+    assert await store.attempts(AttemptsOfStep(run, "s")) == []
+    assert await store.attempts(NewestAttempts((run,))) == []
+    assert await store.attempts(NewestInInstance("wf", 1)) == []
     assert await store.loops(run) == []
     assert await store.step_states([run]) == {}
     assert await store.step_states([]) == {}
-    assert await store.instances("wf", Cut()) == Slice()
+    assert await store.runs(InstancePage("wf", Cut())) == Slice()
     assert await store.recent(["wf"]) == {"wf": []}
 
 
@@ -47,24 +66,24 @@ async def an_instance_is_shown_by_its_newest_run(world: World) -> None:
         await world.start(status=RunStatus.FAILED)
     again = await world.restart(first)
     assert again == RunKey("wf", 1, 2)
-    newest = await world.store.newest_run("wf", 1)
+    newest = await read_newest_run(world.store, "wf", 1)
     assert newest is not None
     assert newest.key == again
-    page = await world.store.instances("wf", Cut(most=2))
+    page = await world.store.runs(InstancePage("wf", Cut(most=2)))
     assert keys(page) == [(4, 1), (3, 1)]
     assert (page.before, page.after) == (False, True)
-    rest = await world.store.instances("wf", Cut(most=5, below=3))
+    rest = await world.store.runs(InstancePage("wf", Cut(most=5, below=3)))
     assert keys(rest) == [(2, 1), (1, 2)]
-    lowest = await world.store.instances("wf", Cut(most=2, above=0))
+    lowest = await world.store.runs(InstancePage("wf", Cut(most=2, above=0)))
     assert keys(lowest) == [(2, 1), (1, 2)]
-    created = await world.store.instances("wf", Cut(), [RunStatus.CREATED])
+    created = await world.store.runs(InstancesIn("wf", [RunStatus.CREATED], Cut()))
     assert keys(created) == [(1, 2)]
     assert await world.store.instance_ids("wf") == (1, 4)
-    runs = await world.store.runs_of("wf", 1, Cut(most=1))
+    runs = await world.store.runs(RunPage("wf", 1, Cut(most=1)))
     assert keys(runs) == [(1, 2)]
     assert runs.after
-    assert keys(await world.store.runs_of("wf", 1, Cut(below=2))) == [(1, 1)]
-    assert await world.store.run_ids("wf", 1) == (1, 2)
+    assert keys(await world.store.runs(RunPage("wf", 1, Cut(below=2)))) == [(1, 1)]
+    assert (await world.store.read_runs(RunPage("wf", 1, Cut()))).span == (1, 2)
     recent = await world.store.recent(["wf", "other"], most=3)
     assert [each.key[1:] for each in recent["wf"]] == [(4, 1), (3, 1), (2, 1)]
     assert recent["other"] == []
@@ -77,7 +96,7 @@ async def pages_hold_still_while_rows_come(world: World) -> None:
         await world.start()
     read: list[int] = []
     cut = Cut(most=2)
-    while page := (await world.store.instances("wf", cut)).elements:
+    while page := (await world.store.runs(InstancePage("wf", cut))).elements:
         read += [each.key.instance_id for each in page]
         await world.start()  # a newer one each time
         cut = Cut(most=2, below=page[-1].key.instance_id)
@@ -93,15 +112,15 @@ async def runs_of_all_workflows_are_by_time(world: World) -> None:
         made.append(await world.start(workflow_id))
         await world.advance(10)
     times = [(await world.row(run)).record.create_time for run in made]
-    page = await world.store.all_runs(Cut(most=2), RunFilter())
+    page = await world.store.runs(FilteredRuns(RunFilter(), Cut(most=2)))
     assert [each.key for each in page.elements] == [made[2], made[1]]
     assert (page.before, page.after) == (False, True)
-    older = await world.store.all_runs(Cut(below=(times[1], made[1])), RunFilter())
+    older = await world.store.runs(FilteredRuns(RunFilter(), Cut(below=(times[1], made[1]))))
     assert [each.key for each in older.elements] == [made[0]]
-    newer = await world.store.all_runs(Cut(above=(times[0], made[0])), RunFilter())
+    newer = await world.store.runs(FilteredRuns(RunFilter(), Cut(above=(times[0], made[0]))))
     assert [each.key for each in newer.elements] == [made[2], made[1]]
     between = RunFilter(since=times[0] + 1, until=times[2])
-    assert [each.key for each in (await world.store.all_runs(Cut(), between)).elements] == [made[1]]
+    assert [each.key for each in (await world.store.runs(FilteredRuns(between, Cut()))).elements] == [made[1]]
 
 
 @SUITE.check
@@ -143,10 +162,10 @@ async def every_filter_counts(world: World) -> None:
         (RunFilter(parent=Above(run=ABOVE.run, step_id="other")), set()),
         (RunFilter(parent=Above(run=RunKey("above", 1, 2))), set()),
     ):
-        page = await world.store.all_runs(Cut(), wanted)
+        page = await world.store.runs(FilteredRuns(wanted, Cut()))
         assert {each.key for each in page.elements} == found
         assert await world.store.count_runs(wanted) == Counted(len(found))
-    inline = await world.store.instances("maestro_foreach_1", Cut())
+    inline = await world.store.runs(InstancePage("maestro_foreach_1", Cut()))
     assert [each.key for each in inline.elements] == [iteration.key]
 
 
@@ -229,10 +248,10 @@ async def children_are_found_by_their_attempt(world: World) -> None:
     await world.publish()
     first, second = [await world.start(parent=Parent(1, ABOVE)) for _ in range(2)]
     await world.start()
-    page = await world.store.children(ABOVE, Cut(most=1))
+    page = await world.store.runs(ChildPage(ABOVE, Cut(most=1)))
     assert [each.key for each in page.elements] == [first]
     assert page.after
-    rest = await world.store.children(ABOVE, Cut(above=first))
+    rest = await world.store.runs(ChildPage(ABOVE, Cut(above=first)))
     assert [each.key for each in rest.elements] == [second]
 
 
@@ -248,20 +267,30 @@ async def attempts_are_found_one_by_one_and_newest_first(world: World) -> None:
     )
     record = ended((await world.row(first)).record, RunStatus.FAILED)
     await owner.decide(first, records=(*records, record))
-    assert [each.record for each in await world.store.attempts(first, "a")] == list(records[:2])
-    newest = await world.store.newest_attempts(first)
+    assert [each.record for each in await world.store.attempts(AttemptsOfStep(first, "a"))] == list(
+        records[:2]
+    )
+    newest = await world.store.attempts(NewestAttempts((first,)))
     assert [each.key for each in newest] == [records[2].key, records[1].key]
     second = await world.restart(first)
     again = attempt_record(second, "a", 1, StepStatus.RUNNING, sequence=1)
     await owner.launch(second, records=(again,))
-    over_all = await world.store.newest_in_instance("wf", first.instance_id)
+    over_all = await world.store.attempts(NewestInInstance("wf", first.instance_id))
     assert [each.key for each in over_all] == [again.key, records[2].key]
-    only = await world.store.newest_in_instance("wf", first.instance_id, "b")
+    only = await world.store.attempts(NewestInInstance("wf", first.instance_id, "b"))
     assert [each.key for each in only] == [records[2].key]
-    of_step = await world.store.newest_of_step([first, second, RunKey("wf", 9, 1)], "a")
-    assert {run: row.key for run, row in of_step.items()} == {first: records[1].key, second: again.key}
-    assert of_step[first].record == records[1]
-    assert await world.store.newest_of_step([], "a") == {}
+    runs = (second, first, RunKey("wf", 9, 1))
+    of_step = await world.store.attempts(NewestAttempts(runs, "a"))
+    assert {row.key.run: row.key for row in of_step} == {first: records[1].key, second: again.key}
+    assert {row.key.run: row.record for row in of_step}[first] == records[1]
+    assert await world.store.attempts(NewestAttempts((), "a")) == []
+    of_all = await world.store.attempts(NewestAttempts(runs))
+    assert [each.key for each in of_all] == [records[2].key, records[1].key, again.key]
+    assert await world.store.attempts(NewestAttempts(())) == []
+    keys = (again.key, records[0].key, AttemptKey(first, "z", 1))
+    named = await world.store.attempts(NamedAttempts(keys))
+    assert {each.key for each in named} == {again.key, records[0].key}
+    assert await world.store.attempts(NamedAttempts(())) == []
 
 
 @SUITE.check

@@ -4,6 +4,7 @@ from stretto.engine.permits import granted
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.commit import PermitAsk
+from stretto.ports.history import QuarantinedRuns
 from stretto.ports.messages import Log
 from stretto.ports.paging import Cut
 from stretto.ports.places import GROUPS
@@ -112,13 +113,13 @@ async def a_run_in_quarantine_is_left_alone_until_released(world: World) -> None
         owner = owner if not death else await world.owner(f"node-{death}")
         await world.store.note_suspects({owner.leases[group]: [Suspect(what=run)]})
         await world.store.bury(owner.node, 1, expired=False)
-    page = await world.store.quarantined(Cut())
+    page = await world.store.runs(QuarantinedRuns(Cut()))
     assert [each.key for each in page.elements] == [run]
     assert [each.runs for each in await world.store.load_groups([group])] == [()]
     assert await world.store.release_run(run)
     assert not await world.store.release_run(run)
     assert not await world.store.release_run(RunKey("unknown", 1, 1))
-    assert (await world.store.quarantined(Cut())).elements == ()
+    assert (await world.store.runs(QuarantinedRuns(Cut()))).elements == ()
     assert [each.key for rows in await world.store.load_groups([group]) for each in rows.runs] == [run]
     mail = await world.store.fetch(NodeId("b"), [group])  # its owner is told to look; nothing has changed
     logs = [each.body for each in mail.messages if isinstance(each.body, Log)]

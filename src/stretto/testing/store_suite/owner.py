@@ -11,6 +11,7 @@ from stretto.model.event import WorkflowDeleted
 from stretto.model.status import RunStatus
 from stretto.ports.commit import Committed, Decided, GroupPart
 from stretto.ports.rows import Lease, NodeId
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 
 
@@ -43,7 +44,7 @@ class Owner:
         return await self.store.commit(self.node, [self.part(group, *decisions)])
 
     async def group_of(self, run: RunKey) -> int:
-        row = await self.store.run(run)
+        row = await read_run(self.store, run)
         if row is None:
             raise NotFound(f"there is no row of {run}")
         return row.group
@@ -70,7 +71,7 @@ class Owner:
         await self.decide(attempt.run, released=(attempt,))
 
     async def _record(self, run: RunKey, status: RunStatus) -> RunRecord:
-        row = await self.store.run(run)
+        row = await read_run(self.store, run)
         if row is None:
             raise NotFound(f"there is no row of {run}")
         return msgspec.structs.replace(row.record, status=status)

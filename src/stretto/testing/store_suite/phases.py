@@ -7,7 +7,8 @@ from stretto.model.runs import RunCounts
 from stretto.model.status import FailureMark, RunStatus
 from stretto.ports.commit import Decided
 from stretto.ports.failures import Stale
-from stretto.ports.rows import Phase
+from stretto.ports.rows import FailureMark, Phase
+from stretto.ports.run_snapshot import read_run
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, ended, refusal, run_record
 
@@ -39,7 +40,7 @@ async def a_queued_or_unknown_run_is_not_launched(world: World) -> None:
             0, msgspec.structs.replace(EMPTY, root=record.key, launch=launch, records=(record,))
         )
         await refusal(Stale, world.store.commit(owner.node, [decided]))
-    assert await world.store.run(record.key) is None
+    assert await read_run(world.store, record.key) is None
 
 
 @SUITE.check

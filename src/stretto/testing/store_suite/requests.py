@@ -15,7 +15,8 @@ from stretto.ports.admission import (
 )
 from stretto.ports.messages import ChildEnd, Log
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import Lease, NodeId, Parent, Phase
+from stretto.ports.rows import FailureMark, Lease, NodeId, Parent, Phase
+from stretto.ports.run_snapshot import read_run
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, near, refusal, run_record
 
@@ -74,7 +75,7 @@ async def a_request_id_makes_one_run_only(world: World) -> None:
     await world.publish()
     run = await world.start(request_id="once")
     await refusal(Conflict, world.start(request_id="once"))
-    assert await world.store.run(RunKey("wf", 2, 1)) is None
+    assert await read_run(world.store, RunKey("wf", 2, 1)) is None
     again = NewRun(record=run_record(run, "another"))
     await refusal(
         Conflict,

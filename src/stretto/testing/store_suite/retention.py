@@ -10,9 +10,11 @@ from stretto.model.status import FailureMark, RunStatus, StepStatus
 from stretto.model.timeline import WorkflowChange
 from stretto.ports.admission import NewRun, QueuedEnd, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.commit import PermitAsk
+from stretto.ports.history import AttemptsOfStep
 from stretto.ports.messages import Act, AnyBody, Grant, Letter, Log, Stop
 from stretto.ports.paging import Cut
-from stretto.ports.rows import Parent
+from stretto.ports.rows import FailureMark, Parent
+from stretto.ports.run_snapshot import read_newest_run, read_run
 from stretto.ports.signals import SignalWait
 from stretto.ports.work import Work
 from stretto.testing.store_suite.check import Suite
@@ -59,10 +61,10 @@ async def old_instances_go_with_all_their_rows(world: World) -> None:
     assert await world.store.prune_runs("wf", limit) == 2
     assert await world.store.prune_runs("wf", limit) == 0
     assert await world.store.prune_runs("unknown", limit) == 0
-    assert await world.store.run(old) is None
-    assert await world.store.attempts(old, "s") == []
-    assert await world.store.newest_run("wf", old.instance_id) is None
-    assert await world.store.run(young) is not None
+    assert await read_run(world.store, old) is None
+    assert await world.store.attempts(AttemptsOfStep(old, "s")) == []
+    assert await read_newest_run(world.store, "wf", old.instance_id) is None
+    assert await read_run(world.store, young) is not None
     assert await world.store.instance_ids("wf") == (2, 2)
     assert await world.start(request_id=f"request-{1}") == RunKey("wf", 3, 1)  # request ids live as long
 
@@ -89,10 +91,10 @@ async def an_instance_goes_with_all_its_runs(world: World) -> None:
     await owner.end(second)
     assert await prune(world, most=1) == 1
     assert await prune(world, most=1) == 1
-    assert await world.store.run(first) is None
-    assert await world.store.run(second) is not None
+    assert await read_run(world.store, first) is None
+    assert await read_run(world.store, second) is not None
     assert await prune(world) == 1
-    assert await world.store.newest_run("wf", first.instance_id) is None
+    assert await read_newest_run(world.store, "wf", first.instance_id) is None
 
 
 @SUITE.check
@@ -111,10 +113,10 @@ async def a_large_instance_goes_in_steps_with_its_own_row_last(world: World) -> 
     while count := await prune(world, most=3):
         assert count <= 3
         total += count
-        if await world.store.run(run) is None:
-            assert all([await world.store.run(each.key) is None for each in iterations])
+        if await read_run(world.store, run) is None:
+            assert all([await read_run(world.store, each.key) is None for each in iterations])
     assert total == 13
-    assert await world.store.run(run) is None
+    assert await read_run(world.store, run) is None
     assert await world.store.loops(run) == []
 
 
@@ -129,14 +131,14 @@ async def a_child_goes_with_the_instance_above_it(world: World) -> None:
     child = await over(world, owner, "below", parent=parent)
     alone = await over(world, owner, "below")
     assert await prune(world, "below") == 2  # the one that nobody waited for
-    assert await world.store.run(alone) is None
-    assert await world.store.run(child) is not None
+    assert await read_run(world.store, alone) is None
+    assert await read_run(world.store, child) is not None
     unfinished = await world.live(owner, "below", parent=parent)
     await owner.end(run, records=(attempt,))
     assert await prune(world) == 0  # a descendant has not ended
     await owner.end(unfinished)
     assert await prune(world) == 5
-    assert await world.store.run(child) is None
+    assert await read_run(world.store, child) is None
 
 
 @SUITE.check
@@ -173,7 +175,7 @@ async def a_failure_that_blocks_the_queue_of_a_child_keeps_all_above_it(world: W
     await world.store.transact("strict", TransactionScope(), lambda _found: unblocked)
     assert await prune(world, most=4) == 4
     assert await prune(world) == 6
-    assert await world.store.run(failed) is None
+    assert await read_run(world.store, failed) is None
 
 
 @SUITE.check
@@ -189,11 +191,11 @@ async def what_is_being_forgotten_can_not_be_restarted(world: World) -> None:
     for _ in range(2):  # the rows of the first run; then the second is left
         assert await prune(world, most=1) == 1
         assert await latest(world, first) is None
-        assert await world.store.newest_run("wf", first.instance_id) is None
+        assert await read_newest_run(world.store, "wf", first.instance_id) is None
         assert await latest(world, other) == other
-    assert await world.store.run(second) is not None
+    assert await read_run(world.store, second) is not None
     assert await prune(world, most=1) == 1
-    assert await world.store.run(second) is None
+    assert await read_run(world.store, second) is None
     assert await prune(world) == 2
 
 
@@ -215,7 +217,7 @@ async def who_restarts_meets_all_of_an_instance_or_nothing(world: World) -> None
             store.prune_runs("wf", limit, most=1),
         )
         assert (begun.answer, gone) in {(True, 0), (False, 1)}
-        assert len(await world.store.attempts(run, "s")) == 1 - gone
+        assert len(await world.store.attempts(AttemptsOfStep(run, "s"))) == 1 - gone
         assert await prune(world) == gone
 
 
@@ -271,8 +273,8 @@ async def a_deleted_workflow_is_purged_in_steps(world: World) -> None:
     # version, properties, timeline, outcomes, breakpoint; iteration, its attempt, run; run, attempt; workflow
     assert total == 11
     assert await world.store.purgeable() == []
-    assert await world.store.run(run) is None
-    assert await world.store.run(iteration.key) is None
+    assert await read_run(world.store, run) is None
+    assert await read_run(world.store, iteration.key) is None
     assert await world.store.outcomes(["wf"], since=0) == []
     assert [each.workflow_id for each in (await world.store.all_breakpoints(Cut())).elements] == ["kept"]
     assert await world.store.workflow("kept") is not None

@@ -10,7 +10,17 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.history import History
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import Parent, RunRow, RunSummary
-from stretto.ports.run_snapshot import InstancePage, NamedRuns, NewestRun, RunDetail, RunPage, RunSnapshot
+from stretto.ports.run_snapshot import (
+    InstancePage,
+    NamedRuns,
+    NewestAttempts,
+    NewestRun,
+    RunDetail,
+    RunPage,
+    RunSnapshot,
+    read_attempt,
+    read_run,
+)
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import Owner
 from stretto.testing.store_suite.world import World, attempt_record, run_record
@@ -36,14 +46,14 @@ def above(run: RunKey, step_id: str) -> Ancestor:
 
 async def same_run(snapshot: RunSnapshot, history: History, run: RunKey) -> None:
     """What a snapshot says of a run and its steps is what the store says."""
-    assert await snapshot.run(run) == await history.run(run)
-    assert await snapshot.newest_attempts(run) == await history.newest_attempts(run)
+    assert await read_run(snapshot, run) == next(iter((await history.runs(NamedRuns((run,)))).elements), None)
+    assert await snapshot.attempts(NewestAttempts((run,))) == await history.attempts(NewestAttempts((run,)))
 
 
 async def is_not_there(snapshot: RunSnapshot, run: RunKey) -> bool:
     """Whether a snapshot refuses to say anything of a run, because it was not read."""
     with suppress(LookupError):
-        await snapshot.run(run)
+        await read_run(snapshot, run)
         return False
     return True
 
@@ -67,14 +77,14 @@ async def what_was_not_read_is_not_taken_for_missing(world: World) -> None:
     await world.publish()
     first, other = await world.start(), await world.start()
     snapshot = await world.store.read_runs(NamedRuns((first,)), RunDetail(steps=False))
-    assert (await snapshot.run(first)) is not None
+    assert (await read_run(snapshot, first)) is not None
     assert await is_not_there(snapshot, other)
     for ask in (
-        snapshot.newest_attempts(first),
+        snapshot.attempts(NewestAttempts((first,))),
         snapshot.loops(first),
-        snapshot.attempt(AttemptKey(first, "s", 1)),
-        snapshot.runs_of("wf", 2, Cut(below=2)),
-        snapshot.runs_of("wf", 1, Cut()),
+        read_attempt(snapshot, AttemptKey(first, "s", 1)),
+        snapshot.runs(RunPage("wf", 2, Cut(below=2))),
+        snapshot.runs(RunPage("wf", 1, Cut())),
     ):
         try:
             await ask
@@ -119,12 +129,12 @@ async def pages_are_those_of_the_lists(world: World) -> None:
         Cut(above=5),
     ):
         found = await world.store.read_runs(InstancePage("wf", cut))
-        assert found.page == await world.store.instances("wf", cut)
+        assert found.page == await world.store.runs(InstancePage("wf", cut))
         assert found.span == await world.store.instance_ids("wf") == (1, 5)
     for cut in (Cut(), Cut(most=1), Cut(most=1, above=0), Cut(below=2), Cut(below=1)):
         found = await world.store.read_runs(RunPage("wf", 1, cut))
-        assert found.page == await world.store.runs_of("wf", 1, cut)
-        assert found.span == await world.store.run_ids("wf", 1) == (1, 2)
+        assert found.page == await world.store.runs(RunPage("wf", 1, cut))
+        assert found.span == (1, 2)
     assert keys((await world.store.read_runs(NewestRun("wf", 1))).page) == [(1, 2)]
 
 
@@ -140,10 +150,10 @@ async def a_restarted_run_comes_with_the_runs_before_it(world: World) -> None:
     await owner.decide(second, records=(attempt_record(second, "b"),))
     for detail in (RunDetail(), RunDetail(steps=False)):
         snapshot = await world.store.read_runs(NamedRuns((second,)), detail)
-        assert keys(await snapshot.runs_of("wf", 1, Cut(below=2))) == [(1, 1)]
+        assert keys(await snapshot.runs(RunPage("wf", 1, Cut(below=2)))) == [(1, 1)]
         for run in (first, second):
             await same_run(snapshot, world.store, run)
-        assert [each.key.number for each in await snapshot.newest_attempts(first)] == [2]
+        assert [each.key.number for each in await snapshot.attempts(NewestAttempts((first,)))] == [2]
 
 
 def iteration(run: RunKey, around: RunKey, step_id: str, **fields: object) -> RunRecord:
@@ -176,14 +186,14 @@ async def an_iteration_comes_with_what_is_around_it(world: World) -> None:
     run, inner, child = await nested(world, await world.owner())
     snapshot = await world.store.read_runs(NamedRuns((inner,)))
     for each in (run, inner):
-        assert await snapshot.run(each) == await world.store.run(each)
+        assert await read_run(snapshot, each) == await read_run(world.store, each)
     starter = AttemptKey(run, "each", 1)
-    assert await snapshot.attempt(starter) == await world.store.attempt(starter)
+    assert await read_attempt(snapshot, starter) == await read_attempt(world.store, starter)
     assert await snapshot.loops(run) == await world.store.loops(run)
     await same_run(snapshot, world.store, inner)
     below = await world.store.read_runs(NamedRuns((child,)))
     for each in (run, inner, child):
-        assert await below.run(each) == await world.store.run(each)
+        assert await read_run(below, each) == await read_run(world.store, each)
     assert await below.version("child", 1) is not None
     assert await below.version("wf", 1) is not None
 
@@ -286,7 +296,7 @@ async def all_that_is_read_is_of_one_moment(world: World) -> None:
         over = ending.done()
         snapshot = await world.store.read_runs(InstancePage("wf", Cut()), RunDetail(below=None))
         for row in snapshot.page.elements:
-            (attempt,) = await snapshot.newest_attempts(row.key)
+            (attempt,) = await snapshot.attempts(NewestAttempts((row.key,)))
             assert attempt.record.status.is_terminal is row.record.status.is_terminal
         if over:
             break

@@ -20,7 +20,8 @@ from stretto.ports.admission import (
 )
 from stretto.ports.failures import Fenced
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import Lease, Phase
+from stretto.ports.rows import FailureMark, Lease, Phase
+from stretto.ports.run_snapshot import read_run
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, run_record
 
@@ -246,7 +247,7 @@ async def runs_are_read_together_and_each_reader_has_its_own(world: World) -> No
     keys = [await world.start() for _ in range(6)]
     unknown = RunKey("wf", 99, 1)
     for asked in ([keys[0], keys[0], unknown], [*keys, keys[0], unknown]):
-        *rows, missing = await asyncio.gather(*map(world.store.run, asked))
+        *rows, missing = await asyncio.gather(*(read_run(world.store, key) for key in asked))
         assert missing is None
         assert [None if row is None else row.key for row in rows] == asked[:-1]
         records = [row.record for row in rows if row is not None]

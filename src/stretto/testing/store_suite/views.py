@@ -2,6 +2,7 @@
 
 from stretto.engine.records import RunKey, RunRecord
 from stretto.model.status import RunStatus, StepStatus
+from stretto.ports.history import LongestRuns
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import RunGlance, RunSummary
 from stretto.testing.store_suite.check import Suite
@@ -144,10 +145,10 @@ async def iterations_that_took_longest_come_first(world: World) -> None:
         iteration(5, 1),
     )
     await owner.decide(run, records=records)
-    page = await world.store.longest("maestro_foreach_1", 50, Cut(most=2))
+    page = await world.store.runs(LongestRuns("maestro_foreach_1", 50, Cut(most=2)))
     assert [each.key[1:] for each in page.elements] == [(3, 1), (4, 1)]
     assert (page.before, page.after) == (False, True)
-    rest = await world.store.longest("maestro_foreach_1", 50, Cut(below=(10, 4)))
+    rest = await world.store.runs(LongestRuns("maestro_foreach_1", 50, Cut(below=(10, 4))))
     assert [each.key[1:] for each in rest.elements] == [(1, 1), (2, 2)]
     assert (rest.before, rest.after) == (True, False)
     assert rest.elements[0] == await world.row(RunKey("maestro_foreach_1", 1, 1))

@@ -18,7 +18,8 @@ from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
 from stretto.ports.retention import Aged
 from stretto.ports.rows import NodeId
-from stretto.ports.workflows import TOTALS_EVERY, Found, WorkflowFilter
+from stretto.ports.run_snapshot import read_run
+from stretto.ports.workflows import TOTALS_EVERY, Activation, Change, Found, WorkflowFilter
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import event
 from stretto.testing.store_suite.world import ALICE, World, near, refusal
@@ -235,7 +236,7 @@ async def a_deleted_workflow_is_found_by_nobody(world: World) -> None:
     assert await refusal(Conflict, world.publish()) is not None
     mail = await store.fetch(NodeId("x"), [group_of_workflow("wf")])
     assert [each.body.events for each in mail.messages if isinstance(each.body, Log)][-1] == (event("gone"),)
-    assert await store.run(run) is not None  # until it is purged
+    assert await read_run(store, run) is not None  # until it is purged
 
 
 @SUITE.check

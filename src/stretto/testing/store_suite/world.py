@@ -18,6 +18,7 @@ from stretto.model.workflow import Workflow, WorkflowVersion
 from stretto.ports.admission import NewRun, RequestKey, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId, Parent, RunRow
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 from stretto.ports.workflows import Found
 from stretto.testing.store_suite.owner import Owner
@@ -110,7 +111,7 @@ class World:
 
     async def row(self, run: RunKey) -> RunRow:
         """The row of a run that must be there."""
-        row = await self.store.run(run)
+        row = await read_run(self.store, run)
         if row is None:
             raise AssertionError(f"there is no row of {run}")
         return row

@@ -26,6 +26,7 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Unavailable
 from stretto.ports.history import History
 from stretto.ports.paging import Span
+from stretto.ports.run_snapshot import NamedRuns
 from stretto.ports.runtime import Launch
 from stretto.runtimes.logs import forgetting as forgetting_module
 from stretto.runtimes.logs.files import LogFiles
@@ -41,17 +42,18 @@ class Runs:
     """A database that has some runs."""
 
     def __init__(self, runs: Collection[RunKey] = ()) -> None:
-        self.runs = set(runs)
+        self.there = set(runs)
         self.asked: list[Any] = []
 
     async def instance_ids(self, workflow_id: str) -> Span | None:
         self.asked.append(workflow_id)
-        found = [run.instance_id for run in self.runs if run.workflow_id == workflow_id]
+        found = [run.instance_id for run in self.there if run.workflow_id == workflow_id]
         return Span(min(found), max(found)) if found else None
 
-    async def run(self, key: RunKey) -> Any:
+    async def runs(self, selection: NamedRuns) -> Any:
+        (key,) = selection.keys
         self.asked.append(key)
-        return SimpleNamespace(key=key) if key in self.runs else None
+        return SimpleNamespace(elements=(SimpleNamespace(key=key),) if key in self.there else ())
 
 
 def store_of(*runs: RunKey) -> History:

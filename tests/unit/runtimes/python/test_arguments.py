@@ -12,7 +12,9 @@ from stretto.engine.records import AttemptKey, AttemptRecord
 from stretto.model.artifact import Artifacts, DefaultArtifact
 from stretto.model.param import Parameter, ParamType
 from stretto.model.status import StepStatus
+from stretto.ports.history import AttemptList, NewestInInstance
 from stretto.ports.rows import AttemptRow
+from stretto.ports.run_snapshot import NewestAttempts
 from stretto.runtimes.python import StepContext, function_of
 from stretto.store.memory import Database, MemoryStore
 from stretto.testing.clock import VirtualClock
@@ -176,11 +178,12 @@ def test_what_the_steps_before_have_returned() -> None:
 def test_a_step_of_an_earlier_run_counts_if_this_one_goes_on_from_it() -> None:
     async def body() -> None:
         kept = store_with(("typed", [("function", text("order")), ("result", param(P.STRING, ORDER))], {}))
-        (row,) = await kept.newest_attempts(RUN)
+        (row,) = await kept.attempts(NewestAttempts((RUN,)))
 
         class Later(MemoryStore):
-            async def newest_in_instance(self, *key: Any) -> list[AttemptRow]:
-                return [row] if key == (RUN.workflow_id, RUN.instance_id, "typed") else []
+            async def attempts(self, selection: AttemptList) -> list[AttemptRow]:
+                is_it = selection == NewestInInstance(RUN.workflow_id, RUN.instance_id, "typed")
+                return [row] if is_it else []
 
         store = Later(Database(VirtualClock()))
         seen: list[dict[str, Any]] = []
