@@ -24,6 +24,7 @@ from stretto.app import App, connected, running
 from stretto.config import Config
 from stretto.engine.records import RunKey
 from stretto.model.status import RunStatus
+from stretto.ports.run_snapshot import NamedRuns
 from stretto.server.state import FeedObserver, ServerState, desk_of
 
 T = TypeVar("T")
@@ -104,8 +105,8 @@ class Served:
 
     def wait_for(self, run: RunKey) -> None:
         """Until a run has succeeded, however long a busy machine takes: a glance reads no document."""
-        glances = self.app.store.glances
-        wait_until(lambda: self.run(glances([run]))[run].status is RunStatus.SUCCEEDED, patience=280.0)
+        glances, this = self.app.store.glances, NamedRuns((run,))
+        wait_until(lambda: self.run(glances(this)).elements[0].status is RunStatus.SUCCEEDED, patience=280.0)
 
     def step_is(self, workflow_id: str, step_id: str, status: str, instance: int = 1) -> Any:
         """The step, once it is so."""

@@ -131,7 +131,7 @@ ALL_OF_IT = {
     "views.ALL_IN_BUCKETS.0",
     "views.COUNTED.0",
     "views.RUN_IN_BUCKETS.0",
-    *(f"views.LONGEST.{place}" for place in range(6)),
+    *(f"history.LONGEST.{place}" for place in range(6)),
     *(f"runs by since+tag+workflow_id.{place}" for place in range(6)),
     *(f"runs by initiator+nested+since+until.{place}" for place in range(6)),  # all in that time
     # Each workflow is asked, and few are as they are wanted.

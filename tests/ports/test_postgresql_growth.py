@@ -15,23 +15,14 @@ from tests.ports.postgresql_server import PostgresServer  # noqa: E402
 from stretto.engine.records import AttemptKey, RunKey  # noqa: E402
 from stretto.model.properties import PropertiesSnapshot  # noqa: E402
 from stretto.model.status import RunStatus  # noqa: E402
-from stretto.ports.history import (
-    AttemptsOfStep,
-    FilteredRuns,
-    InstancesIn,
-    RunFilter,
-)
+from stretto.ports.history import AttemptsOfStep, FilteredRuns, InstancesIn, RunFilter  # noqa: E402
 from stretto.ports.messages import Log  # noqa: E402
 from stretto.ports.paging import Cut  # noqa: E402
 from stretto.ports.places import GROUPS  # noqa: E402
 from stretto.ports.rows import NodeId  # noqa: E402
-from stretto.ports.run_snapshot import (
-    InstancePage,
-    NewestAttempts,
-    RunPage,
-    read_attempt,
-)
+from stretto.ports.run_snapshot import InstancePage, NewestAttempts, RunPage, read_attempt  # noqa: E402
 from stretto.ports.store import Store  # noqa: E402
+from stretto.ports.views import RecentRuns  # noqa: E402
 from stretto.ports.workflows import WorkflowFilter  # noqa: E402
 from stretto.store.postgresql import open_postgresql  # noqa: E402
 from stretto.store.sql.codec import ATTEMPT, BODIES, PROPERTIES, RUN  # noqa: E402
@@ -71,7 +62,7 @@ CALLS: dict[str, Call] = {
     "runs by correlation": lambda store: store.runs(
         FilteredRuns(RunFilter(correlation_id="correlation-77"), FIRST)
     ),
-    "recent runs": lambda store: store.recent(["wf-7", "wf-8"]),
+    "recent runs": lambda store: store.glances(RecentRuns(["wf-7", "wf-8"])),
     "workflows": lambda store: store.workflows(middle("wf-5"), WorkflowFilter()),
     "newest attempts of a run": lambda store: store.attempts(NewestAttempts((SOME,))),
     "attempts of a step": lambda store: store.attempts(AttemptsOfStep(SOME, "step-3")),

@@ -18,10 +18,11 @@ from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.failures import Poison, Stale
 from stretto.ports.history import FilteredRuns, InstancesIn, RunFilter
 from stretto.ports.messages import Letter, Log
-from stretto.ports.paging import Cut
+from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import NodeId, Parent
 from stretto.ports.run_snapshot import read_attempt, read_run
 from stretto.ports.signals import NewSignal, SignalWait
+from stretto.ports.views import RecentRuns
 from stretto.ports.work import Work
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql import run_lists
@@ -140,7 +141,7 @@ def test_nothing_is_asked_for_nothing(tmp_path: Path) -> None:
         assert await store.load_flows([RunKey("unknown", 1, 1)]) == []
         assert await store.claim_again((await world.owner()).node, []) == []
         await store.calm([])
-        assert await store.recent([]) == {}
+        assert await store.glances(RecentRuns([])) == Slice()
         assert await store.workflow_rows([]) == {}
 
     in_world(tmp_path, body)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stretto.store import sql
-from stretto.store.sql import history, run_lists, workflow_lists
+from stretto.store.sql import run_lists, views, workflow_lists
 from stretto.store.sql.paging import Listing
 from stretto.store.sql.statement import Bulk, Statement, Way
 from stretto.store.sqlite import dialect
@@ -22,7 +22,7 @@ FEW_ROWS = {"flow_group", "node", "beat", "advertisement", "job_function"}
 SCHEMA = Path(dialect.__file__).with_name("schema.sql")
 ALIASES = {"named", "new", "place", "other"}  # of values that were bound
 ALIASES |= {"admitted", "to_groups", "to_nodes", "lost", "unread", "seen"}  # of rows that were found
-ALIASES |= {f"recent_{place}" for place in range(history.AT_ONCE)}
+ALIASES |= {f"recent_{place}" for place in range(views.AT_ONCE)}
 SCAN = re.compile(r"^SCAN (?!json_each|\d+ CONSTANT|\(?subquery|CONSTANT)(\w+)")
 RUN_FILTERS = [
     *({name} for name in (*run_lists.LEADING, "nested")),
@@ -95,7 +95,7 @@ SORTED = {
     "admitting.SOME_RUNNING.0",  # of two phases: no more run at once than the concurrency allows
     "outbox.WAITING.0",  # of several groups; what waits is little
     "triggers.DUE.0",
-    *(f"views.LONGEST.{place}" for place in range(6)),  # of one loop, and not of many iterations
+    *(f"history.LONGEST.{place}" for place in range(6)),  # of one loop, and not of many iterations
 } | BELOW_A_RUN
 PAGES = [
     name
@@ -146,9 +146,8 @@ BY_RUN = ("workflow_id", "instance_id", "run_id")
 # What live views read, and how far into a key each statement goes: state, grid, tree, stats, map.
 LIVE_VIEWS = {
     "history.STATES.0": BY_RUN,
-    "views.STEP_STATUSES.0": BY_RUN,
     "views.COUNTED.0": BY_RUN,
-    "views.TIMES.0": BY_RUN,
+    "views.STEP_TIMES.0": BY_RUN,
     "views.GLANCES.0": BY_RUN,
     "views.GLANCES_OF.2": BY_RUN,
     "views.INSTANCES.0": ("workflow_id", "instance_id"),

@@ -1,6 +1,6 @@
 """Runs, attempts and loops for readers. Everything here only reads, and sees what is committed."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from stretto.engine.records import AttemptKey, LoopRecord, RunKey
 from stretto.model.status import RunStatus
 from stretto.ports.paging import Cut, Slice, Span
-from stretto.ports.rows import AttemptRow, RunGlance, RunRow, StepState
+from stretto.ports.rows import AttemptRow, RunRow, StepState
 from stretto.ports.run_snapshot import AttemptSelection, RunSelection
 
 
@@ -135,18 +135,6 @@ class History(Protocol):
     async def run_times(self, wanted: RunFilter, width: int, *, most: int = 10_000) -> RunTimes:
         """When the runs of a filter, which says since when, were created, in times that are so long. No more
         than `most` entries of an index are looked at for each value that is asked for, the newest ones.
-        """
-        ...
-
-    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunGlance]]:
-        """For each workflow its newest runs, newest first: by instance id and run id."""
-        ...
-
-    async def newest_in(
-        self, status: RunStatus, *, since: int = 0, most: int = 1_000, summaries: bool = True
-    ) -> list[RunGlance]:
-        """The newest runs in a status that were created since a time, newest first; no iterations. Who has
-        no use for summaries gets none.
         """
         ...
 

@@ -1,12 +1,57 @@
 """Many runs at once for live views: from columns, never from the documents of runs and attempts."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from stretto.engine.records import RunKey
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import RunGlance, StepState
+from stretto.ports.run_snapshot import InstancePage, NamedRuns
+
+
+class RunsByNumber(NamedTuple):
+    """The runs of a workflow, or the iterations of a loop, by (instance id, run id), newest first."""
+
+    workflow_id: str
+    cut: Cut
+
+
+class RecentRuns(NamedTuple):
+    """Of each of these workflows its newest runs: by workflow, newest first."""
+
+    workflow_ids: Sequence[str]
+    most: int = 14
+
+
+class NewestIn(NamedTuple):
+    """The newest runs in a status that were created since a time, newest first; no iterations. Who has no use
+    for summaries gets none.
+    """
+
+    status: RunStatus
+    since: int = 0
+    most: int = 1_000
+    summaries: bool = True
+
+
+class EndedSince(NamedTuple):
+    """The runs of a workflow that ended since a time, the newest end first; not more than so many."""
+
+    workflow_id: str
+    since: int
+    most: int
+
+
+GlanceSelection = NamedRuns | InstancePage | RunsByNumber | RecentRuns | NewestIn | EndedSince
+
+
+def by_workflow(found: Iterable[RunGlance]) -> dict[str, list[RunGlance]]:
+    """Runs by the workflows that they are of."""
+    grouped: dict[str, list[RunGlance]] = {}
+    for each in found:
+        grouped.setdefault(each.key.workflow_id, []).append(each)
+    return grouped
 
 
 class BucketCount(NamedTuple):
@@ -41,28 +86,12 @@ class StepMarks(NamedTuple):
 class Views(Protocol):
     """Reads that grow with what is seen, not with what is kept."""
 
-    async def glances(self, runs: Collection[RunKey]) -> dict[RunKey, RunGlance]:
-        """These runs, in one statement; those that are not there are missing."""
+    async def glances(self, selection: GlanceSelection) -> Slice[RunGlance]:
+        """The selected runs; those that are named come in any order."""
         ...
 
     async def step_marks(self, run: RunKey) -> StepMarks:
         """The newest attempt of each step in a run. It may have thousands: no record is made for each."""
-        ...
-
-    async def glances_of(self, workflow_id: str, cut: Cut) -> Slice[RunGlance]:
-        """The runs of a workflow by (instance id, run id), newest first; of a loop: its iterations."""
-        ...
-
-    async def glances_of_instances(self, workflow_id: str, cut: Cut) -> Slice[RunGlance]:
-        """The newest run of each instance of a workflow, or of each iteration of a loop, by instance id,
-        newest first.
-        """
-        ...
-
-    async def step_statuses(self, runs: Collection[RunKey]) -> dict[RunKey, dict[str, StepStatus]]:
-        """In which status each step of these runs is that was created, in one statement. Runs without
-        attempts are missing.
-        """
         ...
 
     async def status_counts(self, runs: Collection[RunKey]) -> dict[RunKey, dict[StepStatus, int]]:
@@ -77,10 +106,8 @@ class Views(Protocol):
         """
         ...
 
-    async def ended_since(self, workflow_id: str, since: int, *, most: int) -> list[RunGlance]:
-        """The runs of a workflow that ended since a time, the newest end first; not more than so many."""
-        ...
-
-    async def step_times(self, runs: Collection[RunKey]) -> list[StepTime]:
-        """The steps of all these runs, in one statement and in no order."""
+    async def step_times(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepTime]]:
+        """The steps of each of these runs that were created, in one statement and in no order. Runs without
+        attempts are missing.
+        """
         ...

@@ -14,6 +14,7 @@ from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
 from stretto.ports.paging import Slice
 from stretto.ports.rows import RunGlance, RunSummary
+from stretto.ports.run_snapshot import NamedRuns
 
 
 def grid_of(world: World, workflow_id: str = "flow", **more: Any) -> GridView:
@@ -67,9 +68,14 @@ def test_steps_of_all_runs_are_read_at_once_and_none_of_those_that_went_well() -
     for _ in range(3):
         world.start()
     world.settle()
-    glances = world.do(world.store.glances([RunKey("flow", number, 1) for number in (3, 2, 1)]))
+    glances = {
+        each.key: each
+        for each in world.do(
+            world.store.glances(NamedRuns(tuple(RunKey("flow", number, 1) for number in (3, 2, 1))))
+        ).elements
+    }
     asked: list[set[RunKey]] = []
-    read = world.store.step_statuses
+    read = world.store.step_times
 
     async def some(*_args: Any) -> Slice[RunGlance]:
         well = RunGlance(
@@ -85,7 +91,7 @@ def test_steps_of_all_runs_are_read_at_once_and_none_of_those_that_went_well() -
         asked.append(set(runs))
         return await read(runs)
 
-    world.swap("glances_of", some)
-    world.swap("step_statuses", counted)
+    world.swap("glances", some)
+    world.swap("step_times", counted)
     assert shown(grid_of(world)) == {(3, 1): "sF.", (2, 1): "sss", (1, 1): "sF."}
     assert asked == [{RunKey("flow", 3, 1), RunKey("flow", 1, 1)}]

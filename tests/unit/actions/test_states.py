@@ -13,7 +13,7 @@ from stretto.model.request import InstanceRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.store.sql.history import STATES
-from stretto.store.sql.views import COUNTED, GLANCES, GLANCES_OF, INSTANCES, STEP_STATUSES
+from stretto.store.sql.views import COUNTED, GLANCES, GLANCES_OF, INSTANCES, STEP_TIMES
 from stretto.store.sqlite.dialect import DIALECT
 
 
@@ -109,7 +109,7 @@ def test_a_subworkflow_says_where_its_steps_stand() -> None:
         STATES,
         COUNTED,
         GLANCES,
-        STEP_STATUSES,
+        STEP_TIMES,
         *GLANCES_OF._statements.values(),
         *INSTANCES._statements.values(),
     ],

@@ -12,7 +12,9 @@ from stretto.actions.reading import stats
 from stretto.actions.reading.stats import RunStats, StepStats, WorkflowStats, get_stats, percentile
 from stretto.engine.events import ResultState
 from stretto.model.status import StepStatus
-from stretto.ports.rows import RunSummary
+from stretto.ports.paging import Slice
+from stretto.ports.rows import RunGlance, RunSummary
+from stretto.ports.views import EndedSince
 
 
 def stats_of(world: World, workflow_id: str = "flow", since: int = 0) -> WorkflowStats:
@@ -75,13 +77,14 @@ def test_what_is_looked_at_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_of_wide_workflows_fewer_runs_are_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
     world = ran("s", "s", "s")
-    read = world.store.ended_since
+    read = world.store.glances
 
-    async def wide(*args: Any, **more: Any) -> Any:
-        found = await read(*args, **more)
-        return [replace(each, summary=RunSummary(counts={StepStatus.SUCCEEDED: 3})) for each in found]
+    async def wide(selection: EndedSince) -> Slice[RunGlance]:
+        found = (await read(selection)).elements
+        summary = RunSummary(counts={StepStatus.SUCCEEDED: 3})
+        return Slice(elements=tuple(replace(each, summary=summary) for each in found))
 
-    world.swap("ended_since", wide)
+    world.swap("glances", wide)
     monkeypatch.setattr(stats, "MOST_STEPS", 7)
     found = stats_of(world)
     assert (found.runs.count, found.step_runs, found.steps.counts) == (3, 2, (2, 2, 2))

@@ -48,6 +48,7 @@ from stretto.model.timeline import (
 from stretto.ports.events import Trimmed
 from stretto.ports.rows import AttemptRow
 from stretto.ports.run_snapshot import NamedAttempts
+from stretto.ports.views import RecentRuns
 from stretto.sel import Environment, Missing
 from stretto.store.opening import open_store
 from stretto.testing.faults import Moment, interfered
@@ -238,7 +239,7 @@ def followed(folder: Path, errors: dict[str, list[Exception]]) -> tuple[RunStatu
     async def work() -> RunStatus:
         store = await open_store(f"sqlite:///{folder}/.stretto/stretto.db")
         trouble = Trouble()
-        (row,) = (await store.recent(["wide"]))["wide"]
+        (row,) = (await store.glances(RecentRuns(["wide"]))).elements
         follower = Follower(interfered(store, trouble), caller(), row.key, Bell())
         progress = await follower.begin()
         progress.status = RunStatus.IN_PROGRESS  # as if it went on

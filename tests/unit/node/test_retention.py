@@ -25,6 +25,7 @@ from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId
 from stretto.ports.signals import NewSignal
+from stretto.ports.views import RecentRuns
 from stretto.store.sqlite import open_sqlite
 from stretto.testing.clock import EPOCH
 from stretto.testing.store_suite.owner import event
@@ -73,7 +74,7 @@ def in_world(folder: Path, body: Callable[[World], Awaitable[None]]) -> None:
 async def there(world: World) -> dict[str, int]:
     store = world.store
     return {
-        "runs": len([run for runs in (await store.recent(["wf", "other"])).values() for run in runs]),
+        "runs": len((await store.glances(RecentRuns(["wf", "other"]))).elements),
         "signals": 0 if await store.signal("ready") is None else 1,
         "nodes": len(await store.nodes()),
         "outcomes": sum(sum(each.statuses.values()) for each in await store.outcomes(["wf"], 0)),

@@ -20,6 +20,7 @@ from stretto.model.words import Word
 from stretto.ports.rows import RunGlance
 from stretto.ports.store import Store
 from stretto.ports.triggers import TimeTriggerRow
+from stretto.ports.views import RecentRuns, by_workflow
 from stretto.ports.workflows import Outcomes, VersionKey, WorkflowFilter, WorkflowRow
 
 MOST_WORDS: Final = 5
@@ -102,7 +103,8 @@ async def _with_extras(
 ) -> list[WorkflowLine]:
     wanted = frozenset(include)
     ids = [line.workflow_id for line in lines]
-    recent = await store.recent(ids) if wanted & {Extra.RECENT, Extra.P50} else {}
+    looks = RecentRuns(ids if wanted & {Extra.RECENT, Extra.P50} else ())
+    recent = by_workflow((await store.glances(looks)).elements) if looks.workflow_ids else {}
     ended = await store.outcomes(ids, since) if wanted & {Extra.OUTCOMES, Extra.COUNTS} else []
     unended = await store.unended(ids) if Extra.COUNTS in wanted else {}
     fires = await store.next_fires(ids) if Extra.NEXT in wanted else {}

@@ -22,6 +22,7 @@ from stretto.ports.paging import Cut
 from stretto.ports.rows import RunGlance, RunRow
 from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
+from stretto.ports.views import RunsByNumber
 
 MOST_CELLS: Final = 100_000  # that are read for one answer; of wide workflows it has fewer runs
 
@@ -58,7 +59,7 @@ async def get_grid(
     if not is_inline(workflow_id):
         await find_workflow(store, workflow_id)
     below = key_in(cursor, tuple[Number, Number]) if cursor else None
-    page = await store.glances_of(workflow_id, Cut(most=runs, below=below))
+    page = await store.glances(RunsByNumber(workflow_id, Cut(most=runs, below=below)))
     versions = await _versions(store, page.elements)
     heads = _bounded(page.elements, versions)
     steps = _order(versions[version] for version in sorted({each.version_id for each in heads}, reverse=True))
@@ -118,7 +119,9 @@ async def _rows(store: Store, heads: Sequence[RunGlance], versions: Mapping[int,
     others = [each for each in heads if not _all_succeeded(each, versions[each.version_id])]
     earlier = {each.key: await _earlier(store, each.key) for each in others}
     wanted = {row.key for rows in earlier.values() for row in rows}
-    return _Rows(earlier, await store.step_statuses(wanted | earlier.keys()) if others else {})
+    made = await store.step_times(wanted | earlier.keys()) if others else {}
+    statuses = {run: {each.step_id: each.status for each in steps} for run, steps in made.items()}
+    return _Rows(earlier, statuses)
 
 
 def _runs(

@@ -25,7 +25,7 @@ from stretto.model.status import StepStatus
 from stretto.model.status_codes import RUN_CODES, STEP_CODES, step_counts
 from stretto.model.wire import codec_of, encode, to_json
 from stretto.ports.rows import RunGlance
-from stretto.ports.run_snapshot import read_run
+from stretto.ports.run_snapshot import NamedRuns, read_run
 from stretto.ports.store import Store
 
 MOST_BYTES: Final = 64 * 1024  # of what is told of a topic at once
@@ -150,7 +150,7 @@ class Gathering:
     async def _told_runs(self, store: Store) -> list[Told]:
         if not self._runs:
             return []
-        found = list((await store.glances(await self._fitting(store))).values())
+        found = (await store.glances(NamedRuns(tuple(await self._fitting(store))))).elements
         if isinstance(self._topic, HomeTopic):
             counts: dict[str, int] = {}
             for each in found:

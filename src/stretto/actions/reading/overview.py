@@ -29,6 +29,7 @@ from stretto.ports.paging import Cut
 from stretto.ports.rows import FirstError, RunGlance
 from stretto.ports.store import Store
 from stretto.ports.triggers import TimeTriggerRow
+from stretto.ports.views import NewestIn, RecentRuns, by_workflow
 from stretto.ports.workflows import TOTALS_EVERY
 
 BUCKETS: Final = 48
@@ -116,7 +117,7 @@ async def get_overview(store: Store, caller: Caller, clock: Clock, window: int) 
         _standing(store),
         _fires(store, sight, now),
         store.totals(since, until, width),
-        store.newest_in(RunStatus.SUCCEEDED, since=since, most=SAMPLE, summaries=False),
+        store.glances(NewestIn(RunStatus.SUCCEEDED, since=since, most=SAMPLE, summaries=False)),
         nodes_now(store),
     )
     states = Counter(node.state for node in nodes)
@@ -127,8 +128,8 @@ async def get_overview(store: Store, caller: Caller, clock: Clock, window: int) 
         **standing,
         **fires,
         ended=histogram(since, width, BUCKETS, ((each.begin, each.statuses) for each in ended)),
-        duration=spread(run.duration for run in samples),
-        start_delay=spread(run.start_time and run.start_time - run.create_time for run in samples),
+        duration=spread(run.duration for run in samples.elements),
+        start_delay=spread(run.start_time and run.start_time - run.create_time for run in samples.elements),
         nodes=NodeCounts(
             alive=states[NodeState.ALIVE],
             leaving=states[NodeState.LEAVING],
@@ -149,16 +150,19 @@ async def _latency(store: Store, clock: Clock) -> tuple[int, int]:
 # ---------------------------------------------------------------------------------------------------- failing
 async def _failing(store: Store, sight: Sight, since: int) -> dict[str, Any]:
     lists = await asyncio.gather(
-        *(store.newest_in(status, since=since, most=MOST_FAILED, summaries=False) for status in sorted(BAD))
+        *(
+            store.glances(NewestIn(status, since=since, most=MOST_FAILED, summaries=False))
+            for status in sorted(BAD)
+        )
     )
-    newest = merge(*lists, key=lambda run: run.create_time, reverse=True)
+    newest = merge(*(each.elements for each in lists), key=lambda run: run.create_time, reverse=True)
     ids = list(dict.fromkeys(run.key.workflow_id for run in newest))
     looked_at = ids[:MOST_FAILING]
-    recent = await store.recent(looked_at, most=LONGEST_STREAK)
+    recent = by_workflow((await store.glances(RecentRuns(looked_at, LONGEST_STREAK))).elements)
     seen = await sight.of(looked_at)
-    found = [each for each in map(_streak, (recent[each] for each in looked_at)) if each is not None]
+    found = [each for each in map(_streak, (recent.get(each, []) for each in looked_at)) if each is not None]
     shown = tuple(each for each in found if each.workflow_id in seen)
-    exact = len(looked_at) == len(ids) and all(len(each) < MOST_FAILED for each in lists)
+    exact = len(looked_at) == len(ids) and all(len(each.elements) < MOST_FAILED for each in lists)
     return {"failing": shown, "failing_count": Count(value=len(found), exact=exact)}
 
 
@@ -183,16 +187,16 @@ def _streak(runs: Sequence[RunGlance]) -> Failing | None:
 # --------------------------------------------------------------------------------------------------- standing
 async def _standing(store: Store) -> dict[str, Any]:
     going_on, aside, parked, counted = await asyncio.gather(
-        store.newest_in(RunStatus.IN_PROGRESS, most=MOST_WAITING),
+        store.glances(NewestIn(RunStatus.IN_PROGRESS, most=MOST_WAITING)),
         store.runs(QuarantinedRuns(Cut(most=MOST_ASIDE))),
         store.parked_messages(Cut(most=MOST_ASIDE)),
         asyncio.gather(*(store.count_runs(RunFilter(statuses=[status])) for status in UNFINISHED.values())),
     )
-    waits = Counter(run.summary.wait.kind for run in going_on if run.summary.wait is not None)
+    waits = Counter(run.summary.wait.kind for run in going_on.elements if run.summary.wait is not None)
     return {
         **{name: _count(each) for name, each in zip(UNFINISHED, counted, strict=True)},
         "waits": dict(sorted(waits.items())),
-        "waits_exact": len(going_on) < MOST_WAITING,
+        "waits_exact": len(going_on.elements) < MOST_WAITING,
         "quarantined": Count(value=len(aside.elements), exact=not aside.after),
         "parked": Count(value=len(parked.elements), exact=not parked.after),
     }

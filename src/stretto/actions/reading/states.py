@@ -29,6 +29,7 @@ from stretto.model.words import Word
 from stretto.model.workflow import Workflow
 from stretto.ports.events import Cursor, Trimmed
 from stretto.ports.rows import RunRow, StepState
+from stretto.ports.run_snapshot import NamedRuns
 from stretto.ports.store import Store
 from stretto.ports.views import StepMark
 
@@ -241,7 +242,8 @@ async def _children(store: Store, row: RunRow, found: Sequence[_Below]) -> Child
     ]
     if not below:
         return Children()
-    runs = await store.glances([state.child for _place, _step, state in below if state.child is not None])
+    started = NamedRuns(tuple(state.child for _place, _step, state in below if state.child is not None))
+    runs = {each.key: each for each in (await store.glances(started)).elements}
     internal_id = (await find_workflow(store, row.root.workflow_id)).internal_id
     return Children(
         places=tuple(place for place, _step, _state in below),

@@ -15,7 +15,7 @@ from stretto.engine.inline_ids import is_inline
 from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.rows import RunGlance
 from stretto.ports.store import Store
-from stretto.ports.views import StepTime
+from stretto.ports.views import EndedSince, StepTime
 
 MOST_RUNS: Final = 200
 MOST_STEPS: Final = 50_000  # of all runs together; of wide workflows fewer runs are looked at
@@ -75,9 +75,10 @@ async def get_stats(store: Store, caller: Caller, workflow_id: str, *, since: in
     await check_access(store, caller, Right.VIEW, workflow_id)
     if not is_inline(workflow_id):
         await find_workflow(store, workflow_id)
-    runs = await store.ended_since(workflow_id, since, most=MOST_RUNS)
+    runs = (await store.glances(EndedSince(workflow_id, since, MOST_RUNS))).elements
     some = _bounded(runs)
-    times = await store.step_times([run.key for run in some])
+    found = await store.step_times([run.key for run in some])
+    times = [each for steps in found.values() for each in steps]
     return WorkflowStats(
         workflow_id=workflow_id,
         since=since,

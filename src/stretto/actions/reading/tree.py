@@ -24,8 +24,9 @@ from stretto.model.request import PageRequest
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.status_codes import step_counts
 from stretto.model.step import AnyStep, ForeachStep, TemplateStep, WhileStep
-from stretto.ports.paging import Cut
+from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import RunGlance, StepState
+from stretto.ports.run_snapshot import InstancePage, NamedRuns
 from stretto.ports.store import Store
 
 BATCH: Final = 50
@@ -175,8 +176,8 @@ class _Walker:
         """What a step has started, by number; `deep`: with how the steps of each stand."""
         if state.child is not None:
             seen = await self._sight.of([state.child.workflow_id])
-            found = await self._store.glances([state.child]) if seen else {}
-            for glance in found.values():
+            found = await self._store.glances(NamedRuns((state.child,))) if seen else Slice()
+            for glance in found.elements:
                 yield ONLY, glance, {}
             return
         run, more = level.run, True
@@ -184,7 +185,7 @@ class _Walker:
             Loop(kind), level.internal_id, run.workflow_id, run.instance_id, step.id, level.around
         )
         while more:
-            page = await self._store.glances_of_instances(inline_id, Cut(most=BATCH, above=after))
+            page = await self._store.glances(InstancePage(inline_id, Cut(most=BATCH, above=after)))
             states = await self._store.step_states([each.key for each in page.elements]) if deep else {}
             for glance in page.elements[::-1]:
                 yield glance.key.instance_id, glance, states

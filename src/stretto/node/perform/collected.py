@@ -10,7 +10,7 @@ from stretto.params import Collected, Undelivered
 from stretto.ports.history import NewestInInstance
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunGlance
-from stretto.ports.run_snapshot import NewestAttempts
+from stretto.ports.run_snapshot import InstancePage, NewestAttempts
 from stretto.ports.store import Store
 
 PAGE: Final = 500
@@ -29,7 +29,7 @@ async def collected(
     found: dict[int, Parameter | Undelivered | None] = {}
     cut = Cut(most=page)
     while True:
-        part = await store.glances_of_instances(inline_id, cut)
+        part = await store.glances(InstancePage(inline_id, cut))
         found |= await _of_page(store, part.elements, *inner)
         if not part.after:
             break

@@ -1,11 +1,9 @@
 """Runs, attempts and loops for readers."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from copy import copy
 from itertools import islice
-
-import msgspec
 
 from stretto.engine.records import LoopRecord, RunKey
 from stretto.model.initiator import UpstreamFields
@@ -27,13 +25,10 @@ from stretto.ports.history import (
 )
 from stretto.ports.paging import Slice, Span
 from stretto.ports.rows import (
-    NO_SUMMARY,
     AttemptRow,
     Parent,
-    RunGlance,
     RunRow,
     StepState,
-    glance_of,
     took_until,
 )
 from stretto.ports.run_snapshot import (
@@ -78,7 +73,7 @@ class MemoryHistory(Part):
                     page = select(
                         db.runs_by_time[ALL],
                         cut,
-                        lambda entry: _is_wanted(db.runs[entry[1]], wanted),
+                        lambda entry: is_wanted(db.runs[entry[1]], wanted),
                         newest_first=True,
                     )
                     return slice_of(page, lambda entry: own(db.runs[entry[1]]))
@@ -111,14 +106,14 @@ class MemoryHistory(Part):
     async def count_runs(self, wanted: RunFilter, *, most: int = 10_000) -> Counted:
         db = self._db
         with db.transaction():
-            value = sum(_is_wanted(db.runs[key], wanted) for _time, key in db.runs_by_time[ALL])
+            value = sum(is_wanted(db.runs[key], wanted) for _time, key in db.runs_by_time[ALL])
             return Counted(min(value, most), value <= most)
 
     async def run_times(self, wanted: RunFilter, width: int, *, most: int = 10_000) -> RunTimes:
         db, since = self._db, wanted.since or 0
         with db.transaction():
             newest = (db.runs[key] for _time, key in reversed(db.runs_by_time[ALL]))
-            found = list(islice((row.record for row in newest if _is_wanted(row, wanted)), most + 1))
+            found = list(islice((row.record for row in newest if is_wanted(row, wanted)), most + 1))
             counts: dict[int, Counter[RunStatus]] = {}
             for record in reversed(found):
                 begin = record.create_time - (record.create_time - since) % width
@@ -127,23 +122,6 @@ class MemoryHistory(Part):
                 counts={begin: dict(each) for begin, each in counts.items()},
                 from_here=found[-1].create_time if len(found) > most else None,
             )
-
-    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunGlance]]:
-        with self._db.transaction():
-            newest = {each: reversed(self._db.runs_of[each][-most:]) for each in workflow_ids}
-            return {each: [glance_of(self._db.runs[key]) for key in keys] for each, keys in newest.items()}
-
-    async def newest_in(
-        self, status: RunStatus, *, since: int = 0, most: int = 1_000, summaries: bool = True
-    ) -> list[RunGlance]:
-        db = self._db
-        wanted = RunFilter(statuses=[status], since=since)
-        with db.transaction():
-            newest = (db.runs[key] for _time, key in reversed(db.runs_by_time[ALL]))
-            found = list(islice((glance_of(row) for row in newest if _is_wanted(row, wanted)), most))
-        if summaries:
-            return found
-        return [msgspec.structs.replace(each, summary=NO_SUMMARY) for each in found]
 
     async def attempts(self, selection: AttemptList) -> list[AttemptRow]:
         db = self._db
@@ -192,7 +170,8 @@ def _is_below(parent: Parent | None, above: Above) -> bool:
     )
 
 
-def _is_wanted(row: RunRow, wanted: RunFilter) -> bool:
+def is_wanted(row: RunRow, wanted: RunFilter) -> bool:
+    """Whether a filter lets a run through."""
     record = row.record
     return (
         (not wanted.statuses or record.status in wanted.statuses)

@@ -1,25 +1,67 @@
 """Many runs at once for live views."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import islice
+
+import msgspec
 
 from stretto.engine.records import AttemptRecord, RunKey
 from stretto.model.status import StepStatus
+from stretto.ports.history import RunFilter
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.rows import Phase, RunGlance, RunRow, glance_of
-from stretto.ports.views import BucketCount, StepMark, StepMarks, StepTime
+from stretto.ports.rows import NO_SUMMARY, Phase, RunGlance, RunRow, glance_of
+from stretto.ports.run_snapshot import InstancePage, NamedRuns
+from stretto.ports.views import (
+    BucketCount,
+    EndedSince,
+    GlanceSelection,
+    NewestIn,
+    RecentRuns,
+    RunsByNumber,
+    StepMark,
+    StepMarks,
+    StepTime,
+)
 from stretto.store.memory.database import Part
+from stretto.store.memory.history import is_wanted
 from stretto.store.memory.loading import newest_of_each_step, state_of
 from stretto.store.memory.paging import select, slice_of, under
+from stretto.store.memory.schema import ALL
 
 
 class MemoryViews(Part):
     """See `ports.views`."""
 
-    async def glances(self, runs: Collection[RunKey]) -> dict[RunKey, RunGlance]:
-        with self._db.transaction():
-            rows = {key: self._db.runs.get(key) for key in runs}
-            return {key: glance_of(row) for key, row in rows.items() if row is not None}
+    async def glances(self, selection: GlanceSelection) -> Slice[RunGlance]:
+        db = self._db
+        with db.transaction():
+            match selection:
+                case NamedRuns(keys):
+                    return self._seen(key for key in keys if key in db.runs)
+                case InstancePage(workflow_id, cut):
+                    page = select(db.instances_of[workflow_id], under(cut, workflow_id), newest_first=True)
+                    return slice_of(page, lambda at: glance_of(db.runs[db.instances[at]]))
+                case RunsByNumber(workflow_id, cut):
+                    page = select(db.runs_of[workflow_id], _whole(cut, workflow_id), newest_first=True)
+                    return slice_of(page, lambda key: glance_of(db.runs[key]))
+                case RecentRuns(workflow_ids, most):
+                    named = dict.fromkeys(workflow_ids)
+                    return self._seen(key for each in named for key in reversed(db.runs_of[each][-most:]))
+                case NewestIn(status, since, most):
+                    wanted = RunFilter(statuses=[status], since=since)
+                    newest = (key for _time, key in reversed(db.runs_by_time[ALL]))
+                    found = self._seen(
+                        islice((key for key in newest if is_wanted(db.runs[key], wanted)), most)
+                    )
+                    return found if selection.summaries else _bare(found)
+                case EndedSince(workflow_id, since, most):
+                    rows = [db.runs[key] for key in db.runs_of[workflow_id]]
+                    ended = [row for row in rows if row.phase is Phase.ENDED and _end(row) >= since]
+                    return self._seen(row.key for row in sorted(ended, key=_end, reverse=True)[:most])
+
+    def _seen(self, keys: Iterable[RunKey]) -> Slice[RunGlance]:
+        return Slice(elements=tuple(glance_of(self._db.runs[key]) for key in keys))
 
     async def step_marks(self, run: RunKey) -> StepMarks:
         with self._db.transaction():
@@ -30,29 +72,9 @@ class MemoryViews(Part):
                 {each.key.step_id: state_of(self._db, each) for each in below},
             )
 
-    async def glances_of(self, workflow_id: str, cut: Cut) -> Slice[RunGlance]:
-        with self._db.transaction():
-            keys = self._db.runs_of[workflow_id]
-            page = select(keys, _whole(cut, workflow_id), newest_first=True)
-            return slice_of(page, lambda key: glance_of(self._db.runs[key]))
-
-    async def glances_of_instances(self, workflow_id: str, cut: Cut) -> Slice[RunGlance]:
-        db = self._db
-        with db.transaction():
-            page = select(db.instances_of[workflow_id], under(cut, workflow_id), newest_first=True)
-            return slice_of(page, lambda at: glance_of(db.runs[db.instances[at]]))
-
-    async def step_statuses(self, runs: Collection[RunKey]) -> dict[RunKey, dict[str, StepStatus]]:
-        with self._db.transaction():
-            found = {
-                run: {row.key.step_id: row.record.status for row in newest_of_each_step(self._db, run)}
-                for run in runs
-            }
-            return {run: statuses for run, statuses in found.items() if statuses}
-
     async def status_counts(self, runs: Collection[RunKey]) -> dict[RunKey, dict[StepStatus, int]]:
-        found = await self.step_statuses(runs)
-        return {run: dict(Counter(statuses.values())) for run, statuses in found.items()}
+        found = await self.step_times(runs)
+        return {run: dict(Counter(each.status for each in times)) for run, times in found.items()}
 
     async def iteration_counts(
         self, workflow_id: str, width: int, *, run_id: int | None = None
@@ -67,16 +89,17 @@ class MemoryViews(Part):
             )
             return [BucketCount(first, status, counts[first, status]) for first, status in sorted(counts)]
 
-    async def ended_since(self, workflow_id: str, since: int, *, most: int) -> list[RunGlance]:
+    async def step_times(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepTime]]:
         with self._db.transaction():
-            rows = [self._db.runs[key] for key in self._db.runs_of[workflow_id]]
-            ended = [row for row in rows if row.phase is Phase.ENDED and _end(row) >= since]
-            return [glance_of(row) for row in sorted(ended, key=_end, reverse=True)[:most]]
+            found = {
+                run: [_time(row.record) for row in newest_of_each_step(self._db, run)] for run in set(runs)
+            }
+            return {run: times for run, times in found.items() if times}
 
-    async def step_times(self, runs: Collection[RunKey]) -> list[StepTime]:
-        with self._db.transaction():
-            rows = [row for run in set(runs) for row in newest_of_each_step(self._db, run)]
-            return [_time(row.record) for row in rows]
+
+def _bare(found: Slice[RunGlance]) -> Slice[RunGlance]:
+    bare = (msgspec.structs.replace(each, summary=NO_SUMMARY) for each in found.elements)
+    return Slice(elements=tuple(bare))
 
 
 def _end(row: RunRow) -> int:

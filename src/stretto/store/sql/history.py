@@ -7,7 +7,6 @@ from operator import itemgetter
 from typing import Any, Final
 
 from stretto.engine.records import LoopRecord, RunKey
-from stretto.model.status import RunStatus
 from stretto.ports.history import (
     AttemptList,
     AttemptsOfStep,
@@ -23,7 +22,7 @@ from stretto.ports.history import (
     RunTimes,
 )
 from stretto.ports.paging import Slice, Span
-from stretto.ports.rows import AttemptRow, RunGlance, RunRow, StepState
+from stretto.ports.rows import AttemptRow, RunRow, StepState
 from stretto.ports.run_snapshot import (
     InstancePage,
     NamedAttempts,
@@ -44,7 +43,7 @@ from stretto.store.sql.read_batcher import ReadBatcher
 from stretto.store.sql.rows.attempts import ROW as ATTEMPT_ROW
 from stretto.store.sql.rows.attempts import STATE, attempt_row, step_state
 from stretto.store.sql.rows.keys import flat, of_attempt, of_run, run_from
-from stretto.store.sql.rows.runs import GLANCE, ROW, prefixed, run_glance, run_row
+from stretto.store.sql.rows.runs import ROW, prefixed, run_row
 from stretto.store.sql.run_lists import count_of_runs, page_of_runs, times_of_runs
 from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Row, Statement, given, names_of, same
 
@@ -73,20 +72,6 @@ INSTANCE_SPAN: Final = Statement(
 )
 RUNS_OF: Final = Listing(ROW, f"run WHERE {OF_INSTANCE}", ["run_id"], newest_first=True)
 RUN_SPAN: Final = Statement(f"SELECT MIN(run_id), MAX(run_id) FROM run WHERE {OF_INSTANCE}")
-RECENT: Final = (
-    f"SELECT {GLANCE} FROM run WHERE workflow_id = :workflow_{{0}} "
-    "ORDER BY instance_id DESC, run_id DESC LIMIT :most"
-)
-AT_ONCE: Final = 16  # workflows whose runs one statement reads
-RECENT_OF_MANY: Final = Statement(
-    " UNION ALL ".join(f"SELECT * FROM ({RECENT.format(place)}) recent_{place}" for place in range(AT_ONCE))
-)
-_NEWEST_IN: Final = (
-    f"SELECT {prefixed(GLANCE, 'run')} FROM run WHERE run.listed_at IS NOT NULL AND run.status = :status "
-    "AND run.listed_at >= :since ORDER BY run.listed_at DESC LIMIT :most"
-)
-NEWEST_IN: Final = Statement(_NEWEST_IN)
-BARE_NEWEST_IN: Final = Statement(_NEWEST_IN.replace("run.summary", "NULL"))
 CHILDREN: Final = Listing(
     ROW,
     f"run WHERE {given(ATTEMPT_KEY, column_prefix='parent_')}",
@@ -180,31 +165,6 @@ class SqlHistory(Part):
             return await times_of_runs(tx, wanted, width, most)
 
         return await self._db.read(work)
-
-    async def recent(self, workflow_ids: Sequence[str], *, most: int = 14) -> dict[str, list[RunGlance]]:
-        async def work(tx: Transaction) -> dict[str, list[RunGlance]]:
-            found: dict[str, list[RunGlance]] = {workflow_id: [] for workflow_id in workflow_ids}
-            named = list(found)
-            for first in range(0, len(named), AT_ONCE):
-                some = dict.fromkeys(f"workflow_{place}" for place in range(AT_ONCE))
-                some |= {f"workflow_{place}": each for place, each in enumerate(named[first:][:AT_ONCE])}
-                rows = await tx.all(RECENT_OF_MANY, most=most, **some)
-                for row in sorted(rows, key=run_from, reverse=True):
-                    found[row[0]].append(run_glance(row))
-            return found
-
-        return await self._db.read(work)
-
-    async def newest_in(
-        self, status: RunStatus, *, since: int = 0, most: int = 1_000, summaries: bool = True
-    ) -> list[RunGlance]:
-        statement = NEWEST_IN if summaries else BARE_NEWEST_IN
-
-        async def work(tx: Transaction) -> list[RunGlance]:
-            rows = await tx.all(statement, status=status, since=since, most=most)
-            return [run_glance(row) for row in rows]
-
-        return await self._db.look(work)
 
     async def attempts(self, selection: AttemptList) -> list[AttemptRow]:
         async def work(tx: Transaction) -> list[AttemptRow]:

@@ -1,22 +1,32 @@
 """Many runs at once for live views."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from stretto.engine.records import RunKey
 from stretto.model.status import RunStatus, StepStatus
-from stretto.ports.paging import Cut, Slice
+from stretto.ports.paging import Slice
 from stretto.ports.rows import RunGlance
-from stretto.ports.views import BucketCount, StepMarks, StepTime
+from stretto.ports.run_snapshot import InstancePage, NamedRuns
+from stretto.ports.views import (
+    BucketCount,
+    EndedSince,
+    GlanceSelection,
+    NewestIn,
+    RecentRuns,
+    RunsByNumber,
+    StepMarks,
+    StepTime,
+)
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.history import NEWEST_OF_EACH
-from stretto.store.sql.paging import Listing
+from stretto.store.sql.paging import Listing, Page
 from stretto.store.sql.part import Part
 from stretto.store.sql.rows.attempts import STATE, STATUSES, step_state
 from stretto.store.sql.rows.keys import run_from
 from stretto.store.sql.rows.runs import GLANCE, prefixed, run_glance
-from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Dialect, Statement, given, same
+from stretto.store.sql.statement import ATTEMPT_KEY, RUN_KEY, Dialect, Row, Statement, given, same
 
 GLANCES: Final = Statement(
     lambda d: (
@@ -33,6 +43,20 @@ INSTANCES: Final = Listing(
     ["instance_id"],
     newest_first=True,
 )
+RECENT: Final = (
+    f"SELECT {GLANCE} FROM run WHERE workflow_id = :workflow_{{0}} "
+    "ORDER BY instance_id DESC, run_id DESC LIMIT :most"
+)
+AT_ONCE: Final = 16  # workflows whose runs one statement reads
+RECENT_OF_MANY: Final = Statement(
+    " UNION ALL ".join(f"SELECT * FROM ({RECENT.format(place)}) recent_{place}" for place in range(AT_ONCE))
+)
+_NEWEST_IN: Final = (
+    f"SELECT {prefixed(GLANCE, 'run')} FROM run WHERE run.listed_at IS NOT NULL AND run.status = :status "
+    "AND run.listed_at >= :since ORDER BY run.listed_at DESC LIMIT :most"
+)
+NEWEST_IN: Final = Statement(_NEWEST_IN)
+BARE_NEWEST_IN: Final = Statement(_NEWEST_IN.replace("run.summary", "NULL"))
 BY_STATUS: Final = prefixed("workflow_id, instance_id, run_id, status", "attempt")
 
 
@@ -45,10 +69,10 @@ def _newest_attempts(d: Dialect) -> str:
     )
 
 
-STEP_STATUSES: Final = Statement(
+STEP_TIMES: Final = Statement(
     lambda d: (
-        f"SELECT {prefixed('workflow_id, instance_id, run_id, step_id, status', 'attempt')} "
-        f"FROM {_newest_attempts(d)}"
+        "SELECT attempt.workflow_id, attempt.instance_id, attempt.run_id, attempt.step_id, attempt.status, "
+        f"attempt.end_time - attempt.start_time FROM {_newest_attempts(d)}"
     )
 )
 COUNTED: Final = Statement(
@@ -79,23 +103,17 @@ ENDED: Final = Statement(
     f"SELECT {GLANCE} FROM run WHERE workflow_id = :workflow_id AND ended_at >= :since "
     "ORDER BY ended_at DESC LIMIT :most"
 )
-TIMES: Final = Statement(
-    lambda d: (
-        "SELECT attempt.step_id, attempt.status, attempt.end_time - attempt.start_time "
-        f"FROM {_newest_attempts(d)}"
-    )
-)
 
 
 class SqlViews(Part):
     """See `ports.views`."""
 
-    async def glances(self, runs: Collection[RunKey]) -> dict[RunKey, RunGlance]:
-        async def work(tx: Transaction) -> dict[RunKey, RunGlance]:
-            rows = await tx.all(GLANCES, runs=sorted(set(runs)))
-            return {glance.key: glance for glance in map(run_glance, rows)}
+    async def glances(self, selection: GlanceSelection) -> Slice[RunGlance]:
+        async def work(tx: Transaction) -> Slice[RunGlance]:
+            return (await _page(tx, selection)).of(run_glance)
 
-        return await self._db.look(work)
+        is_cut = isinstance(selection, InstancePage | RunsByNumber | RecentRuns)
+        return await (self._db.read(work) if is_cut else self._db.look(work))
 
     async def step_marks(self, run: RunKey) -> StepMarks:
         """All attempts are read: to ask for each whether it is the newest takes longer than to pass over."""
@@ -112,30 +130,6 @@ class SqlViews(Part):
             rows = await tx.all(STATES_NAMED, attempts=[(*run, *key) for key in below])
             states = [step_state(row, run) for row in rows]
             return StepMarks(newest, {each.key.step_id: each for each in states})
-
-        return await self._db.look(work)
-
-    async def glances_of(self, workflow_id: str, cut: Cut) -> Slice[RunGlance]:
-        async def work(tx: Transaction) -> Slice[RunGlance]:
-            return (await GLANCES_OF.page(tx, cut, workflow_id=workflow_id)).of(run_glance)
-
-        return await self._db.read(work)
-
-    async def glances_of_instances(self, workflow_id: str, cut: Cut) -> Slice[RunGlance]:
-        async def work(tx: Transaction) -> Slice[RunGlance]:
-            page = await INSTANCES.page(tx, cut, workflow_id=workflow_id)
-            return page.of(lambda row: run_glance(row[1:]))
-
-        return await self._db.read(work)
-
-    async def step_statuses(self, runs: Collection[RunKey]) -> dict[RunKey, dict[str, StepStatus]]:
-        async def work(tx: Transaction) -> dict[RunKey, dict[str, StepStatus]]:
-            found: defaultdict[tuple[str, int, int], dict[str, StepStatus]] = defaultdict(dict)
-            for workflow_id, instance_id, run_id, step_id, status in await tx.all(
-                STEP_STATUSES, runs=sorted(set(runs))
-            ):
-                found[workflow_id, instance_id, run_id][step_id] = STATUSES[status]
-            return {RunKey(*key): statuses for key, statuses in found.items()}
 
         return await self._db.look(work)
 
@@ -161,16 +155,47 @@ class SqlViews(Part):
 
         return await self._db.look(work)
 
-    async def ended_since(self, workflow_id: str, since: int, *, most: int) -> list[RunGlance]:
-        async def work(tx: Transaction) -> list[RunGlance]:
-            rows = await tx.all(ENDED, workflow_id=workflow_id, since=since, most=most)
-            return [run_glance(row) for row in rows]
+    async def step_times(self, runs: Collection[RunKey]) -> dict[RunKey, list[StepTime]]:
+        async def work(tx: Transaction) -> dict[RunKey, list[StepTime]]:
+            found: defaultdict[tuple[str, int, int], list[StepTime]] = defaultdict(list)
+            for workflow_id, instance_id, run_id, step_id, status, took in await tx.all(
+                STEP_TIMES, runs=sorted(set(runs))
+            ):
+                found[workflow_id, instance_id, run_id].append(StepTime(step_id, STATUSES[status], took))
+            return {RunKey(*key): times for key, times in found.items()}
 
         return await self._db.look(work)
 
-    async def step_times(self, runs: Collection[RunKey]) -> list[StepTime]:
-        async def work(tx: Transaction) -> list[StepTime]:
-            rows = await tx.all(TIMES, runs=sorted(set(runs)))
-            return [StepTime(step_id, STATUSES[status], took) for step_id, status, took in rows]
 
-        return await self._db.look(work)
+async def _page(tx: Transaction, selection: GlanceSelection) -> Page:
+    """The rows of runs that are selected, with the columns of `GLANCE`."""
+    match selection:
+        case NamedRuns(keys):
+            return _all(await tx.all(GLANCES, runs=sorted(set(keys))))
+        case InstancePage(workflow_id, cut):
+            page = await INSTANCES.page(tx, cut, workflow_id=workflow_id)
+            return page._replace(rows=[row[1:] for row in page.rows])
+        case RunsByNumber(workflow_id, cut):
+            return await GLANCES_OF.page(tx, cut, workflow_id=workflow_id)
+        case RecentRuns(workflow_ids, most):
+            return _all(await _recent(tx, list(dict.fromkeys(workflow_ids)), most))
+        case NewestIn(status, since, most, summaries):
+            statement = NEWEST_IN if summaries else BARE_NEWEST_IN
+            return _all(await tx.all(statement, status=status, since=since, most=most))
+        case EndedSince():
+            return _all(await tx.all(ENDED, **selection._asdict()))
+
+
+def _all(rows: Sequence[Row]) -> Page:
+    """A list that is not cut."""
+    return Page(list(rows), before=False, after=False)
+
+
+async def _recent(tx: Transaction, workflow_ids: Sequence[str], most: int) -> list[Row]:
+    found: list[Row] = []
+    for first in range(0, len(workflow_ids), AT_ONCE):
+        some = dict.fromkeys(f"workflow_{place}" for place in range(AT_ONCE))
+        some |= {f"workflow_{place}": each for place, each in enumerate(workflow_ids[first:][:AT_ONCE])}
+        rows = await tx.all(RECENT_OF_MANY, most=most, **some)
+        found += sorted(rows, key=run_from, reverse=True)
+    return found

@@ -28,6 +28,7 @@ from stretto.ports.run_snapshot import (
     read_newest_run,
     read_run,
 )
+from stretto.ports.views import NewestIn, RecentRuns
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, ended, run_record
 
@@ -55,7 +56,7 @@ async def the_unknown_is_nothing(world: World) -> None:
     assert await store.step_states([run]) == {}
     assert await store.step_states([]) == {}
     assert await store.runs(InstancePage("wf", Cut())) == Slice()
-    assert await store.recent(["wf"]) == {"wf": []}
+    assert await store.glances(RecentRuns(["wf"])) == Slice()
 
 
 @SUITE.check
@@ -84,9 +85,8 @@ async def an_instance_is_shown_by_its_newest_run(world: World) -> None:
     assert runs.after
     assert keys(await world.store.runs(RunPage("wf", 1, Cut(below=2)))) == [(1, 1)]
     assert (await world.store.read_runs(RunPage("wf", 1, Cut()))).span == (1, 2)
-    recent = await world.store.recent(["wf", "other"], most=3)
-    assert [each.key[1:] for each in recent["wf"]] == [(4, 1), (3, 1), (2, 1)]
-    assert recent["other"] == []
+    recent = await world.store.glances(RecentRuns(["other", "wf"], most=3))
+    assert [each.key for each in recent.elements] == [RunKey("wf", number, 1) for number in (4, 3, 2)]
 
 
 @SUITE.check
@@ -220,7 +220,7 @@ async def runs_at_a_glance_come_without_their_records(world: World) -> None:
     await world.advance(10)
     second = await world.start(status=RunStatus.FAILED)
     created = (await world.row(second)).record.create_time
-    glances = await world.store.newest_in(RunStatus.FAILED)
+    glances = (await world.store.glances(NewestIn(RunStatus.FAILED))).elements
     assert [each.key for each in glances] == [second, first]
     assert glances[1] == RunGlance(
         key=first,
@@ -232,15 +232,16 @@ async def runs_at_a_glance_come_without_their_records(world: World) -> None:
         summary=summary,
     )
     assert [each.duration for each in glances] == [None, 50]
-    assert await world.store.newest_in(RunStatus.FAILED, most=1) == glances[:1]
-    assert await world.store.newest_in(RunStatus.FAILED, since=created) == glances[:1]
-    assert await world.store.newest_in(RunStatus.STOPPED) == []
-    bare = await world.store.newest_in(RunStatus.FAILED, summaries=False)
-    assert [(each.key, each.duration, each.summary) for each in bare] == [
+    assert (await world.store.glances(NewestIn(RunStatus.FAILED, most=1))).elements == glances[:1]
+    since = NewestIn(RunStatus.FAILED, since=created)
+    assert (await world.store.glances(since)).elements == glances[:1]
+    assert await world.store.glances(NewestIn(RunStatus.STOPPED)) == Slice()
+    bare = await world.store.glances(NewestIn(RunStatus.FAILED, summaries=False))
+    assert [(each.key, each.duration, each.summary) for each in bare.elements] == [
         (second, None, RunSummary()),
         (first, 50, RunSummary()),
     ]
-    assert (await world.store.recent(["wf"]))["wf"] == glances
+    assert (await world.store.glances(RecentRuns(["wf"]))).elements == glances
 
 
 @SUITE.check

@@ -5,6 +5,8 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.history import LongestRuns
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import RunGlance, RunSummary
+from stretto.ports.run_snapshot import InstancePage, NamedRuns
+from stretto.ports.views import EndedSince, RunsByNumber
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, ended, run_record
 
@@ -13,6 +15,10 @@ SUITE = Suite("views")
 
 def keys(page: Slice[RunGlance]) -> list[tuple[int, int]]:
     return [each.key[1:] for each in page.elements]
+
+
+def by_key(page: Slice[RunGlance]) -> dict[RunKey, RunGlance]:
+    return {each.key: each for each in page.elements}
 
 
 @SUITE.check
@@ -24,7 +30,7 @@ async def runs_are_seen_at_a_glance(world: World) -> None:
     record.start_time = 5
     summary = RunSummary(counts={StepStatus.SUCCEEDED: 2, StepStatus.FATALLY_FAILED: 1})
     await owner.decide(begun, records=(record,), summaries={begun: summary})
-    found = await world.store.glances([queued, begun, begun, RunKey("wf", 99, 1)])
+    found = by_key(await world.store.glances(NamedRuns((queued, begun, RunKey("wf", 99, 1)))))
     assert found == {
         begun: RunGlance(
             key=begun,
@@ -42,7 +48,7 @@ async def runs_are_seen_at_a_glance(world: World) -> None:
             create_time=(await world.row(queued)).record.create_time,
         ),
     }
-    assert await world.store.glances([]) == {}
+    assert await world.store.glances(NamedRuns(())) == Slice()
 
 
 @SUITE.check
@@ -53,18 +59,18 @@ async def glances_are_paged_by_instance_and_run(world: World) -> None:
     await world.start("other")
     await world.start()
     await world.restart(first)
-    page = await world.store.glances_of("wf", Cut(most=2))
+    page = await world.store.glances(RunsByNumber("wf", Cut(most=2)))
     assert keys(page) == [(2, 1), (1, 2)]
     assert (page.before, page.after) == (False, True)
-    rest = await world.store.glances_of("wf", Cut(below=(1, 2)))
+    rest = await world.store.glances(RunsByNumber("wf", Cut(below=(1, 2))))
     assert keys(rest) == [(1, 1)]
     assert (rest.before, rest.after) == (True, False)
-    assert keys(await world.store.glances_of("wf", Cut(above=(1, 1)))) == [(2, 1), (1, 2)]
-    assert await world.store.glances_of("nobody", Cut()) == Slice()
-    newest = await world.store.glances_of_instances("wf", Cut(most=1))
+    assert keys(await world.store.glances(RunsByNumber("wf", Cut(above=(1, 1))))) == [(2, 1), (1, 2)]
+    assert await world.store.glances(RunsByNumber("nobody", Cut())) == Slice()
+    newest = await world.store.glances(InstancePage("wf", Cut(most=1)))
     assert (keys(newest), newest.after) == ([(2, 1)], True)
-    assert keys(await world.store.glances_of_instances("wf", Cut(below=2))) == [(1, 2)]
-    assert keys(await world.store.glances_of_instances("wf", Cut(above=0))) == [(2, 1), (1, 2)]
+    assert keys(await world.store.glances(InstancePage("wf", Cut(below=2)))) == [(1, 2)]
+    assert keys(await world.store.glances(InstancePage("wf", Cut(above=0)))) == [(2, 1), (1, 2)]
 
 
 @SUITE.check
@@ -79,11 +85,12 @@ async def statuses_are_those_of_the_newest_attempts(world: World) -> None:
     )
     await owner.decide(first, records=attempts)
     await owner.decide(second, records=(attempt_record(second, "a", 1, StepStatus.STOPPED),))
-    assert await world.store.step_statuses([second, first, first, empty]) == {
+    times = await world.store.step_times([second, first, first, empty])
+    assert {run: {each.step_id: each.status for each in steps} for run, steps in times.items()} == {
         first: {"a": StepStatus.SUCCEEDED, "b": StepStatus.RUNNING},
         second: {"a": StepStatus.STOPPED},
     }
-    assert await world.store.step_statuses([]) == {}
+    assert await world.store.step_times([]) == {}
     assert await world.store.status_counts([second, first, first, empty]) == {
         first: {StepStatus.SUCCEEDED: 1, StepStatus.RUNNING: 1},
         second: {StepStatus.STOPPED: 1},
@@ -101,7 +108,7 @@ async def iterations_are_glanced_at_under_their_loop(world: World) -> None:
         for number in (1, 2)
     ]
     await owner.decide(run, records=tuple(iterations))
-    assert keys(await world.store.glances_of("maestro_foreach_1", Cut())) == [(2, 1), (1, 1)]
+    assert keys(await world.store.glances(RunsByNumber("maestro_foreach_1", Cut()))) == [(2, 1), (1, 1)]
 
 
 @SUITE.check
@@ -167,16 +174,20 @@ async def runs_that_ended_since_a_time(world: World) -> None:
             attempt_record(run, "b", 1, StepStatus.UNSATISFIED),
         )
         await owner.decide(run, records=(record, *attempts))
-    find = world.store.ended_since
-    assert [each.key for each in await find("wf", 0, most=9)] == [runs[0], runs[2], runs[1]]
-    assert [each.key for each in await find("wf", 30, most=9)] == [runs[0], runs[2]]
-    assert [each.key for each in await find("wf", 0, most=1)] == [runs[0]]
-    assert await find("nobody", 0, most=9) == []
-    times = await world.store.step_times([*runs[:2], runs[0], runs[3]])
+    for since, most, found in (
+        (0, 9, [runs[0], runs[2], runs[1]]),
+        (30, 9, [runs[0], runs[2]]),
+        (0, 1, [runs[0]]),
+    ):
+        page = await world.store.glances(EndedSince("wf", since, most))
+        assert [each.key for each in page.elements] == found
+    assert await world.store.glances(EndedSince("nobody", 0, 9)) == Slice()
+    by_run = await world.store.step_times([*runs[:2], runs[0], runs[3]])
+    times = [each for steps in by_run.values() for each in steps]
     good, no = StepStatus.SUCCEEDED, StepStatus.UNSATISFIED
     assert sorted([each for each in times if each.step_id == "a"]) == [
         ("a", good, 15),
         ("a", good, 35),
     ]
     assert [each for each in times if each.step_id == "b"] == [("b", no, None)] * 2
-    assert await world.store.step_times([]) == []
+    assert await world.store.step_times([]) == {}
