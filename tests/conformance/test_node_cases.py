@@ -20,6 +20,7 @@ from stretto.node.asks import Ask, FetchMail, LookAtQueues
 from stretto.ports.commit import Decided, GroupPart
 from stretto.ports.messages import Letter, Log
 from stretto.ports.paging import Cut
+from stretto.ports.permits import HoldersOf
 from stretto.ports.places import GROUPS, group_of_run
 from stretto.ports.rows import NodeId, Phase
 from stretto.ports.runtime import Continue, Done, PlatformError
@@ -452,10 +453,10 @@ def step_update(_given: Any, then: Then) -> None:
     run = tank.settle().start(flow(work("a", more=", tags: [{name: scarce, permit: 1}]")))
     tank.advance(3_000)
     assert tank.steps(run) == {"a": "RUNNING"}
-    assert len(tank.do(tank.store.holders("scarce", Cut())).elements) == 1
+    assert len(tank.do(tank.store.permits(HoldersOf("scarce", Cut()))).elements) == 1
     fish.report(run, "a", Done())
     tank.settle()
-    assert tank.do(tank.store.holders("scarce", Cut())).elements == ()
+    assert tank.do(tank.store.permits(HoldersOf("scarce", Cut()))).elements == ()
     rows = tank.do(tank.store.read_log({tank.row(run).group: 0}))
     told = [event for row in rows for event in row.events if getattr(event, "step_id", None) == "a"]
     assert told[-1].status_change_records[-1].new_status.value == "SUCCEEDED"

@@ -19,6 +19,7 @@ from stretto.node.perform.looking import Looking
 from stretto.node.settings import NodeSettings
 from stretto.ports.hints import SILENT
 from stretto.ports.paging import Cut
+from stretto.ports.permits import HoldersOf, LineFor
 
 pytestmark = pytest.mark.conformance
 IDS = ("tag-action-codes", "tag-start-paging")
@@ -45,10 +46,10 @@ class Watched(World):
         self.do(set_tag_permit(self.store, ANN, TagPermitRequest(tag=tag, max_allowed=most)))
 
     def waiting(self, tag: str) -> int:
-        return len(self.do(self.store.waiters(tag, Cut())).elements)
+        return len(self.do(self.store.permits(LineFor(tag, Cut()))).elements)
 
     def held(self, tag: str) -> int:
-        return len(self.do(self.store.holders(tag, Cut())).elements)
+        return len(self.do(self.store.permits(HoldersOf(tag, Cut()))).elements)
 
     def sweep(self) -> None:
         self.do(Looking(self.store, SILENT).sweep(GROUPS, 0))
@@ -106,7 +107,7 @@ def check_paging(given: Any, then: Then) -> None:
     pages = [world.do(world.store.tags(Cut(most=size, above=at or None))) for at in cursors]
     assert [[each.tag for each in page.elements] for page in pages] == [given["tags"], []]
     assert not pages[0].after  # a full page says itself that nothing follows
-    waiting = [world.do(world.store.waiters(tag, Cut(most=size))) for tag in given["tags"]]
+    waiting = [world.do(world.store.permits(LineFor(tag, Cut(most=size)))) for tag in given["tags"]]
     assert sum(len(page.elements) for page in waiting) == given["steps"]
     assert len(waiting) == then.take("step_pages")
     batches: list[list[str]] = []

@@ -24,6 +24,7 @@ from stretto.model.trigger import SignalOperator, SignalParamValue, SignalTrigge
 from stretto.model.wire import decode, encode, to_json
 from stretto.ports.messages import FanOut, Fire
 from stretto.ports.run_snapshot import read_newest_run
+from stretto.ports.triggers import NamedSignalTrigger
 from stretto.triggers import satisfies
 
 pytestmark = pytest.mark.conformance
@@ -339,7 +340,7 @@ def check_start_errors(given: Any, then: Then) -> None:
     world = with_trigger({"definitions": {"go": {}}})
     world.do(match_signal(world.store, came(world, "go")))
     ((message_id, body),) = [each for each in bodies(world) if isinstance(each[1], Fire)]
-    row = world.do(world.store.signal_trigger(body.trigger_id))
+    (row,) = world.do(world.store.signal_triggers(NamedSignalTrigger(body.trigger_id)))
 
     async def old(_trigger_id: str) -> Any:
         return row

@@ -16,6 +16,7 @@ from stretto.node.asks import Ask, FindDueTriggers, FireTimers
 from stretto.ports.admission import TransactionScope
 from stretto.ports.failures import Poison
 from stretto.ports.places import group_of_workflow
+from stretto.ports.triggers import TimeTriggerSelection
 from stretto.testing.shapes import noop, workflow
 
 HOUR = 3_600_000
@@ -113,14 +114,14 @@ def test_a_look_that_fails_does_not_wait_for_the_next_sweep(
     tank: Tank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timed(tank, "w", MINUTELY)
-    due_triggers, left = tank.store.due_triggers, [Unavailable("not now")] * 3
+    time_triggers, left = tank.store.time_triggers, [Unavailable("not now")] * 3
 
-    async def failing(*arguments: Any, **named: Any) -> Any:
+    async def failing(selection: TimeTriggerSelection) -> Any:
         if left:
             raise left.pop()
-        return await due_triggers(*arguments, **named)
+        return await time_triggers(selection)
 
-    monkeypatch.setattr(tank.store, "due_triggers", failing)
+    monkeypatch.setattr(tank.store, "time_triggers", failing)
     fish = tank.fish()
     tank.advance(61_000)
     assert started(tank, "w") == 1

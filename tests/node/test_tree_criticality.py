@@ -11,6 +11,7 @@ from stretto.engine.records import RunKey
 from stretto.model.request import InstanceRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.ports.paging import Cut
+from stretto.ports.permits import LineFor
 from stretto.ports.runtime import FatalError
 
 TAGGED = "step: {id: %s, type: Python, tags: [gpu]}"
@@ -38,7 +39,7 @@ def busy_tank(*steps: str) -> Tank:
 
 def in_line(tank: Tank) -> list[tuple[str, str | None]]:
     """Who waits, the first to go first, with the criticality that counts."""
-    rows = tank.do(tank.store.line("gpu", Cut(most=9))).elements
+    rows = tank.do(tank.store.permits(LineFor("gpu", Cut(most=9)))).elements
     return [(row.attempt.step_id, row.criticality) for row in rows]
 
 

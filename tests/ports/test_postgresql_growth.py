@@ -18,6 +18,7 @@ from stretto.model.status import RunStatus  # noqa: E402
 from stretto.ports.history import AttemptsOfStep, FilteredRuns, InstancesIn, RunFilter  # noqa: E402
 from stretto.ports.messages import Log  # noqa: E402
 from stretto.ports.paging import Cut  # noqa: E402
+from stretto.ports.permits import HoldersOf  # noqa: E402
 from stretto.ports.places import GROUPS  # noqa: E402
 from stretto.ports.rows import NodeId  # noqa: E402
 from stretto.ports.run_snapshot import InstancePage, NewestAttempts, RunPage, read_attempt  # noqa: E402
@@ -76,7 +77,7 @@ CALLS: dict[str, Call] = {
     "queues": lambda store: store.queues_at_home(range(8)),
     "work that is free": lambda store: store.free_work("pool-1", before=10**15, most=PAGE),
     "work that is taken": lambda store: store.take_work(NODE, "pool-1"),
-    "holders of a tag": lambda store: store.holders("tag-7", FIRST),
+    "holders of a tag": lambda store: store.permits(HoldersOf("tag-7", FIRST)),
     "beat": lambda store: store.beat(NODE),
     "claim": lambda store: store.claim(NODE, GROUPS),
 }

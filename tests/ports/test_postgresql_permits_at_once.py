@@ -12,6 +12,7 @@ from tests.ports.postgresql_one_way import RUN, going_on, on_store, plan_of, wor
 from stretto.engine.permits import PermitUse, granted
 from stretto.ports.commit import PermitAsk
 from stretto.ports.failures import NoPermits
+from stretto.ports.permits import PermitsOf
 from stretto.store.postgresql import open_postgresql
 from stretto.store.sql.at_once import Answer, at_once_of
 from stretto.store.sql.granting import LOCK_TAGS
@@ -66,10 +67,10 @@ def test_permits_of_a_tag_without_a_limit(one_way: Schema, answers: Answers) -> 
         _world, (taker,) = await takers(store, answers)
         done = await taker.take("a", {"x": None})
         assert done.left == {"x": None}
-        (held,) = await store.permits_of([taker.key("a")])
+        (held,) = (await store.permits(PermitsOf([taker.key("a")]))).elements
         assert (held.tag, held.granted, held.granted_at) == ("x", True, done.now)
         await taker.commit(taker.decided(ended=["a"], freed=["x"]))
-        assert await store.permits_of([taker.key("a")]) == []
+        assert not (await store.permits(PermitsOf([taker.key("a")]))).elements
 
     on_store(one_way.url, use)
     assert written(answers) == [True, True]

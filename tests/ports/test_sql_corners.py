@@ -19,6 +19,7 @@ from stretto.ports.failures import Poison, Stale
 from stretto.ports.history import FilteredRuns, InstancesIn, RunFilter
 from stretto.ports.messages import Letter, Log
 from stretto.ports.paging import Cut, Slice
+from stretto.ports.permits import LineFor
 from stretto.ports.rows import NodeId, Parent
 from stretto.ports.run_snapshot import read_attempt, read_run
 from stretto.ports.signals import NewSignal, SignalWait
@@ -81,12 +82,12 @@ def test_what_is_put_and_released_in_one_commit_is_not_there(tmp_path: Path) -> 
             Decided(root=run, matched=((kept, 1),), released=(gone,), returned=(poor,)),
         ]
         await owner.commit(group, *decisions)
-        assert [each.attempt for each in (await world.store.waiters("x", Cut())).elements] == [kept]
+        assert [each.attempt for each in (await world.store.permits(LineFor("x", Cut()))).elements] == [kept]
         waits = await world.store.signal_waits("s", after=None, most=9)
         assert [(each.attempt, each.index) for each in waits] == [(kept, 0)]
         assert [each.attempt for each in (await world.store.pool_work("p", Cut())).elements] == [kept]
         await owner.commit(group, Decided(released=(kept,)), everything(kept))  # and the other way round
-        assert [each.attempt for each in (await world.store.waiters("x", Cut())).elements] == [kept]
+        assert [each.attempt for each in (await world.store.permits(LineFor("x", Cut()))).elements] == [kept]
 
     in_world(tmp_path, body)
 

@@ -36,7 +36,7 @@ from stretto.ports.failures import Stale
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.messages import Fire
 from stretto.ports.store import Store
-from stretto.ports.triggers import SignalTriggerRow
+from stretto.ports.triggers import NamedSignalTrigger, SignalTriggerRow
 
 
 class Dropped(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ async def fire_trigger(
     is dropped, too, if the condition does not hold or the trigger is not in force any more. Anything else is
     raised, and the message stays.
     """
-    row = await store.signal_trigger(fire.trigger_id)
+    row = next(iter(await store.signal_triggers(NamedSignalTrigger(fire.trigger_id))), None)
     if row is None:
         return Dropped(reason=f"workflow [{fire.workflow_id}] has no trigger [{fire.trigger_id}] any more")
     try:

@@ -14,7 +14,7 @@ from stretto.ports.hints import SILENT, Hints
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
 from stretto.ports.store import Store
-from stretto.ports.triggers import SignalTriggerRow
+from stretto.ports.triggers import SignalTriggerRow, TriggersOn
 from stretto.triggers import join_key_of, joined_by
 
 MEANWHILE: Final = 60_000  # milliseconds: no change takes longer, so no older signal can have missed it
@@ -25,7 +25,7 @@ async def match_signal(store: Store, signal: SignalInstance, *, hints: Hints = S
     was committed, as often as needed: what was taken is not taken again.
     """
     fired = 0
-    for row in await store.triggers_on(signal.name):
+    for row in await store.signal_triggers(TriggersOn(signal.name)):
         key = join_key_of(row.trigger, signal)
         if key is not None:
             fired += await _match(store, row, key, hints)

@@ -68,6 +68,29 @@ class TagStanding(msgspec.Struct, frozen=True, kw_only=True):
         return self.next_slot is not None or (self.limit is not None and attempt not in self.next)
 
 
+class HoldersOf(NamedTuple):
+    """Who holds a tag, by attempt."""
+
+    tag: str
+    cut: Cut
+
+
+class LineFor(NamedTuple):
+    """Who waits for a tag, the first to go first: by (rank of the criticality, since, attempt)."""
+
+    tag: str
+    cut: Cut
+
+
+class PermitsOf(NamedTuple):
+    """Everything that these attempts hold or wait for, by attempt and tag."""
+
+    attempts: Collection[AttemptKey]
+
+
+PermitSelection = HoldersOf | LineFor | PermitsOf
+
+
 class Permits(Protocol):
     """Commits insert the rows of an attempt and delete them with its end. A commit lets an attempt go if
     there is room behind all who wait; `grant` lets those go who stand in line.
@@ -107,22 +130,8 @@ class Permits(Protocol):
         """Tags with a limit or in use, by name. Only reads."""
         ...
 
-    async def holders(self, tag: str, cut: Cut) -> Slice[PermitRow]:
-        """Who holds a tag, by attempt. Only reads."""
-        ...
-
-    async def waiters(self, tag: str, cut: Cut) -> Slice[PermitRow]:
-        """Who waits for a tag, by attempt. Only reads."""
-        ...
-
-    async def line(self, tag: str, cut: Cut) -> Slice[PermitRow]:
-        """Who waits for a tag, the first to go first: by (rank of the criticality, since, attempt). Only
-        reads.
-        """
-        ...
-
-    async def permits_of(self, attempts: Collection[AttemptKey]) -> list[PermitRow]:
-        """Everything that these attempts hold or wait for, by attempt and tag. Only reads."""
+    async def permits(self, selection: PermitSelection) -> Slice[PermitRow]:
+        """The selected permits, in the order of the selection. Only reads."""
         ...
 
     async def standings(self, tags: Collection[str], *, most: int) -> dict[str, TagStanding]:

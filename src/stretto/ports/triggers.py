@@ -1,7 +1,7 @@
 """What starts workflows by itself: the triggers of active versions."""
 
 from collections.abc import Collection, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -32,21 +32,59 @@ class TimeTriggerRow(msgspec.Struct, frozen=True, kw_only=True):
     jitter: int = 0  # milliseconds by which its fires are late, on purpose
 
 
+class TriggersOn(NamedTuple):
+    """Signal triggers on a name. A fan-out asks after it has the announcement."""
+
+    name: str
+
+
+class NamedSignalTrigger(NamedTuple):
+    """One signal trigger, if it is there: its `fire` is evaluated."""
+
+    trigger_id: str
+
+
+SignalTriggerSelection = TriggersOn | NamedSignalTrigger
+
+
+class FiresDue(NamedTuple):
+    """Time triggers of workflows at home in these groups (None: in all) that are due at a time, the oldest
+    first.
+    """
+
+    groups: Collection[int] | None
+    at: int
+    most: int = 100
+
+
+class FiresBetween(NamedTuple):
+    """Time triggers of all workflows that fire in this time, the first ones first."""
+
+    since: int
+    until: int
+    most: int
+
+
+class TimeTriggerPage(NamedTuple):
+    """All time triggers, by id."""
+
+    cut: Cut
+
+
+TimeTriggerSelection = FiresDue | FiresBetween | TimeTriggerPage
+
+
 class Triggers(Protocol):
     """Reads only. Triggers are replaced when a version is activated (`Workflows.change_workflow`). A time
     trigger moves on in the workflow transaction that starts its run (`Runs.transact`).
     """
 
-    async def triggers_on(self, name: str) -> list[SignalTriggerRow]:
-        """Signal triggers on a name, by id. A fan-out asks after it has the announcement."""
+    async def signal_triggers(self, selection: SignalTriggerSelection) -> list[SignalTriggerRow]:
+        """The selected signal triggers, by id."""
         ...
 
-    async def due_triggers(
-        self, groups: Collection[int] | None, at: int, *, most: int = 100
-    ) -> list[TimeTriggerRow]:
-        """Time triggers of workflows at home in these groups (None: in all) that are due at a time, the
-        oldest first.
-        """
+    async def time_triggers(self, selection: TimeTriggerSelection) -> Slice[TimeTriggerRow]:
+        """The selected time triggers, in the order of the selection."""
         ...
 
     async def next_trigger_due(self, groups: Collection[int] | None, *, after: int = -1) -> int | None:
@@ -55,18 +93,6 @@ class Triggers(Protocol):
 
     async def next_fires(self, workflow_ids: Collection[str]) -> dict[str, int]:
         """When each of these workflows starts next by a time trigger; those that do not are missing."""
-        ...
-
-    async def fires(self, since: int, until: int, *, most: int) -> list[TimeTriggerRow]:
-        """Time triggers of all workflows that fire in this time, the first ones first."""
-        ...
-
-    async def signal_trigger(self, trigger_id: str) -> SignalTriggerRow | None:
-        """One signal trigger: its `fire` is evaluated."""
-        ...
-
-    async def time_triggers(self, cut: Cut) -> Slice[TimeTriggerRow]:
-        """All time triggers, by id."""
         ...
 
     async def triggers_of(self, workflow_id: str) -> tuple[list[TimeTriggerRow], list[SignalTriggerRow]]:

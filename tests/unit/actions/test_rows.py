@@ -33,6 +33,7 @@ from stretto.model.run_config import RunPolicy
 from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.run_snapshot import NewestAttempts
+from stretto.ports.triggers import FiresDue
 
 INCOMPLETE = RunPolicy.RESTART_FROM_INCOMPLETE
 RUN = RunKey("flow", 1, 1)
@@ -71,9 +72,9 @@ def test_row_5_without_an_active_version_no_trigger_is_due() -> None:
     world = World()
     world.publish(flow(NOOP, more="  time_triggers: [{type: CRON, cron: '* * * * *'}]\n"))
     later = BEGIN + 3_600_000
-    assert len(world.do(world.store.due_triggers(range(128), later))) == 1
+    assert len(world.do(world.store.time_triggers(FiresDue(range(128), later))).elements) == 1
     world.do(deactivate(world.store, ANN, "flow"))
-    assert world.do(world.store.due_triggers(range(128), later)) == []
+    assert world.do(world.store.time_triggers(FiresDue(range(128), later))).elements == ()
 
 
 def test_row_17_deleted_is_not_found_and_the_id_can_be_used_again() -> None:

@@ -34,7 +34,7 @@ from stretto.ports.messages import Fire
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
 from stretto.ports.run_snapshot import InstancePage, read_newest_run
-from stretto.ports.triggers import TimeTriggerRow
+from stretto.ports.triggers import FiresDue, NamedSignalTrigger, TimeTriggerRow
 from stretto.store.memory.hints import MemoryHints
 
 HOUR = 3_600_000
@@ -391,7 +391,7 @@ def test_a_trigger_that_is_gone_starts_nothing() -> None:
 def test_what_changed_since_the_trigger_was_read_counts() -> None:
     world = started(World())
     ((message_id, body),) = fires(world)
-    row = world.do(world.store.signal_trigger(body.trigger_id))
+    (row,) = world.do(world.store.signal_triggers(NamedSignalTrigger(body.trigger_id)))
 
     async def old(_trigger_id: str) -> Any:
         return row
@@ -470,7 +470,7 @@ def test_a_workflow_without_an_owner_fires_too() -> None:
 
 # ----------------------------------------------------------------------------------------------------- times
 def due(world: World) -> list[TimeTriggerRow]:
-    return world.do(world.store.due_triggers(range(128), world.clock.time))
+    return list(world.do(world.store.time_triggers(FiresDue(range(128), world.clock.time))).elements)
 
 
 def fire_due(world: World) -> list[Fired]:

@@ -19,7 +19,7 @@ from stretto.model.status_codes import RUN_CODES
 from stretto.model.words import Word
 from stretto.ports.rows import RunGlance
 from stretto.ports.store import Store
-from stretto.ports.triggers import TimeTriggerRow
+from stretto.ports.triggers import TimeTriggerPage, TimeTriggerRow
 from stretto.ports.views import RecentRuns, by_workflow
 from stretto.ports.workflows import Outcomes, VersionKey, WorkflowFilter, WorkflowRow
 
@@ -90,7 +90,7 @@ async def list_outcomes(
 async def list_schedules(store: Store, caller: Caller, request: PageRequest) -> Page[TimeTriggerRow]:
     """All time triggers that are in force, by id, with when each fires next."""
     listing = Listing(
-        fetch=store.time_triggers,
+        fetch=lambda cut: store.time_triggers(TimeTriggerPage(cut)),
         key=lambda row: row.trigger_id,
         key_type=str,
         workflow=lambda row: row.workflow_id,

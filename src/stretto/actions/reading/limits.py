@@ -1,6 +1,5 @@
 """Tags with limits, and who holds or waits for them, for readers."""
 
-from functools import partial
 from typing import NamedTuple
 
 from stretto.actions.caller import Caller
@@ -11,7 +10,7 @@ from stretto.engine.records import AttemptKey
 from stretto.model.page import Page
 from stretto.model.request import PageRequest
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.permits import PermitRow, TagUse
+from stretto.ports.permits import HoldersOf, LineFor, PermitRow, PermitsOf, TagUse
 from stretto.ports.store import Store
 
 
@@ -24,7 +23,10 @@ async def list_tags(store: Store, caller: Caller, request: PageRequest) -> Page[
 async def list_holders(store: Store, caller: Caller, tag: str, request: PageRequest) -> Page[PermitRow]:
     """Who holds a tag, by attempt."""
     listing = Listing(
-        fetch=partial(store.holders, tag), key=_attempt, key_type=AttemptKey, workflow=_workflow
+        fetch=lambda cut: store.permits(HoldersOf(tag, cut)),
+        key=_attempt,
+        key_type=AttemptKey,
+        workflow=_workflow,
     )
     return await page_of_list(store, caller, request, listing)
 
@@ -46,7 +48,7 @@ async def list_waiters(store: Store, caller: Caller, tag: str, request: PageRequ
         beside = cut.above if cut.below is None else cut.below
         before, key = (0, None) if beside is None else (beside[0], beside[1:])
         sides = {"below": key} if cut.below is not None else {"above": key}
-        found = await store.line(tag, Cut(most=cut.most, **sides))
+        found = await store.permits(LineFor(tag, Cut(most=cut.most, **sides)))
         first = before - len(found.elements) if cut.below is not None else before + 1
         elements = tuple(InLine(place, row) for place, row in enumerate(found.elements, first))
         return Slice(elements=elements, before=found.before, after=found.after)
@@ -59,7 +61,7 @@ async def list_waiters(store: Store, caller: Caller, tag: str, request: PageRequ
     )
     page = await page_of_list(store, caller, request, listing)
     waiting: dict[AttemptKey, list[str]] = {each.row.attempt: [] for each in page.elements}
-    for permit in await store.permits_of(waiting):
+    for permit in (await store.permits(PermitsOf(waiting))).elements:
         waiting[permit.attempt].append(permit.tag)
     found = await blocked_by(store, caller, waiting)
     return shown_as(page, (each._replace(blocked_by=found.by[each.row.attempt]) for each in page.elements))

@@ -28,7 +28,7 @@ from stretto.ports.history import Counted, QuarantinedRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import FirstError, RunGlance
 from stretto.ports.store import Store
-from stretto.ports.triggers import TimeTriggerRow
+from stretto.ports.triggers import FiresBetween, TimeTriggerRow
 from stretto.ports.views import NewestIn, RecentRuns, by_workflow
 from stretto.ports.workflows import TOTALS_EVERY
 
@@ -209,11 +209,11 @@ def _count(counted: Counted) -> Count:
 # ------------------------------------------------------------------------------------------------------ fires
 async def _fires(store: Store, sight: Sight, now: int) -> dict[str, Any]:
     late, coming = await asyncio.gather(
-        store.fires(0, now - LATE_AFTER, most=MOST_FIRES),
-        store.fires(now - LATE_AFTER, NEVER, most=MOST_FIRES),
+        store.time_triggers(FiresBetween(0, now - LATE_AFTER, most=MOST_FIRES)),
+        store.time_triggers(FiresBetween(now - LATE_AFTER, NEVER, most=MOST_FIRES)),
     )
-    seen = await sight.of(row.workflow_id for row in (*late, *coming))
-    return {"late": _lines(late, seen), "next": _lines(coming, seen)}
+    seen = await sight.of(row.workflow_id for row in (*late.elements, *coming.elements))
+    return {"late": _lines(late.elements, seen), "next": _lines(coming.elements, seen)}
 
 
 def _lines(rows: Iterable[TimeTriggerRow], seen: frozenset[str]) -> tuple[FireLine, ...]:

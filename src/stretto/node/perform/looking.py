@@ -12,7 +12,7 @@ from stretto.ports.hints import Hints
 from stretto.ports.places import group_of_run
 from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
-from stretto.ports.triggers import TimeTriggerRow
+from stretto.ports.triggers import FiresDue, TimeTriggerRow
 
 TAGS_AT_ONCE: Final = 50  # a sweep locks no more of them in one transaction
 HOUR: Final = 3_600_000  # milliseconds; so long an outcome waits for whoever asked
@@ -63,8 +63,8 @@ class Looking:
         for homes, at in looks:
             then = first if homes is None or late is None else await self._store.next_trigger_due(homes)
             if then is not None and then <= at:
-                rows = await self._store.due_triggers(homes, at, most=most)
-                found |= {row.trigger_id: row for row in rows if row.trigger_id not in found}
+                rows = await self._store.time_triggers(FiresDue(homes, at, most=most))
+                found |= {row.trigger_id: row for row in rows.elements if row.trigger_id not in found}
                 then = await self._store.next_trigger_due(homes, after=at)
             waits += [] if then is None else [then - at]
         return DueTriggers(rows=tuple(found.values()), wait=min(waits, default=None))

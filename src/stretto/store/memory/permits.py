@@ -13,7 +13,17 @@ from stretto.model.permit import TagPermit, parse_rate
 from stretto.ports.commit import GroupPart, rooms_after, taken_tags
 from stretto.ports.messages import Grant, Letter
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.permits import GrantRule, Grants, PermitRow, TagStanding, TagUse
+from stretto.ports.permits import (
+    GrantRule,
+    Grants,
+    HoldersOf,
+    LineFor,
+    PermitRow,
+    PermitSelection,
+    PermitsOf,
+    TagStanding,
+    TagUse,
+)
 from stretto.ports.places import group_of_tag
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.paging import select, slice_of
@@ -79,24 +89,21 @@ class MemoryPermits(Part):
             names = {*db.tags, *map(str, db.holders.buckets()), *map(str, db.waiters.buckets())}
             return slice_of(select(sorted(names), cut), lambda tag: _use(db, tag))
 
-    async def holders(self, tag: str, cut: Cut) -> Slice[PermitRow]:
-        with self._db.transaction():
-            return self._rows(self._db.holders[tag], cut)
-
-    async def waiters(self, tag: str, cut: Cut) -> Slice[PermitRow]:
-        with self._db.transaction():
-            return self._rows(self._db.waiters[tag], cut)
-
-    async def line(self, tag: str, cut: Cut) -> Slice[PermitRow]:
-        with self._db.transaction():
-            rows = (self._db.permits[at] for at in self._db.waiters[tag])
-            by_place = {(rank_of(row.criticality), row.since, row.attempt): row for row in rows}
-            return slice_of(select(sorted(by_place), cut), by_place.__getitem__)
-
-    async def permits_of(self, attempts: Collection[AttemptKey]) -> list[PermitRow]:
-        with self._db.transaction():
-            keys = sorted(at for attempt in set(attempts) for at in self._db.permits_of[attempt])
-            return [self._db.permits[at] for at in keys]
+    async def permits(self, selection: PermitSelection) -> Slice[PermitRow]:
+        db = self._db
+        with db.transaction():
+            match selection:
+                case HoldersOf(tag, cut):
+                    attempts = dict(db.holders[tag])
+                    page = select(list(attempts), cut)
+                    return slice_of(page, lambda attempt: db.permits[attempt, attempts[attempt]])
+                case LineFor(tag, cut):
+                    rows = (db.permits[at] for at in db.waiters[tag])
+                    by_place = {(rank_of(row.criticality), row.since, row.attempt): row for row in rows}
+                    return slice_of(select(sorted(by_place), cut), by_place.__getitem__)
+                case PermitsOf(wanted):
+                    keys = sorted(at for attempt in set(wanted) for at in db.permits_of[attempt])
+                    return Slice(elements=tuple(db.permits[at] for at in keys))
 
     async def standings(self, tags: Collection[str], *, most: int) -> dict[str, TagStanding]:
         with self._db.transaction() as now:
@@ -105,12 +112,6 @@ class MemoryPermits(Part):
     async def tags_waited_for(self, groups: Collection[int]) -> list[str]:
         with self._db.transaction():
             return sorted(tag for tag in map(str, self._db.waiters.buckets()) if group_of_tag(tag) in groups)
-
-    def _rows(self, entries: Collection[tuple[AttemptKey, str]], cut: Cut) -> Slice[PermitRow]:
-        attempts = dict(entries)
-        return slice_of(
-            select(list(attempts), cut), lambda attempt: self._db.permits[attempt, attempts[attempt]]
-        )
 
 
 def _let_go(db: Database, attempt: AttemptKey, now: int) -> None:

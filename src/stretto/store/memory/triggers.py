@@ -4,8 +4,18 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from stretto.ports.paging import Cut, Slice
-from stretto.ports.triggers import SignalTriggerRow, TimeTriggerRow
+from stretto.ports.paging import Slice
+from stretto.ports.triggers import (
+    FiresBetween,
+    FiresDue,
+    NamedSignalTrigger,
+    SignalTriggerRow,
+    SignalTriggerSelection,
+    TimeTriggerPage,
+    TimeTriggerRow,
+    TimeTriggerSelection,
+    TriggersOn,
+)
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.paging import select, slice_of
 from stretto.store.memory.schema import ALL
@@ -14,17 +24,31 @@ from stretto.store.memory.schema import ALL
 class MemoryTriggers(Part):
     """See `ports.triggers`."""
 
-    async def triggers_on(self, name: str) -> list[SignalTriggerRow]:
+    async def signal_triggers(self, selection: SignalTriggerSelection) -> list[SignalTriggerRow]:
         with self._db.transaction():
-            return [self._db.signal_triggers[at] for _name, at in self._db.listening[name]]
+            match selection:
+                case TriggersOn(name):
+                    return [self._db.signal_triggers[at] for _name, at in self._db.listening[name]]
+                case NamedSignalTrigger(trigger_id):
+                    found = self._db.signal_triggers.get(trigger_id)
+                    return [] if found is None else [found]
 
-    async def due_triggers(
-        self, groups: Collection[int] | None, at: int, *, most: int = 100
-    ) -> list[TimeTriggerRow]:
-        with self._db.transaction():
-            homes = self._db.timers.buckets() if groups is None else groups
-            due = sorted(entry for home in homes for entry in self._db.timers[home] if entry[0] <= at)
-            return [self._db.time_triggers[trigger_id] for _due, trigger_id in due[:most]]
+    async def time_triggers(self, selection: TimeTriggerSelection) -> Slice[TimeTriggerRow]:
+        db = self._db
+        with db.transaction():
+            match selection:
+                case FiresDue(groups, at, most):
+                    homes = db.timers.buckets() if groups is None else groups
+                    due = sorted(entry for home in homes for entry in db.timers[home] if entry[0] <= at)
+                    return self._timed(due[:most])
+                case FiresBetween(since, until, most):
+                    timed = (entry for home in db.timers.buckets() for entry in db.timers[home])
+                    return self._timed(sorted(each for each in timed if since <= each[0] < until)[:most])
+                case TimeTriggerPage(cut):
+                    return slice_of(select(db.all_time_triggers[ALL], cut), db.time_triggers.__getitem__)
+
+    def _timed(self, fires: Iterable[tuple[int, str]]) -> Slice[TimeTriggerRow]:
+        return Slice(elements=tuple(self._db.time_triggers[trigger_id] for _due, trigger_id in fires))
 
     async def next_trigger_due(self, groups: Collection[int] | None, *, after: int = -1) -> int | None:
         with self._db.transaction():
@@ -38,23 +62,6 @@ class MemoryTriggers(Part):
                 fires = [row.next_fire_at for row in rows if row.next_fire_at is not None]
                 found |= {each: min(fires)} if fires else {}
         return found
-
-    async def fires(self, since: int, until: int, *, most: int) -> list[TimeTriggerRow]:
-        db = self._db
-        with db.transaction():
-            rows = (db.time_triggers[key] for key in db.all_time_triggers[ALL])
-            timed = [(row.next_fire_at, row.trigger_id, row) for row in rows if row.next_fire_at is not None]
-            return [
-                row for due, _id, row in sorted(timed, key=lambda each: each[:2]) if since <= due < until
-            ][:most]
-
-    async def signal_trigger(self, trigger_id: str) -> SignalTriggerRow | None:
-        with self._db.transaction():
-            return self._db.signal_triggers.get(trigger_id)
-
-    async def time_triggers(self, cut: Cut) -> Slice[TimeTriggerRow]:
-        with self._db.transaction():
-            return slice_of(select(self._db.all_time_triggers[ALL], cut), self._db.time_triggers.__getitem__)
 
     async def triggers_of(self, workflow_id: str) -> tuple[list[TimeTriggerRow], list[SignalTriggerRow]]:
         with self._db.transaction():

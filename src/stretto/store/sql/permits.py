@@ -4,10 +4,19 @@ from collections.abc import Callable, Collection
 from copy import copy
 from typing import Final
 
-from stretto.engine.records import AttemptKey
 from stretto.model.permit import TagPermit
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.permits import GrantRule, Grants, PermitRow, TagStanding, TagUse
+from stretto.ports.permits import (
+    GrantRule,
+    Grants,
+    HoldersOf,
+    LineFor,
+    PermitRow,
+    PermitSelection,
+    PermitsOf,
+    TagStanding,
+    TagUse,
+)
 from stretto.store.sql.codec import TAG
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.granting import LINE as FIRST_IN_LINE
@@ -47,7 +56,6 @@ LIMITS: Final = Statement(
 )
 _KEY: Final = [field.name for field in ATTEMPT_KEY]
 HOLDERS: Final = Listing(ROW, "permit WHERE tag = :tag AND granted = 1", _KEY)
-WAITERS: Final = Listing(ROW, "permit WHERE tag = :tag AND granted = 0", _KEY)
 _LINE: Final = ("place", "since", *_KEY)
 LINE: Final = Listing(f"{', '.join(_LINE)}, {ROW}", "permit WHERE tag = :tag AND granted = 0", _LINE)
 LIMITED: Final = Listing("tag", "tag WHERE is_limited = 1", ["tag"])
@@ -116,31 +124,18 @@ class SqlPermits(Part):
 
         return await self._db.read(work)
 
-    async def holders(self, tag: str, cut: Cut) -> Slice[PermitRow]:
+    async def permits(self, selection: PermitSelection) -> Slice[PermitRow]:
         async def work(tx: Transaction) -> Slice[PermitRow]:
-            return (await HOLDERS.page(tx, cut, tag=tag)).of(permit_row)
+            match selection:
+                case HoldersOf(tag, cut):
+                    return (await HOLDERS.page(tx, cut, tag=tag)).of(permit_row)
+                case LineFor(tag, cut):
+                    return (await LINE.page(tx, cut, tag=tag)).of(lambda row: permit_row(row[len(_LINE) :]))
+                case PermitsOf(attempts):
+                    rows = await tx.all(PERMITS_OF, attempts=sorted(map(flat, set(attempts))))
+                    return Slice(elements=tuple(map(permit_row, rows)))
 
-        return await self._db.read(work)
-
-    async def waiters(self, tag: str, cut: Cut) -> Slice[PermitRow]:
-        async def work(tx: Transaction) -> Slice[PermitRow]:
-            return (await WAITERS.page(tx, cut, tag=tag)).of(permit_row)
-
-        return await self._db.read(work)
-
-    async def line(self, tag: str, cut: Cut) -> Slice[PermitRow]:
-        async def work(tx: Transaction) -> Slice[PermitRow]:
-            return (await LINE.page(tx, cut, tag=tag)).of(lambda row: permit_row(row[len(_LINE) :]))
-
-        return await self._db.read(work)
-
-    async def permits_of(self, attempts: Collection[AttemptKey]) -> list[PermitRow]:
-        wanted = sorted(map(flat, set(attempts)))
-
-        async def work(tx: Transaction) -> list[PermitRow]:
-            return [permit_row(row) for row in await tx.all(PERMITS_OF, attempts=wanted)]
-
-        return await self._look(work)
+        return await (self._look(work) if isinstance(selection, PermitsOf) else self._db.read(work))
 
     async def standings(self, tags: Collection[str], *, most: int) -> dict[str, TagStanding]:
         wanted = sorted(set(tags))

@@ -1,11 +1,21 @@
 """Triggers of active versions."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from stretto.ports.paging import Cut, Slice
+from stretto.ports.paging import Slice
 from stretto.ports.places import group_of_workflow
-from stretto.ports.triggers import SignalTriggerRow, TimeTriggerRow
+from stretto.ports.triggers import (
+    FiresBetween,
+    FiresDue,
+    NamedSignalTrigger,
+    SignalTriggerRow,
+    SignalTriggerSelection,
+    TimeTriggerPage,
+    TimeTriggerRow,
+    TimeTriggerSelection,
+    TriggersOn,
+)
 from stretto.store.sql.codec import SEQS, SIGNAL_TRIGGER, TIME_TRIGGER
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.lengths import NAME_LENGTH, TEXT_LENGTH, fitting
@@ -100,21 +110,35 @@ PUT_TIME: Final = Bulk(
 class SqlTriggers(Part):
     """See `ports.triggers`."""
 
-    async def triggers_on(self, name: str) -> list[SignalTriggerRow]:
+    async def signal_triggers(self, selection: SignalTriggerSelection) -> list[SignalTriggerRow]:
         async def work(tx: Transaction) -> list[SignalTriggerRow]:
-            return [_signal(row) for row in await tx.all(ON_NAME, name=name)]
+            match selection:
+                case TriggersOn(name):
+                    return [_signal(row) for row in await tx.all(ON_NAME, name=name)]
+                case NamedSignalTrigger(trigger_id):
+                    found = await read_signal_trigger(tx, trigger_id)
+                    return [] if found is None else [found]
 
         return await self._look(work)
 
-    async def due_triggers(
-        self, groups: Collection[int] | None, at: int, *, most: int = 100
-    ) -> list[TimeTriggerRow]:
-        statement, where = _at_home(groups, DUE, DUE_ANYWHERE)
+    async def time_triggers(self, selection: TimeTriggerSelection) -> Slice[TimeTriggerRow]:
+        async def work(tx: Transaction) -> Slice[TimeTriggerRow]:
+            match selection:
+                case FiresDue(groups, at, most):
+                    statement, where = _at_home(groups, DUE, DUE_ANYWHERE)
+                    return _all(await tx.all(statement, **where, at=at, most=most))
+                case FiresBetween():
+                    return _all(await tx.all(FIRES, **selection._asdict()))
+                case TimeTriggerPage(cut):
+                    return (await ALL_TIMES.page(tx, cut)).of(_time)
 
-        async def work(tx: Transaction) -> list[TimeTriggerRow]:
-            return [_time(row) for row in await tx.all(statement, **where, at=at, most=most)]
-
-        return await self._db.look(work)
+        match selection:
+            case FiresDue():
+                return await self._db.look(work)
+            case FiresBetween():
+                return await self._look(work)
+            case TimeTriggerPage():
+                return await self._db.read(work)
 
     async def next_trigger_due(self, groups: Collection[int] | None, *, after: int = -1) -> int | None:
         statement, where = _at_home(groups, NEXT_DUE, NEXT_ANYWHERE)
@@ -134,29 +158,16 @@ class SqlTriggers(Part):
 
         return await self._look(work)
 
-    async def fires(self, since: int, until: int, *, most: int) -> list[TimeTriggerRow]:
-        async def work(tx: Transaction) -> list[TimeTriggerRow]:
-            return [_time(row) for row in await tx.all(FIRES, since=since, until=until, most=most)]
-
-        return await self._look(work)
-
-    async def signal_trigger(self, trigger_id: str) -> SignalTriggerRow | None:
-        async def work(tx: Transaction) -> SignalTriggerRow | None:
-            return await read_signal_trigger(tx, trigger_id)
-
-        return await self._look(work)
-
-    async def time_triggers(self, cut: Cut) -> Slice[TimeTriggerRow]:
-        async def work(tx: Transaction) -> Slice[TimeTriggerRow]:
-            return (await ALL_TIMES.page(tx, cut)).of(_time)
-
-        return await self._db.read(work)
-
     async def triggers_of(self, workflow_id: str) -> tuple[list[TimeTriggerRow], list[SignalTriggerRow]]:
         async def work(tx: Transaction) -> tuple[list[TimeTriggerRow], list[SignalTriggerRow]]:
             return await _times(tx, workflow_id), await _signals(tx, workflow_id)
 
         return await self._db.read(work)
+
+
+def _all(rows: Sequence[Row]) -> Slice[TimeTriggerRow]:
+    """A list that is not cut."""
+    return Slice(elements=tuple(map(_time, rows)))
 
 
 def _at_home(

@@ -8,6 +8,7 @@ from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.failures import Stale
 from stretto.ports.messages import Act, FanOut, Letter, Log, Outcome
 from stretto.ports.paging import Cut
+from stretto.ports.permits import LineFor
 from stretto.ports.rows import FirstError, NodeId, RunSummary, Wait
 from stretto.ports.run_snapshot import NewestAttempts, read_attempt, read_run
 from stretto.ports.signals import SignalWait
@@ -200,13 +201,16 @@ async def what_an_attempt_waits_for_goes_with_it(world: World) -> None:
             ),
             work=(Work(attempt=attempt, launch=1, pool="p", group=group),),
         )
-    assert [each.attempt for each in (await world.store.waiters("x", Cut())).elements] == [first, second]
+    assert [each.attempt for each in (await world.store.permits(LineFor("x", Cut()))).elements] == [
+        first,
+        second,
+    ]
     await owner.decide(run, matched=((first, 1),))
     assert [each.attempt for each in await world.store.signal_waits("s1", after=None, most=9)] == [second]
     assert len(await world.store.signal_waits("s0", after=None, most=9)) == 2  # that one still waits
     await owner.release(first)
-    assert [each.attempt for each in (await world.store.waiters("x", Cut())).elements] == [second]
-    assert [each.attempt for each in (await world.store.waiters("y", Cut())).elements] == [second]
+    assert [each.attempt for each in (await world.store.permits(LineFor("x", Cut()))).elements] == [second]
+    assert [each.attempt for each in (await world.store.permits(LineFor("y", Cut()))).elements] == [second]
     assert [each.attempt for each in await world.store.signal_waits("s0", after=None, most=9)] == [second]
     assert [each.attempt for each in (await world.store.pool_work("p", Cut())).elements] == [second]
     await owner.release(first)  # there is nothing left

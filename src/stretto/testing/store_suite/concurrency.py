@@ -22,6 +22,7 @@ from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.failures import Stale
 from stretto.ports.messages import FanOut, Fire, Letter, Log
 from stretto.ports.paging import Cut
+from stretto.ports.permits import HoldersOf
 from stretto.ports.places import GROUPS, group_of_signal, group_of_workflow
 from stretto.ports.rows import NodeId, Phase
 from stretto.ports.signals import NewSignal, SignalWait, instance_id_of
@@ -177,7 +178,7 @@ async def permits_are_never_above_the_limit(world: World) -> None:
         passes = [each.attempts for each in found]
         lucky = [key for each in passes for key in each]
         assert len(lucky) == len(set(lucky))
-        held = {tag: (await world.store.holders(tag, Cut())).elements for tag in "xy"}
+        held = {tag: (await world.store.permits(HoldersOf(tag, Cut()))).elements for tag in "xy"}
         assert len(held["x"]) <= 2
         assert len(held["y"]) <= 1
         holding = {row.attempt for rows in held.values() for row in rows}

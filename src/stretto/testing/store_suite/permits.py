@@ -8,8 +8,8 @@ from stretto.model.permit import TagPermit
 from stretto.model.workflow import Criticality
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.messages import Grant
-from stretto.ports.paging import Cut
-from stretto.ports.permits import Grants, TagStanding, TagUse
+from stretto.ports.paging import Cut, Slice
+from stretto.ports.permits import Grants, HoldersOf, LineFor, PermitsOf, TagStanding, TagUse
 from stretto.ports.places import group_of_tag
 from stretto.ports.rows import NodeId
 from stretto.testing.store_suite.check import Suite
@@ -79,10 +79,10 @@ async def who_is_granted_is_told_once(world: World) -> None:
     assert await line.grant("x") == [0]
     assert await line.grant("x") == []
     assert await line.told() == [first]
-    holders = (await world.store.holders("x", Cut())).elements
+    holders = (await world.store.permits(HoldersOf("x", Cut()))).elements
     assert [(each.attempt, each.granted) for each in holders] == [(first, True)]
     assert near(holders[0].granted_at, await world.store.now())
-    waiters = (await world.store.waiters("x", Cut())).elements
+    waiters = (await world.store.permits(LineFor("x", Cut()))).elements
     assert [(each.attempt, each.granted) for each in waiters] == [(second, False)]
 
 
@@ -109,8 +109,10 @@ async def asking_again_changes_nothing(world: World) -> None:
     await line.ask(0, {"x": None}, since=9)
     await line.ask(1, {"x": None}, since=9)
     assert await line.grant("x") == []
-    assert [each.attempt for each in (await world.store.holders("x", Cut())).elements] == line.keys[:1]
-    assert [each.since for each in (await world.store.waiters("x", Cut())).elements] == [2]
+    assert [
+        each.attempt for each in (await world.store.permits(HoldersOf("x", Cut()))).elements
+    ] == line.keys[:1]
+    assert [each.since for each in (await world.store.permits(LineFor("x", Cut()))).elements] == [2]
 
 
 @SUITE.check
@@ -121,16 +123,16 @@ async def urgent_ones_go_first_then_older_ones(world: World) -> None:
     await line.ask(1, {"x": None}, since=5)
     await line.ask(2, {"x": None}, since=99, criticality=Criticality.CRITICAL)
     await line.ask(3, {"x": None}, since=1, criticality=Criticality.LOW)
-    told = (await world.store.line("x", Cut())).elements
+    told = (await world.store.permits(LineFor("x", Cut()))).elements
     assert [each.attempt for each in told] == [line.keys[place] for place in (2, 1, 0, 3)]
     second = (rank_of(None), 5, line.keys[1])
-    behind = await world.store.line("x", Cut(most=1, above=second))
+    behind = await world.store.permits(LineFor("x", Cut(most=1, above=second)))
     assert ([each.attempt for each in behind.elements], behind.before, behind.after) == (
         line.keys[:1],
         True,
         True,
     )
-    before = await world.store.line("x", Cut(below=second))
+    before = await world.store.permits(LineFor("x", Cut(below=second)))
     assert [each.attempt for each in before.elements] == [line.keys[2]]
     order = []
     while places := await line.grant("x"):
@@ -149,7 +151,7 @@ async def all_tags_or_none(world: World) -> None:
     await line.ask(2, {"y": None})
     assert await line.grant("x", "y") == [0]
     # The second holds nothing while it waits, and the third does not pass it for `y`.
-    assert [each.attempt for each in (await world.store.holders("y", Cut())).elements] == []
+    assert [each.attempt for each in (await world.store.permits(HoldersOf("y", Cut()))).elements] == []
     await line.end(0)
     assert await line.grant("x") == [1]
     await line.end(1)
@@ -193,7 +195,7 @@ async def a_limit_is_the_users_else_the_first_holders_else_what_is_asked(world: 
     await limit(world, "t", 0)
     await line.ask(4, {"t": 9})
     assert await line.grant("t") == []
-    assert len((await world.store.holders("t", Cut())).elements) == 3  # nothing is taken away
+    assert len((await world.store.permits(HoldersOf("t", Cut()))).elements) == 3  # nothing is taken away
     await limit(world, "t", 4)
     assert await line.grant("t") == [4]
     await line.ask(5, {"t": None})
@@ -309,14 +311,14 @@ async def a_tag_says_who_has_it_and_who_is_next(world: World) -> None:
     assert [found[tag].blocks(keys[2]) for tag in ("a", "b")] == [True, False]
     assert [found["c"].blocks(keys[place]) for place in (3, 4, 5)] == [False, False, True]
     assert not found["free"].blocks(keys[3])
-    rows = await world.store.permits_of([keys[3], keys[2], keys[2]])
+    rows = (await world.store.permits(PermitsOf([keys[3], keys[2], keys[2]]))).elements
     assert [(row.attempt, row.tag, row.granted) for row in rows] == [
         (keys[2], "a", False),
         (keys[2], "b", False),
         (keys[3], "c", False),
         (keys[3], "free", False),
     ]
-    assert await world.store.permits_of([]) == []
+    assert await world.store.permits(PermitsOf([])) == Slice()
     assert await world.store.standings([], most=5) == {}
 
 

@@ -9,7 +9,7 @@ from stretto.model.permit import TagPermit
 from stretto.ports.commit import Committed, Decided, PermitAsk
 from stretto.ports.failures import NoPermits
 from stretto.ports.paging import Cut
-from stretto.ports.permits import TagUse
+from stretto.ports.permits import HoldersOf, TagUse
 from stretto.ports.store import Store
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import Owner
@@ -63,7 +63,7 @@ async def limit(world: World, tag: str, most: int | None, rate: str | None = Non
 
 
 async def holders(world: World, tag: str) -> list[str]:
-    return [each.attempt.step_id for each in (await world.store.holders(tag, Cut())).elements]
+    return [each.attempt.step_id for each in (await world.store.permits(HoldersOf(tag, Cut()))).elements]
 
 
 @SUITE.check
@@ -72,7 +72,7 @@ async def who_takes_a_permit_holds_it_and_is_told_nothing(world: World) -> None:
     await limit(world, "x", 3)
     done = await taker.take("a", {"x": None, "free": None})
     assert done.left == {"free": None, "x": 2}
-    (row,) = (await world.store.holders("x", Cut())).elements
+    (row,) = (await world.store.permits(HoldersOf("x", Cut()))).elements
     assert (row.attempt, row.granted) == (taker.key("a"), True)
     assert near(row.granted_at, await world.store.now())
     mail = await world.store.fetch(taker.owner.node, [taker.group])

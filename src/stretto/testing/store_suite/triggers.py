@@ -1,10 +1,17 @@
 """Triggers: replaced with an activation, due in order."""
 
 from stretto.model.trigger import CronTrigger
-from stretto.ports.paging import Cut
+from stretto.ports.paging import Cut, Slice
 from stretto.ports.places import group_of_workflow
 from stretto.ports.rows import NodeId
-from stretto.ports.triggers import TimeTriggerRow
+from stretto.ports.triggers import (
+    FiresBetween,
+    FiresDue,
+    NamedSignalTrigger,
+    TimeTriggerPage,
+    TimeTriggerRow,
+    TriggersOn,
+)
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.signals import signal, trigger
 from stretto.testing.store_suite.workflows import gone
@@ -30,7 +37,10 @@ async def timers_are_due_at_home_in_order(world: World) -> None:
     homes = {group_of_workflow("wf"), group_of_workflow("other")}
 
     async def due(at: int, most: int = 100) -> list[str]:
-        return [each.trigger_id for each in await world.store.due_triggers(homes, at, most=most)]
+        return [
+            each.trigger_id
+            for each in (await world.store.time_triggers(FiresDue(homes, at, most=most))).elements
+        ]
 
     assert await due(99) == []
     assert await due(200) == ["soon", "theirs"]
@@ -40,22 +50,30 @@ async def timers_are_due_at_home_in_order(world: World) -> None:
     assert await world.store.next_trigger_due(homes, after=100) == 200
     assert await world.store.next_trigger_due(homes, after=300) is None
     assert await world.store.next_fires(["wf", "other", "unknown"]) == {"wf": 100, "other": 200}
-    assert [each.trigger_id for each in await world.store.fires(0, 300, most=9)] == ["soon", "theirs"]
-    assert [each.trigger_id for each in await world.store.fires(101, 999, most=9)] == ["theirs", "late"]
-    assert [each.trigger_id for each in await world.store.fires(0, 999, most=1)] == ["soon"]
-    assert [each.trigger_id for each in await world.store.due_triggers(None, 999)] == [
+    assert [
+        each.trigger_id for each in (await world.store.time_triggers(FiresBetween(0, 300, most=9))).elements
+    ] == ["soon", "theirs"]
+    assert [
+        each.trigger_id for each in (await world.store.time_triggers(FiresBetween(101, 999, most=9))).elements
+    ] == ["theirs", "late"]
+    assert [
+        each.trigger_id for each in (await world.store.time_triggers(FiresBetween(0, 999, most=1))).elements
+    ] == ["soon"]
+    assert [each.trigger_id for each in (await world.store.time_triggers(FiresDue(None, 999))).elements] == [
         "soon",
         "theirs",
         "late",
     ]
-    assert [each.trigger_id for each in await world.store.due_triggers(None, 200, most=1)] == ["soon"]
+    assert [
+        each.trigger_id for each in (await world.store.time_triggers(FiresDue(None, 200, most=1))).elements
+    ] == ["soon"]
     assert await world.store.next_trigger_due(None) == 100
     assert await world.store.next_trigger_due(None, after=200) == 300
     assert await world.store.next_trigger_due(None, after=300) is None
     elsewhere = set(range(128)) - homes
     assert await world.store.next_trigger_due(elsewhere) is None
-    assert await world.store.due_triggers(elsewhere, 999) == []
-    page = await world.store.time_triggers(Cut(most=2))
+    assert await world.store.time_triggers(FiresDue(elsewhere, 999)) == Slice()
+    page = await world.store.time_triggers(TimeTriggerPage(Cut(most=2)))
     assert [each.trigger_id for each in page.elements] == ["late", "never"]
     assert (page.before, page.after) == (False, True)
 
@@ -80,7 +98,7 @@ async def a_known_trigger_stays_as_it_is(world: World) -> None:
     times, signals = await world.store.triggers_of("wf")
     assert [(each.version_id, each.next_fire_at) for each in times] == [(2, 100)]
     assert {each.trigger_id: dict(each.since) for each in signals} == {"t": {"a": 0}, "new": {"a": 1}}
-    found = await world.store.signal_trigger("new")
+    (found,) = await world.store.signal_triggers(NamedSignalTrigger("new"))
     assert found is not None
     assert dict(found.since) == {"a": 1}
 
@@ -91,11 +109,11 @@ async def triggers_that_are_not_named_go(world: World) -> None:
     await world.store.announce(signal("a", "i1"))
     await world.store.match_trigger("t", "k", lambda _name, _signal: True)
     await world.publish()  # says nothing about triggers: they stay
-    assert [each.trigger_id for each in await world.store.triggers_on("a")] == ["t"]
+    assert [each.trigger_id for each in await world.store.signal_triggers(TriggersOn("a"))] == ["t"]
     await world.publish(time_triggers=(), signal_triggers=())
     assert await world.store.triggers_of("wf") == ([], [])
-    assert await world.store.triggers_on("a") == []
-    assert await world.store.signal_trigger("t") is None
+    assert await world.store.signal_triggers(TriggersOn("a")) == []
+    assert await world.store.signal_triggers(NamedSignalTrigger("t")) == []
 
 
 @SUITE.check
