@@ -232,8 +232,8 @@ def test_what_another_has_left_behind(idle: Served, monkeypatch: pytest.MonkeyPa
 
     cases = (
         ("RESTART", ref("heirs", 1), "keep"),
-        ("RESTART", ref("heirs", 2), "note_bulk"),
-        ("STOP", ref("sleeping", 1), "note_bulk"),
+        ("RESTART", ref("heirs", 2), "change_bulk"),
+        ("STOP", ref("sleeping", 1), "change_bulk"),
     )
     for action, target, moment in cases:
         found = ask(idle, action, ids=[target])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from tests.conformance.behaviour import Case, Then, cases_of
 from tests.conformance.rule_cases import CASES as RULE_CASES
@@ -38,6 +39,7 @@ from stretto.model.request import (
 )
 from stretto.model.run_config import RunPolicy
 from stretto.model.workflow import Workflow
+from stretto.ports.breakpoints import PausedAt
 from stretto.ports.commit import Decided, GroupPart, PermitAsk
 from stretto.ports.failures import Stale
 from stretto.ports.messages import Act
@@ -308,9 +310,9 @@ def check_delete_batches(given: Any, then: Then) -> None:
     world = held(flow(WORK), "a", given["paused"])
     paused = world.store.paused
 
-    async def in_batches(workflow_id: str, step_id: str, cut: Cut) -> Any:
-        limit = given["batch_limit"]
-        return await paused(workflow_id, step_id, Cut(most=limit, above=cut.above, below=cut.below))
+    async def in_batches(selection: PausedAt) -> Any:
+        cut = msgspec.structs.replace(selection.cut, most=given["batch_limit"])
+        return await paused(selection._replace(cut=cut))
 
     world.swap("paused", in_batches)
     assert release(world, "a") == then.take("resumed")

@@ -15,6 +15,7 @@ from tests.ports.postgresql_server import PostgresServer  # noqa: E402
 from stretto.engine.records import AttemptKey, RunKey  # noqa: E402
 from stretto.model.properties import PropertiesSnapshot  # noqa: E402
 from stretto.model.status import RunStatus  # noqa: E402
+from stretto.ports.breakpoints import PausedAt  # noqa: E402
 from stretto.ports.history import AttemptsOfStep, FilteredRuns, InstancesIn, RunFilter  # noqa: E402
 from stretto.ports.messages import Log  # noqa: E402
 from stretto.ports.paging import Cut  # noqa: E402
@@ -68,7 +69,7 @@ CALLS: dict[str, Call] = {
     "newest attempts of a run": lambda store: store.attempts(NewestAttempts((SOME,))),
     "attempts of a step": lambda store: store.attempts(AttemptsOfStep(SOME, "step-3")),
     "one attempt": lambda store: read_attempt(store, AttemptKey(SOME, "step-3", 1)),
-    "paused attempts": lambda store: store.paused("wf-0", "step-0", FIRST),
+    "paused attempts": lambda store: store.paused(PausedAt("wf-0", "step-0", FIRST)),
     "a run by its request": lambda store: store.run_of_request("wf-7", "uuid-50007"),
     "flows": lambda store: store.load_flows([SOME, RunKey("wf-8", 400, 1)]),
     "groups": lambda store: store.load_groups([126, 127]),

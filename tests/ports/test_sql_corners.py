@@ -14,6 +14,7 @@ from stretto.model.breakpoint import StepBreakpoint
 from stretto.model.param import Parameter, ParamType
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.tag import Tag
+from stretto.ports.breakpoints import BreakpointPage
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.failures import Poison, Stale
 from stretto.ports.history import FilteredRuns, InstancesIn, RunFilter
@@ -371,7 +372,7 @@ def test_a_purge_takes_breakpoints_inside_loops_along(tmp_path: Path) -> None:
         await world.store.delete_workflow("wf", gone)
         while await world.store.purge("wf", most=1):
             pass
-        assert len((await world.store.all_breakpoints(Cut())).elements) == 2
+        assert len((await world.store.breakpoints(BreakpointPage(Cut()))).elements) == 2
         await world.publish()
 
     in_world(tmp_path, body)

@@ -10,7 +10,7 @@ from stretto.model.request import SignalRequest
 from stretto.model.signal_instance import SignalInstance
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.places import group_of_signal
-from stretto.ports.signals import NewSignal, instance_id_of
+from stretto.ports.signals import NewSignal, instance_id_of, read_signal
 from stretto.ports.store import Store
 
 
@@ -43,8 +43,8 @@ async def get_signal(store: Store, caller: Caller, name: str, seq: str) -> Signa
     check_role(caller, Role.VIEWER, "see signals")
     text = seq.strip().lower()
     if text == "latest":
-        return await store.signal(name)
+        return await read_signal(store, name)
     number = number_in(text)
     if number is None:
         raise InvalidRequest(f"Invalid number [{seq}] of signal [{name}]", hint="write latest or a number")
-    return await store.signal(name, number)
+    return await read_signal(store, name, number)

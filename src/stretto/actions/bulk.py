@@ -28,7 +28,7 @@ from stretto.model.page import Page
 from stretto.model.request import PageRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
-from stretto.ports.bulk import BulkItem, BulkJob, BulkState, BulkTarget, ItemState
+from stretto.ports.bulk import BulkChange, BulkItem, BulkJob, BulkState, BulkTarget, ItemState
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
@@ -214,16 +214,17 @@ async def carry_out_next(
     if job is None:
         return False
     caller = Caller(user=job.by, roles=frozenset(Role(each) for each in job.roles), reason=job.reason)
-    state: BulkState | None = BulkState.RUNNING
-    while state is BulkState.RUNNING:
+    is_running = True
+    while is_running:
         page = await store.bulk_items(job.job_id, Cut(most=PAGE), ItemState.WAITING)
         if not page.elements:
-            await store.end_bulk(job.job_id, BulkState.DONE)
+            await store.change_bulk(job.job_id, BulkChange(ends=BulkState.DONE))
             break
         for item in page.elements:
             done = await _done(store, caller, job, item, evaluate, hints)
-            state = await store.note_bulk(job.job_id, [done], hold)
-            if state is not BulkState.RUNNING:
+            changed = await store.change_bulk(job.job_id, BulkChange(items=(done,), hold=hold))
+            is_running = changed is not None and changed.state is BulkState.RUNNING
+            if not is_running:
                 break
     await store.prune(Aged.BULKS, await store.now() - KEPT_FOR, most=OLD_AT_ONCE)
     return True
@@ -250,10 +251,10 @@ async def _done(
 async def get_bulk(store: Store, caller: Caller, job_id: str) -> BulkView:
     """A job, and how many of its items are in which state."""
     check_role(caller, Role.VIEWER, "see bulk jobs")
-    job = await store.bulk_job(job_id)
-    if job is None:
+    found = await store.bulk_progress(job_id)
+    if found is None:
         raise NotFound(f"Cannot find bulk job [{job_id}]")
-    return BulkView(job=job, counts=await store.bulk_counts(job_id))
+    return BulkView(job=found.job, counts=found.counts)
 
 
 async def list_bulk_items(
@@ -281,5 +282,5 @@ async def list_bulks(store: Store, caller: Caller, request: PageRequest) -> Page
 async def cancel_bulk(store: Store, caller: Caller, job_id: str) -> BulkView:
     """What has not been done is left undone; what has been stays. One that has ended stays as it ended."""
     check_role(caller, Role.RUNNER, "cancel bulk jobs")
-    await store.end_bulk(job_id, BulkState.CANCELLED)
+    await store.change_bulk(job_id, BulkChange(ends=BulkState.CANCELLED))
     return await get_bulk(store, caller, job_id)

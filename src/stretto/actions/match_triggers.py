@@ -13,6 +13,7 @@ from stretto.model.signal_instance import SignalInstance
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
+from stretto.ports.signals import SignalPage
 from stretto.ports.store import Store
 from stretto.ports.triggers import SignalTriggerRow, TriggersOn
 from stretto.triggers import join_key_of, joined_by
@@ -54,7 +55,7 @@ async def _keys_since(store: Store, row: SignalTriggerRow, since: int) -> list[s
     keys: dict[str, None] = {}
     cut = Cut()
     while True:
-        page = await store.signals(name, cut)
+        page = await store.signals(SignalPage(name, cut))
         for signal in page.elements:
             if signal.seq_id <= row.since.get(name, 0) or (signal.create_time or 0) < since:
                 return list(keys)

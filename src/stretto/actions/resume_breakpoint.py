@@ -7,6 +7,7 @@ from stretto.actions.reading.breakpoints import all_paused
 from stretto.actions.resume_attempt import resume_paused
 from stretto.engine.breakpoints import no_breakpoint
 from stretto.model.timeline import ActionEvent
+from stretto.ports.breakpoints import BreakpointsAt
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
 
@@ -17,7 +18,7 @@ async def resume_breakpoint(
     """Those that are paused go on; the breakpoint stays, and holds the next ones."""
     await check_access(store, caller, Right.RUN, workflow_id)
     places = await found_under(store, workflow_id, step_id)
-    places = [each for each in places if await store.breakpoints(each, step_id)]
+    places = [each for each in places if (await store.breakpoints(BreakpointsAt(each, step_id))).elements]
     if not places:
         raise no_breakpoint(workflow_id, step_id)
     resumed = sum([await resume_held(store, caller, each, step_id, hints) for each in places])

@@ -1,9 +1,44 @@
 """Breakpoints, and the attempts that they hold."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
 from stretto.ports.paging import Cut, Slice
+
+
+class BreakpointsAt(NamedTuple):
+    """Those kept under a workflow id, or for one step of it, by step: all of them."""
+
+    workflow_id: str
+    step_id: str | None = None
+
+
+class BreakpointPage(NamedTuple):
+    """All, by (workflow id, step id, version, instance, run, attempt), with 0 for "any"."""
+
+    cut: Cut
+
+
+BreakpointSelection = BreakpointsAt | BreakpointPage
+
+
+class PausedAt(NamedTuple):
+    """Attempts of a step, by (workflow id, instance, run, attempt). `workflow_id` may be the prefix of a
+    loop's inline workflows; it then means all of them.
+    """
+
+    workflow_id: str
+    step_id: str
+    cut: Cut
+
+
+class PausedPage(NamedTuple):
+    """Attempts of all workflows, by (step, workflow id, instance, run, attempt)."""
+
+    cut: Cut
+
+
+PausedSelection = PausedAt | PausedPage
 
 
 class Breakpoints(Protocol):
@@ -22,23 +57,10 @@ class Breakpoints(Protocol):
         """Delete exactly this one; times and users do not matter. False: it does not stand."""
         ...
 
-    async def breakpoints(self, workflow_id: str, step_id: str | None = None) -> list[StepBreakpoint]:
-        """Those kept under a workflow id, by step. Only reads."""
+    async def breakpoints(self, selection: BreakpointSelection) -> Slice[StepBreakpoint]:
+        """The selected breakpoints. Only reads."""
         ...
 
-    async def all_breakpoints(self, cut: Cut) -> Slice[StepBreakpoint]:
-        """All, by (workflow id, step id, version, instance, run, attempt), with 0 for "any". Only reads."""
-        ...
-
-    async def all_paused(self, cut: Cut) -> Slice[PausedStepAttempt]:
-        """Attempts of all workflows that are PAUSED, by (step, workflow id, instance, run, attempt). Only
-        reads.
-        """
-        ...
-
-    async def paused(self, workflow_id: str, step_id: str, cut: Cut) -> Slice[PausedStepAttempt]:
-        """Attempts of a step that are PAUSED, by (workflow id, instance, run, attempt). Only reads.
-
-        `workflow_id` may be the prefix of a loop's inline workflows; it then means all of them.
-        """
+    async def paused(self, selection: PausedSelection) -> Slice[PausedStepAttempt]:
+        """The selected attempts that are PAUSED. Only reads."""
         ...

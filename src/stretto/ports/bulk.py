@@ -62,6 +62,26 @@ class BulkJob(msgspec.Struct, frozen=True, kw_only=True):
     total: int
 
 
+class BulkChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What whoever holds a job writes of it.
+
+    items   Items, with what became of them.
+    hold    For how many milliseconds from now on the job is held.
+    ends    How the job ends; items that still wait are CANCELLED.
+    """
+
+    items: tuple[BulkItem, ...] = ()
+    hold: int | None = None
+    ends: BulkState | None = None
+
+
+class BulkProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """A job, and how many of its items are in which state."""
+
+    job: BulkJob
+    counts: Mapping[ItemState, int] = {}
+
+
 class Bulks(Protocol):
     """Jobs and their items. Any number of processes may look for one that nobody holds."""
 
@@ -75,16 +95,14 @@ class Bulks(Protocol):
         """
         ...
 
-    async def note_bulk(self, job_id: str, items: Sequence[BulkItem], hold: int) -> BulkState | None:
-        """Write down what became of items, and hold the job on; how far it is, None: it is gone."""
+    async def change_bulk(self, job_id: str, change: BulkChange) -> BulkJob | None:
+        """Write down what became of items, hold the job on, end it; the job as it is then, None: it is gone.
+        Only a job that is RUNNING ends.
+        """
         ...
 
-    async def end_bulk(self, job_id: str, state: BulkState) -> BulkJob | None:
-        """A job that is RUNNING ends so, and items that still wait are CANCELLED; the job as it is then."""
-        ...
-
-    async def bulk_job(self, job_id: str) -> BulkJob | None:
-        """One job. Only reads, as all but the last that follow."""
+    async def bulk_progress(self, job_id: str) -> BulkProgress | None:
+        """One job and how far it is. Only reads, as all that follow."""
         ...
 
     async def bulk_jobs(self, cut: Cut) -> Slice[BulkJob]:
@@ -93,8 +111,4 @@ class Bulks(Protocol):
 
     async def bulk_items(self, job_id: str, cut: Cut, state: ItemState | None = None) -> Slice[BulkItem]:
         """The items of a job by number; or those in one state."""
-        ...
-
-    async def bulk_counts(self, job_id: str) -> Mapping[ItemState, int]:
-        """How many items are in which state."""
         ...

@@ -27,12 +27,8 @@ class FunctionRecord(msgspec.Struct, frozen=True, kw_only=True):
 class Functions(Protocol):
     """Records of functions. The newest one counts; nothing refers to them."""
 
-    async def function_record(self, name: str) -> FunctionRecord | None:
-        """What is known of a function."""
-        ...
-
-    async def function_records(self) -> Sequence[FunctionRecord]:
-        """All of them, by name."""
+    async def function_records(self, names: Collection[str] | None = None) -> Sequence[FunctionRecord]:
+        """What is known of these functions, or of all, by name."""
         ...
 
     async def put_function(self, record: FunctionRecord) -> FunctionRecord | None:

@@ -1,7 +1,7 @@
 """Signals: announcements, steps that wait for them, and the joins of triggers."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import NAMESPACE_OID, uuid5
 
 import msgspec
@@ -57,6 +57,23 @@ class SignalName(msgspec.Struct, frozen=True, kw_only=True):
     waits: int = 0
 
 
+class NumberedSignal(NamedTuple):
+    """One announcement; no number: the newest."""
+
+    name: str
+    seq: int | None = None
+
+
+class SignalPage(NamedTuple):
+    """The announcements of a name."""
+
+    name: str
+    cut: Cut
+
+
+SignalSelection = NumberedSignal | SignalPage
+
+
 class Signals(Protocol):
     """No wait is missed, because each side writes first and looks afterwards: a step commits its wait, then
     looks with `first_signal`; an announcement is committed, then its fan-out reads `signal_waits`.
@@ -69,8 +86,8 @@ class Signals(Protocol):
         """
         ...
 
-    async def signal(self, name: str, seq: int | None = None) -> SignalInstance | None:
-        """One announcement, or the newest. Only reads."""
+    async def signals(self, selection: SignalSelection) -> Slice[SignalInstance]:
+        """The selected announcements of a name, by number, newest first. Only reads."""
         ...
 
     async def first_signal(self, name: str, fits: Fits, *, above: int = 0) -> SignalInstance | None:
@@ -95,10 +112,11 @@ class Signals(Protocol):
         """
         ...
 
-    async def signals(self, name: str, cut: Cut) -> Slice[SignalInstance]:
-        """Announcements of a name, by number, newest first. Only reads."""
-        ...
-
     async def signal_names(self, cut: Cut) -> Slice[SignalName]:
         """Names that were announced or are waited for, in their order. Only reads."""
         ...
+
+
+async def read_signal(signals: Signals, name: str, seq: int | None = None) -> SignalInstance | None:
+    """One announcement, or the newest."""
+    return next(iter((await signals.signals(NumberedSignal(name, seq))).elements), None)

@@ -34,6 +34,7 @@ from stretto.ports.messages import Fire
 from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_workflow
 from stretto.ports.run_snapshot import InstancePage, read_newest_run
+from stretto.ports.signals import SignalPage
 from stretto.ports.triggers import FiresDue, NamedSignalTrigger, TimeTriggerRow
 from stretto.store.memory.hints import MemoryHints
 
@@ -160,9 +161,9 @@ def test_a_look_ends_with_what_is_old() -> None:
     read: list[Cut] = []
     signals = world.store.signals
 
-    async def counted(name: str, cut: Cut) -> Any:
-        read.append(cut)
-        return await signals(name, cut)
+    async def counted(selection: SignalPage) -> Any:
+        read.append(selection.cut)
+        return await signals(selection)
 
     world.swap("signals", counted)
     assert world.do(match_new_triggers(world.store, "flow", world.clock.time)) == 250  # nobody had looked

@@ -40,6 +40,7 @@ from stretto.model.user import User
 from stretto.model.workflow import Criticality, WorkflowVersion
 from stretto.node.perform.earlier import Earlier
 from stretto.ports import messages as post
+from stretto.ports.breakpoints import BreakpointPage
 from stretto.ports.commit import Decided, GroupPart, PermitAsk
 from stretto.ports.history import NewestInInstance
 from stretto.ports.paging import Cut
@@ -225,7 +226,7 @@ class World:
         return self.flows[key]
 
     async def _breakpoints(self) -> list[StepBreakpoint]:
-        return list((await self.store.all_breakpoints(Cut())).elements)
+        return list((await self.store.breakpoints(BreakpointPage(Cut()))).elements)
 
     async def _decide(
         self, flow: Flow, event: happened.Event, *, launch: bool = False, message: post.Message | None = None

@@ -32,7 +32,7 @@ from stretto.ports.commit import Decided
 from stretto.ports.places import group_of_signal
 from stretto.ports.retention import Aged
 from stretto.ports.run_snapshot import read_newest_run
-from stretto.ports.signals import NewSignal
+from stretto.ports.signals import NewSignal, read_signal
 from stretto.testing.shapes import ITEMS, computed, foreach, noop, number, step, text, while_, workflow
 
 EQUAL = SignalOperator.EQUALS_TO
@@ -114,7 +114,7 @@ def test_a_step_announces_its_signals_once() -> None:
     for _ in range(2):
         (event,) = bench.carry(run, effect)
         assert isinstance(event, happened.SignalsAnnounced)
-        ((told,), signal) = event.outputs, bench.do(bench.store.signal("s"))
+        ((told,), signal) = event.outputs, bench.do(read_signal(bench.store, "s"))
         assert signal is not None
         assert (told.signal_id, told.announce_time) == (1, signal.create_time)
         assert (told.name, told.params, told.payload) == ("s", {"p": 3}, {"note": "hi"})
@@ -148,7 +148,7 @@ def test_the_same_name_and_parameters_are_a_duplicate_whatever_the_payload() -> 
     assert announced_by(bench, first) == [(1, True), (-1, False)]
     assert announced_by(bench, second) == [(-1, False), (-1, False)]
     assert announced_by(bench, third) == [(2, True), (-1, False)]
-    kept = [bench.do(bench.store.signal("s", seq)) for seq in (1, 2, 3)]
+    kept = [bench.do(read_signal(bench.store, "s", seq)) for seq in (1, 2, 3)]
     assert [each and each.params for each in kept] == [{"p": 3}, {"p": 4}, None]
 
 
@@ -174,7 +174,7 @@ def test_a_restarted_step_does_not_announce_again() -> None:
     again = bench.restart(first, RunPolicy.RESTART_FROM_BEGINNING)
     assert bench.run(again) == "SUCCEEDED"
     assert announced_by(bench, again) == [(-1, False)]
-    signal = bench.do(bench.store.signal("s"))
+    signal = bench.do(read_signal(bench.store, "s"))
     assert signal is not None
     assert (signal.seq_id, signal.payload) == (1, {"signal_source": source(first)})
 
@@ -207,7 +207,7 @@ def test_what_a_signal_carries(semantics: Semantics | None) -> None:
     outputs = bench.attempt(run, "a").signal_outputs
     assert outputs is not None
     assert encode(outputs)["outputs"][0]["payload"] == values
-    signal = bench.do(bench.store.signal("s"))
+    signal = bench.do(read_signal(bench.store, "s"))
     assert signal is not None
     assert signal.payload == {**({} if semantics is None else values), "signal_source": source(run)}
 
@@ -221,7 +221,7 @@ def test_a_name_that_an_expression_got_wrong_fails_the_step_and_announces_nothin
     assert bench.attempt(run, "a").reason == (
         "its signals are not announced: [  ] can not be a signal's name"
     )
-    assert bench.do(bench.store.signal("s")) is None
+    assert bench.do(read_signal(bench.store, "s")) is None
 
 
 # ------------------------------------------------------------------------------------------------- fan-out

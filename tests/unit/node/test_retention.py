@@ -24,7 +24,7 @@ from stretto.node.settings import NodeSettings
 from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId
-from stretto.ports.signals import NewSignal
+from stretto.ports.signals import NewSignal, read_signal
 from stretto.ports.views import RecentRuns
 from stretto.store.sqlite import open_sqlite
 from stretto.testing.clock import EPOCH
@@ -75,7 +75,7 @@ async def there(world: World) -> dict[str, int]:
     store = world.store
     return {
         "runs": len((await store.glances(RecentRuns(["wf", "other"]))).elements),
-        "signals": 0 if await store.signal("ready") is None else 1,
+        "signals": 0 if await read_signal(store, "ready") is None else 1,
         "nodes": len(await store.nodes()),
         "outcomes": sum(sum(each.statuses.values()) for each in await store.outcomes(["wf"], 0)),
     }

@@ -6,6 +6,7 @@ from stretto.actions.parts.finding import find_version, find_workflow
 from stretto.engine.breakpoints import stored_id, unknown_step
 from stretto.engine.inline_ids import Loop
 from stretto.model.step import AnyStep, ForeachStep, WhileStep
+from stretto.ports.breakpoints import BreakpointsAt, PausedAt
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
@@ -47,9 +48,9 @@ async def _by_default(store: Store, row: WorkflowRow, step_id: str) -> str | Non
 
 
 async def _is_used(store: Store, kept: str, step_id: str) -> bool:
-    if await store.breakpoints(kept, step_id):
+    if (await store.breakpoints(BreakpointsAt(kept, step_id))).elements:
         return True
-    return bool((await store.paused(kept, step_id, Cut(most=1))).elements)
+    return bool((await store.paused(PausedAt(kept, step_id, Cut(most=1)))).elements)
 
 
 def innermost_loop(

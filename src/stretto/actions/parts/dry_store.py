@@ -33,7 +33,7 @@ READS: Final = frozenset(
         "read_runs",
         "run_of_request",
         "runs",
-        "signal",
+        "signals",
         "template",
         "version",
         "workflow",

@@ -14,6 +14,7 @@ from stretto.model.workflow import Workflow
 from stretto.params import Evaluated, Moment, ParamLimits, RunFacts, Scope, evaluate
 from stretto.params.context import Alone
 from stretto.params.requests import DEFAULT_LIMITS
+from stretto.ports.signals import read_signal
 from stretto.ports.store import Store
 from stretto.sel import Budget, Limits
 
@@ -61,7 +62,7 @@ async def signals_of(store: Store, initiator: Initiator) -> dict[tuple[str, str]
         return {}
     values: dict[tuple[str, str], str | int] = {}
     for name, seq in (initiator.signal_id_map or {}).items():
-        found = await store.signal(name, seq)
+        found = await read_signal(store, name, seq)
         if found is not None:
             values |= {(name, param): value for param, value in (found.params or {}).items()}
     return values

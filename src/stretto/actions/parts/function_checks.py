@@ -75,7 +75,7 @@ async def _cached_and_undone(store: Store, definitions: Sequence[Definition]) ->
     problems: list[Problem] = []
     for definition in definitions:
         for step_id, function, role in await offload(size_of(definition), _undoing, definition):
-            record = await store.function_record(function)
+            record = next(iter(await store.function_records([function])), None)
             if record is None or not record.keeps_results:
                 continue
             text = f"step `{step_id}` of workflow `{definition.workflow.id}` has a compensation, and "
@@ -99,7 +99,8 @@ async def _unknown_arguments(
     problems: list[Problem] = []
     for definition in definitions:
         for step_id, function, names in await offload(size_of(definition), _checked, definition):
-            record = await store.function_record(function) if function in advertised else None
+            known = await store.function_records([function] if function in advertised else [])
+            record = next(iter(known), None)
             if record is None or record.takes_any:
                 continue
             for name in names:

@@ -11,6 +11,7 @@ from stretto.engine.breakpoints import Where, find_breakpoints
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
 from stretto.model.page import Page
 from stretto.model.request import PageRequest
+from stretto.ports.breakpoints import BreakpointPage, BreakpointsAt, PausedAt, PausedPage
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
 
@@ -24,7 +25,7 @@ async def list_breakpoints(
     await check_access(store, caller, Right.VIEW, workflow_id)
     found: list[StepBreakpoint] = []
     for kept in await found_under(store, workflow_id, step_id):
-        stored = await store.breakpoints(kept, step_id)
+        stored = (await store.breakpoints(BreakpointsAt(kept, step_id))).elements
         found += find_breakpoints(stored, workflow_id, step_id, Where(), kept)
     return found
 
@@ -34,7 +35,7 @@ async def list_all_breakpoints(store: Store, caller: Caller, request: PageReques
     workflows, which does not tell whose it is: only admins see it here.
     """
     listing = Listing(
-        fetch=store.all_breakpoints,
+        fetch=lambda cut: store.breakpoints(BreakpointPage(cut)),
         key=_key,
         key_type=tuple[str, str, int, int, int, int],
         workflow=lambda each: each.workflow_id,
@@ -60,7 +61,7 @@ async def list_paused(
 async def list_all_paused(store: Store, caller: Caller, request: PageRequest) -> Page[PausedStepAttempt]:
     """The attempts of all workflows that are held, by step."""
     listing = Listing(
-        fetch=store.all_paused,
+        fetch=lambda cut: store.paused(PausedPage(cut)),
         key=_held_key,
         key_type=tuple[str, str, int, int, int],
         workflow=lambda each: each.workflow_id,
@@ -79,7 +80,7 @@ async def all_paused(
     """Page after page; who is resumed meanwhile moves no page."""
     cut = Cut(most=batch)
     while True:
-        page = await store.paused(kept, step_id, cut)
+        page = await store.paused(PausedAt(kept, step_id, cut))
         for each in page.elements:
             yield each
         if not page.after:

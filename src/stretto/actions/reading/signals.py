@@ -1,6 +1,5 @@
 """Signals, and who waits for them, for readers."""
 
-from functools import partial
 
 from stretto.actions.caller import Caller
 from stretto.actions.reading.listing import Listing, page_of_list
@@ -9,7 +8,7 @@ from stretto.model.page import Page
 from stretto.model.request import PageRequest
 from stretto.model.signal_instance import SignalInstance
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.signals import SignalName, SignalWait
+from stretto.ports.signals import SignalName, SignalPage, SignalWait
 from stretto.ports.store import Store
 
 
@@ -22,7 +21,10 @@ async def list_signal_names(store: Store, caller: Caller, request: PageRequest) 
 async def list_signals(store: Store, caller: Caller, name: str, request: PageRequest) -> Page[SignalInstance]:
     """Announcements of a name, newest first."""
     listing = Listing(
-        fetch=partial(store.signals, name), key=lambda row: row.seq_id, key_type=int, newest_first=True
+        fetch=lambda cut: store.signals(SignalPage(name, cut)),
+        key=lambda row: row.seq_id,
+        key_type=int,
+        newest_first=True,
     )
     return await page_of_list(store, caller, request, listing)
 

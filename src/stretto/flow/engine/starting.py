@@ -27,7 +27,7 @@ async def record_functions(store: Store, functions: Iterable[Function]) -> None:
     """Store what is new; say what has changed since a program with the same name for it ran."""
     for function in functions:
         record = function.record()
-        before = await store.function_record(record.name)
+        before = next(iter(await store.function_records([record.name])), None)
         if before == record:
             continue
         if before is not None and before.source_hash != record.source_hash:

@@ -10,6 +10,7 @@ from stretto.engine.events import BreakpointGone
 from stretto.engine.inline_ids import Loop
 from stretto.engine.records import RunRecord
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
+from stretto.ports.breakpoints import BreakpointPage, BreakpointsAt
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
@@ -46,7 +47,7 @@ class Breakpoints:
         stored: dict[str, list[str]] = {}
         cut = Cut(most=self._page)
         while True:
-            page = await self._store.all_breakpoints(cut)
+            page = await self._store.breakpoints(BreakpointPage(cut))
             for each in page.elements:
                 stored.setdefault(each.workflow_id, []).append(each.step_id)
             if not page.after:
@@ -76,7 +77,8 @@ class Breakpoints:
             step_attempt_id=attempt.number,
         )
         for place in places:
-            if any(holds(each, paused) for each in await self._store.breakpoints(place, attempt.step_id)):
+            kept = await self._store.breakpoints(BreakpointsAt(place, attempt.step_id))
+            if any(holds(each, paused) for each in kept.elements):
                 return ()
         return (BreakpointGone(attempt=attempt),)
 

@@ -19,7 +19,7 @@ from stretto.ports.commit import Decided
 from stretto.ports.hints import Hints
 from stretto.ports.messages import FanOut, Fire, Hold, Letter, Log, Message, Signalled, Stop
 from stretto.ports.run_snapshot import read_run
-from stretto.ports.signals import SignalWait
+from stretto.ports.signals import SignalWait, read_signal
 from stretto.ports.store import Store
 from stretto.sel import Limits
 from stretto.triggers import satisfies
@@ -66,7 +66,7 @@ class Dealing:
         """Tell who waits for a signal, a page at a time; after the last the triggers have their turn. What is
         read here is younger than the announcement: whoever is not among it looks for the signal himself.
         """
-        signal = await self._store.signal(body.name, body.seq)
+        signal = await read_signal(self._store, body.name, body.seq)
         if signal is None:  # forgotten, because of its age
             return Decided(consumed=(message_id,))
         waits = await self._store.signal_waits(body.name, after=body.after, most=self._page)

@@ -16,6 +16,7 @@ from stretto.node.perform.definitions import Definitions
 from stretto.node.perform.earlier import Earlier
 from stretto.ports.history import NewestInInstance
 from stretto.ports.run_snapshot import read_attempt
+from stretto.ports.signals import read_signal
 from stretto.ports.store import Store
 
 
@@ -58,7 +59,7 @@ class Fetching:
                 known = await self._definitions.find(root.workflow_id, run.version_id)
                 return await self._earlier.undo_page(known.workflow, inline_id, below)
             case ("signal", str(name), int(seq), str(param)):
-                signal = await store.signal(name, seq)
+                signal = await read_signal(store, name, seq)
                 return None if signal is None else (signal.params or {}).get(param)
             case ("template", (str(job_type), str(version))):
                 template = await store.template(job_type, version)

@@ -4,7 +4,15 @@ from stretto.engine.breakpoints import key_of
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
-from stretto.ports.paging import Cut, Slice
+from stretto.ports.breakpoints import (
+    BreakpointPage,
+    BreakpointsAt,
+    BreakpointSelection,
+    PausedAt,
+    PausedPage,
+    PausedSelection,
+)
+from stretto.ports.paging import Slice
 from stretto.store.memory.database import Part
 from stretto.store.memory.paging import select, slice_of
 from stretto.store.memory.schema import ALL, BreakpointKey
@@ -25,28 +33,33 @@ class MemoryBreakpoints(Part):
         with self._db.transaction():
             return self._db.breakpoints.pop(_flat(breakpoint_)) is not None
 
-    async def breakpoints(self, workflow_id: str, step_id: str | None = None) -> list[StepBreakpoint]:
+    async def breakpoints(self, selection: BreakpointSelection) -> Slice[StepBreakpoint]:
+        keys = self._db.all_breakpoints[ALL]
         with self._db.transaction():
-            keys = [key for key in self._db.all_breakpoints[ALL] if key[0] == workflow_id]
-            return [self._db.breakpoints[key] for key in keys if step_id in {None, key[1]}]
+            match selection:
+                case BreakpointsAt(workflow_id, step_id):
+                    kept = [key for key in keys if key[0] == workflow_id and step_id in {None, key[1]}]
+                    return Slice(elements=tuple(self._db.breakpoints[key] for key in kept))
+                case BreakpointPage(cut):
+                    return slice_of(select(keys, cut), self._db.breakpoints.__getitem__)
 
-    async def all_breakpoints(self, cut: Cut) -> Slice[StepBreakpoint]:
-        with self._db.transaction():
-            return slice_of(select(self._db.all_breakpoints[ALL], cut), self._db.breakpoints.__getitem__)
-
-    async def all_paused(self, cut: Cut) -> Slice[PausedStepAttempt]:
+    async def paused(self, selection: PausedSelection) -> Slice[PausedStepAttempt]:
         steps = self._db.paused
         with self._db.transaction():
-            keys = sorted((step_id, *entry) for step_id in steps.buckets() for entry in steps[step_id])
-            return slice_of(select(keys, cut), lambda key: self._held(key[0], key[1:]))
-
-    async def paused(self, workflow_id: str, step_id: str, cut: Cut) -> Slice[PausedStepAttempt]:
-        def is_meant(entry: tuple[str, int, int, int]) -> bool:
-            return entry[0] == workflow_id or (is_inline(workflow_id) and entry[0].startswith(workflow_id))
-
-        with self._db.transaction():
-            page = select(self._db.paused[step_id], cut, is_meant)
-            return slice_of(page, lambda entry: self._held(step_id, entry))
+            match selection:
+                case PausedAt(workflow_id, step_id, cut):
+                    below = workflow_id if is_inline(workflow_id) else None
+                    page = select(
+                        steps[step_id],
+                        cut,
+                        lambda at: at[0] == workflow_id or (below is not None and at[0].startswith(below)),
+                    )
+                    return slice_of(page, lambda entry: self._held(step_id, entry))
+                case PausedPage(cut):
+                    keys = sorted(
+                        (step_id, *entry) for step_id in steps.buckets() for entry in steps[step_id]
+                    )
+                    return slice_of(select(keys, cut), lambda key: self._held(key[0], key[1:]))
 
     def _held(self, step_id: str, entry: tuple[str, int, int, int]) -> PausedStepAttempt:
         workflow_id, instance_id, run_id, number = entry

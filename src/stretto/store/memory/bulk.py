@@ -1,11 +1,11 @@
 """Bulk jobs."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
-from stretto.ports.bulk import BulkItem, BulkJob, BulkState, ItemState
+from stretto.ports.bulk import BulkChange, BulkItem, BulkJob, BulkProgress, BulkState, ItemState
 from stretto.ports.paging import Cut, Slice
 from stretto.store.memory.database import Part
 from stretto.store.memory.paging import select, slice_of
@@ -37,29 +37,28 @@ class MemoryBulks(Part):
             self._db.bulk_held.put(job_id, now + hold)
             return self._db.bulk_jobs[job_id]
 
-    async def note_bulk(self, job_id: str, items: Sequence[BulkItem], hold: int) -> BulkState | None:
+    async def change_bulk(self, job_id: str, change: BulkChange) -> BulkJob | None:
         with self._db.transaction() as now:
             job = self._db.bulk_jobs.get(job_id)
             if job is None:
                 return None
-            self._put(job_id, items)
-            self._db.bulk_held.put(job_id, now + hold)
-            return job.state
-
-    async def end_bulk(self, job_id: str, state: BulkState) -> BulkJob | None:
-        with self._db.transaction() as now:
-            job = self._db.bulk_jobs.get(job_id)
-            if job is None or job.state is not BulkState.RUNNING:
+            self._put(job_id, change.items)
+            if change.hold is not None:
+                self._db.bulk_held.put(job_id, now + change.hold)
+            if change.ends is None or job.state is not BulkState.RUNNING:
                 return job
-            ended = msgspec.structs.replace(job, state=state, end_time=now)
+            ended = msgspec.structs.replace(job, state=change.ends, end_time=now)
             self._db.bulk_jobs.put(job_id, ended)
             left = [item for item in self._db.bulk_items[job_id] if item.state is ItemState.WAITING]
             self._put(job_id, [msgspec.structs.replace(item, state=ItemState.CANCELLED) for item in left])
             return ended
 
-    async def bulk_job(self, job_id: str) -> BulkJob | None:
+    async def bulk_progress(self, job_id: str) -> BulkProgress | None:
         with self._db.transaction():
-            return self._db.bulk_jobs.get(job_id)
+            job = self._db.bulk_jobs.get(job_id)
+            if job is None:
+                return None
+            return BulkProgress(job=job, counts=Counter(item.state for item in self._db.bulk_items[job_id]))
 
     async def bulk_jobs(self, cut: Cut) -> Slice[BulkJob]:
         with self._db.transaction():
@@ -71,10 +70,6 @@ class MemoryBulks(Part):
             items = self._db.bulk_items.get(job_id) or ()
             chosen = select(range(len(items)), cut, lambda number: state in {None, items[number].state})
             return slice_of(chosen, lambda number: items[number])
-
-    async def bulk_counts(self, job_id: str) -> Mapping[ItemState, int]:
-        with self._db.transaction():
-            return dict(Counter(item.state for item in self._db.bulk_items.get(job_id) or ()))
 
     def _put(self, job_id: str, items: Sequence[BulkItem]) -> None:
         new = {item.number: item for item in items}

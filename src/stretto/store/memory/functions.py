@@ -14,13 +14,10 @@ from stretto.store.memory.schema import KeptResult
 class MemoryFunctions(Part):
     """See `ports.functions` and `ports.cache`."""
 
-    async def function_record(self, name: str) -> FunctionRecord | None:
+    async def function_records(self, names: Collection[str] | None = None) -> Sequence[FunctionRecord]:
         with self._db.transaction():
-            return self._db.functions.get(name)
-
-    async def function_records(self) -> Sequence[FunctionRecord]:
-        with self._db.transaction():
-            return [self._db.functions[name] for name in sorted(self._db.functions)]
+            wanted = sorted(self._db.functions if names is None else set(names))
+            return [self._db.functions[name] for name in wanted if name in self._db.functions]
 
     async def put_function(self, record: FunctionRecord) -> FunctionRecord | None:
         with self._db.transaction():

@@ -8,7 +8,16 @@ from stretto.model.signal_instance import SignalInstance
 from stretto.ports.messages import FanOut, Fire, Letter
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.places import group_of_signal, group_of_workflow
-from stretto.ports.signals import Announced, Fits, NewSignal, SignalName, SignalWait
+from stretto.ports.signals import (
+    Announced,
+    Fits,
+    NewSignal,
+    NumberedSignal,
+    SignalName,
+    SignalPage,
+    SignalSelection,
+    SignalWait,
+)
 from stretto.ports.triggers import SignalTriggerRow
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.paging import select, slice_of, under
@@ -41,12 +50,16 @@ class MemorySignals(Part):
             post(db, Letter(ref=f"{name}:{seq}", to_group=group_of_signal(name), body=body), now)
             return Announced(signal=made)
 
-    async def signal(self, name: str, seq: int | None = None) -> SignalInstance | None:
-        with self._db.transaction():
-            if seq is not None:
-                return self._db.signals.get((name, seq))
-            kept = self._db.signals_of[name]
-            return self._db.signals[kept[-1]] if kept else None
+    async def signals(self, selection: SignalSelection) -> Slice[SignalInstance]:
+        db = self._db
+        with db.transaction():
+            match selection:
+                case NumberedSignal(name, seq):
+                    kept = db.signals_of[name][-1:] if seq is None else [(name, seq)]
+                    return Slice(elements=tuple(db.signals[at] for at in kept if at in db.signals))
+                case SignalPage(name, cut):
+                    page = select(db.signals_of[name], under(cut, name), newest_first=True)
+                    return slice_of(page, db.signals.__getitem__)
 
     async def first_signal(self, name: str, fits: Fits, *, above: int = 0) -> SignalInstance | None:
         with self._db.transaction():
@@ -66,11 +79,6 @@ class MemorySignals(Part):
         with self._db.transaction() as now:
             trigger = self._db.signal_triggers.get(trigger_id)
             return 0 if trigger is None else self._match(trigger, join_key, fits, now)
-
-    async def signals(self, name: str, cut: Cut) -> Slice[SignalInstance]:
-        with self._db.transaction():
-            page = select(self._db.signals_of[name], under(cut, name), newest_first=True)
-            return slice_of(page, self._db.signals.__getitem__)
 
     async def signal_names(self, cut: Cut) -> Slice[SignalName]:
         db = self._db

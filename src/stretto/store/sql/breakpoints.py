@@ -1,16 +1,25 @@
 """Breakpoints and held attempts."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from stretto.engine.breakpoints import key_of
 from stretto.engine.inline_ids import is_inline
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
+from stretto.ports.breakpoints import (
+    BreakpointPage,
+    BreakpointsAt,
+    BreakpointSelection,
+    PausedAt,
+    PausedPage,
+    PausedSelection,
+)
 from stretto.ports.paging import Cut, Slice
 from stretto.store.sql.codec import ATTEMPT, BREAKPOINT
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.large import filled
 from stretto.store.sql.lengths import ID_LENGTH, fitting
-from stretto.store.sql.paging import Listing
+from stretto.store.sql.paging import Listing, Page
 from stretto.store.sql.part import Part
 from stretto.store.sql.statement import Row, Statement, ints, texts
 from stretto.store.sql.workflow_lists import LAST
@@ -77,41 +86,48 @@ class SqlBreakpoints(Part):
 
         return await self._db.write(work)
 
-    async def breakpoints(self, workflow_id: str, step_id: str | None = None) -> list[StepBreakpoint]:
-        async def work(tx: Transaction) -> list[StepBreakpoint]:
-            if step_id is None:
-                rows = await tx.all(OF_WORKFLOW, workflow_id=workflow_id)
-            else:
-                rows = await tx.all(OF_STEP, workflow_id=workflow_id, step_id=step_id)
-            return [BREAKPOINT.read(row[0]) for row in rows]
-
-        return await self._look(work)
-
-    async def all_breakpoints(self, cut: Cut) -> Slice[StepBreakpoint]:
+    async def breakpoints(self, selection: BreakpointSelection) -> Slice[StepBreakpoint]:
         async def work(tx: Transaction) -> Slice[StepBreakpoint]:
-            return (await ALL.page(tx, cut)).of(lambda row: BREAKPOINT.read(row[-1]))
+            match selection:
+                case BreakpointsAt(workflow_id, None):
+                    return _all(await tx.all(OF_WORKFLOW, workflow_id=workflow_id))
+                case BreakpointsAt(workflow_id, step_id):
+                    return _all(await tx.all(OF_STEP, workflow_id=workflow_id, step_id=step_id))
+                case BreakpointPage(cut):
+                    return (await ALL.page(tx, cut)).of(_breakpoint)
 
-        one_statement = cut.above is None and cut.below is None
-        return await (self._look(work) if one_statement else self._read(work))
+        match selection:
+            case BreakpointsAt() | BreakpointPage(Cut(above=None, below=None)):
+                return await self._look(work)  # one statement
+            case BreakpointPage():
+                return await self._read(work)
 
-    async def all_paused(self, cut: Cut) -> Slice[PausedStepAttempt]:
+    async def paused(self, selection: PausedSelection) -> Slice[PausedStepAttempt]:
         async def work(tx: Transaction) -> Slice[PausedStepAttempt]:
-            page = await HELD_ANYWHERE.page(tx, cut)
+            page = await _paused_page(tx, selection)
             return page._replace(rows=await filled(tx, "attempt", page.rows)).of(_held)
 
         return await self._db.read(work)
 
-    async def paused(self, workflow_id: str, step_id: str, cut: Cut) -> Slice[PausedStepAttempt]:
-        async def work(tx: Transaction) -> Slice[PausedStepAttempt]:
+
+async def _paused_page(tx: Transaction, selection: PausedSelection) -> Page:
+    match selection:
+        case PausedPage(cut):
+            return await HELD_ANYWHERE.page(tx, cut)
+        case PausedAt(workflow_id, step_id, cut):
             values = {"workflow_id": workflow_id, "step_id": step_id}
             if is_inline(workflow_id):
-                page = await HELD_BELOW.page(tx, cut, **values, workflow_end=workflow_id + LAST)
-            else:
-                page = await HELD_THERE.page(tx, cut, **values)
-            whole = page._replace(rows=await filled(tx, "attempt", page.rows))
-            return whole.of(_held)
+                return await HELD_BELOW.page(tx, cut, **values, workflow_end=workflow_id + LAST)
+            return await HELD_THERE.page(tx, cut, **values)
 
-        return await self._db.read(work)
+
+def _all(rows: Sequence[Row]) -> Slice[StepBreakpoint]:
+    """A list that is not cut."""
+    return Slice(elements=tuple(map(_breakpoint, rows)))
+
+
+def _breakpoint(columns: Row) -> StepBreakpoint:
+    return BREAKPOINT.read(columns[-1])
 
 
 def _at(breakpoint_: StepBreakpoint) -> dict[str, Any]:

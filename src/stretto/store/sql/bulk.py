@@ -1,11 +1,11 @@
 """Bulk jobs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from stretto.ports.bulk import BulkItem, BulkJob, BulkState, ItemState
+from stretto.ports.bulk import BulkChange, BulkItem, BulkJob, BulkProgress, BulkState, ItemState
 from stretto.ports.paging import Cut, Slice
 from stretto.store.sql.codec import BULK_ITEM, BULK_JOB
 from stretto.store.sql.database import Transaction
@@ -82,38 +82,35 @@ class SqlBulks(Part):
 
         return BULK_JOB.read(doc) if await self._db.write(work) else None
 
-    async def note_bulk(self, job_id: str, items: Sequence[BulkItem], hold: int) -> BulkState | None:
-        rows = [_row(job_id, item) for item in items]
+    async def change_bulk(self, job_id: str, change: BulkChange) -> BulkJob | None:
+        rows = [_row(job_id, item) for item in change.items]
 
-        async def work(tx: Transaction) -> BulkState | None:
+        async def work(tx: Transaction) -> BulkJob | None:
             found = await tx.one(LOCKED, job_id=job_id)
             if found is None:
                 return None
+            job = BULK_JOB.read(found[0])
             await tx.bulk(NOTE_ITEMS, rows)
-            await tx.run(HOLD, job_id=job_id, until=await tx.now() + hold)
-            return BULK_JOB.read(found[0]).state
-
-        return await self._db.write(work)
-
-    async def end_bulk(self, job_id: str, state: BulkState) -> BulkJob | None:
-        async def work(tx: Transaction) -> BulkJob | None:
-            found = await tx.one(LOCKED, job_id=job_id)
-            job = None if found is None else BULK_JOB.read(found[0])
-            if job is None or job.state is not BulkState.RUNNING:
+            if change.hold is not None:
+                await tx.run(HOLD, job_id=job_id, until=await tx.now() + change.hold)
+            if change.ends is None or job.state is not BulkState.RUNNING:
                 return job
-            ended = msgspec.structs.replace(job, state=state, end_time=await tx.now())
-            await tx.run(END, job_id=job_id, state=state.value, doc=BULK_JOB.write(ended))
+            ended = msgspec.structs.replace(job, state=change.ends, end_time=await tx.now())
+            await tx.run(END, job_id=job_id, state=ended.state.value, doc=BULK_JOB.write(ended))
             await tx.run(CANCEL_ITEMS, job_id=job_id)
             return ended
 
         return await self._db.write(work)
 
-    async def bulk_job(self, job_id: str) -> BulkJob | None:
-        async def work(tx: Transaction) -> BulkJob | None:
+    async def bulk_progress(self, job_id: str) -> BulkProgress | None:
+        async def work(tx: Transaction) -> BulkProgress | None:
             row = await tx.one(ONE, job_id=job_id)
-            return None if row is None else BULK_JOB.read(row[0])
+            if row is None:
+                return None
+            counts = {ItemState(state): int(count) for state, count in await tx.all(COUNTS, job_id=job_id)}
+            return BulkProgress(job=BULK_JOB.read(row[0]), counts=counts)
 
-        return await self._db.look(work)
+        return await self._db.read(work)
 
     async def bulk_jobs(self, cut: Cut) -> Slice[BulkJob]:
         async def work(tx: Transaction) -> Slice[BulkJob]:
@@ -128,12 +125,6 @@ class SqlBulks(Part):
             return (await ITEMS_IN.page(tx, cut, job_id=job_id, state=state.value)).of(_item)
 
         return await self._db.read(work)
-
-    async def bulk_counts(self, job_id: str) -> Mapping[ItemState, int]:
-        async def work(tx: Transaction) -> dict[ItemState, int]:
-            return {ItemState(state): int(count) for state, count in await tx.all(COUNTS, job_id=job_id)}
-
-        return await self._db.look(work)
 
 
 def _row(job_id: str, item: BulkItem) -> Row:

@@ -17,6 +17,9 @@ PUT: Final = Bulk(
     way=Way.PUT, table="job_function", key=1, fields=texts("name", "doc"), changes=frozenset({"doc"})
 )
 ONE: Final = Statement("SELECT doc FROM job_function WHERE name = :name")
+NAMED: Final = Statement(
+    lambda d: f"SELECT doc FROM job_function WHERE {d.among('name', 'names', TEXT)} ORDER BY name"
+)
 ALL: Final = Statement("SELECT doc FROM job_function ORDER BY name")
 KEEP: Final = Bulk(
     way=Way.PUT,
@@ -53,16 +56,10 @@ NO_ADVERTISEMENT: Final = Statement("DELETE FROM advertisement WHERE node_id = :
 class SqlFunctions(Part):
     """See `ports.functions` and `ports.cache`."""
 
-    async def function_record(self, name: str) -> FunctionRecord | None:
-        async def work(tx: Transaction) -> FunctionRecord | None:
-            row = await tx.one(ONE, name=name)
-            return None if row is None else FUNCTION.read(row[0])
-
-        return await self._db.look(work)
-
-    async def function_records(self) -> Sequence[FunctionRecord]:
+    async def function_records(self, names: Collection[str] | None = None) -> Sequence[FunctionRecord]:
         async def work(tx: Transaction) -> list[FunctionRecord]:
-            return [FUNCTION.read(row[0]) for row in await tx.all(ALL)]
+            rows = await (tx.all(ALL) if names is None else tx.all(NAMED, names=sorted(set(names))))
+            return [FUNCTION.read(row[0]) for row in rows]
 
         return await self._db.look(work)
 

@@ -9,7 +9,16 @@ from stretto.model.signal_instance import SignalInstance
 from stretto.ports.messages import FanOut, Fire, Letter
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.places import group_of_signal, group_of_workflow
-from stretto.ports.signals import Announced, Fits, NewSignal, SignalName, SignalWait
+from stretto.ports.signals import (
+    Announced,
+    Fits,
+    NewSignal,
+    NumberedSignal,
+    SignalName,
+    SignalPage,
+    SignalSelection,
+    SignalWait,
+)
 from stretto.ports.triggers import SignalTriggerRow
 from stretto.store.sql.codec import MATCH_PARAMS, SEQS, SIGNAL
 from stretto.store.sql.database import Transaction
@@ -109,12 +118,17 @@ class SqlSignals(Part):
 
         return await self._db.write(work)
 
-    async def signal(self, name: str, seq: int | None = None) -> SignalInstance | None:
-        async def work(tx: Transaction) -> SignalInstance | None:
-            row = await (tx.one(NEWEST, name=name) if seq is None else tx.one(ONE, name=name, seq=seq))
-            return None if row is None else SIGNAL.read(row[0])
+    async def signals(self, selection: SignalSelection) -> Slice[SignalInstance]:
+        async def work(tx: Transaction) -> Slice[SignalInstance]:
+            match selection:
+                case NumberedSignal(name, None):
+                    return _found(await tx.one(NEWEST, name=name))
+                case NumberedSignal(name, seq):
+                    return _found(await tx.one(ONE, name=name, seq=seq))
+                case SignalPage(name, cut):
+                    return (await ALL.page(tx, cut, name=name)).of(lambda row: SIGNAL.read(row[1]))
 
-        return await self._look(work)
+        return await (self._look(work) if isinstance(selection, NumberedSignal) else self._db.read(work))
 
     async def first_signal(self, name: str, fits: Fits, *, above: int = 0) -> SignalInstance | None:
         async def work(tx: Transaction) -> SignalInstance | None:
@@ -139,12 +153,6 @@ class SqlSignals(Part):
 
         return await self._db.write(work)
 
-    async def signals(self, name: str, cut: Cut) -> Slice[SignalInstance]:
-        async def work(tx: Transaction) -> Slice[SignalInstance]:
-            return (await ALL.page(tx, cut, name=name)).of(lambda row: SIGNAL.read(row[1]))
-
-        return await self._db.read(work)
-
     async def signal_names(self, cut: Cut) -> Slice[SignalName]:
         async def work(tx: Transaction) -> Slice[SignalName]:
             page = await named_page(tx, cut, ANNOUNCED, WAITED_FOR)
@@ -156,6 +164,10 @@ class SqlSignals(Part):
             )
 
         return await self._db.read(work)
+
+
+def _found(row: Row | None) -> Slice[SignalInstance]:
+    return Slice(elements=() if row is None else (SIGNAL.read(row[0]),))
 
 
 def _made(signal: NewSignal, seq: int, now: int) -> SignalInstance:

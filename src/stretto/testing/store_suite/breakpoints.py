@@ -4,6 +4,7 @@ from stretto.engine.records import RunKey
 from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
 from stretto.model.status import RunStatus, StepStatus
 from stretto.model.user import User
+from stretto.ports.breakpoints import BreakpointPage, BreakpointsAt, PausedAt, PausedPage
 from stretto.ports.paging import Cut
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, run_record
@@ -26,9 +27,13 @@ async def a_breakpoint_is_set_once(world: World) -> None:
     assert await world.store.set_breakpoint(narrow) == narrow
     await world.store.set_breakpoint(stop_at("b"))
     await world.store.set_breakpoint(stop_at("a", "other"))
-    assert await world.store.breakpoints("wf", "a") == [first, narrow]
-    assert await world.store.breakpoints("wf") == [first, narrow, stop_at("b")]
-    assert await world.store.breakpoints("nothing") == []
+    assert list((await world.store.breakpoints(BreakpointsAt("wf", "a"))).elements) == [first, narrow]
+    assert list((await world.store.breakpoints(BreakpointsAt("wf"))).elements) == [
+        first,
+        narrow,
+        stop_at("b"),
+    ]
+    assert list((await world.store.breakpoints(BreakpointsAt("nothing"))).elements) == []
 
 
 @SUITE.check
@@ -38,16 +43,16 @@ async def exactly_one_is_deleted(world: World) -> None:
         await world.store.set_breakpoint(each)
     assert await world.store.delete_breakpoint(StepBreakpoint(workflow_id="wf", step_id="a", create_time=9))
     assert not await world.store.delete_breakpoint(wide)
-    assert await world.store.breakpoints("wf") == [narrow]
+    assert list((await world.store.breakpoints(BreakpointsAt("wf"))).elements) == [narrow]
 
 
 @SUITE.check
 async def all_breakpoints_are_paged(world: World) -> None:
     for step in "cab":
         await world.store.set_breakpoint(stop_at(step))
-    page = await world.store.all_breakpoints(Cut(most=2))
+    page = await world.store.breakpoints(BreakpointPage(Cut(most=2)))
     assert [each.step_id for each in page.elements] == ["a", "b"]
-    rest = await world.store.all_breakpoints(Cut(above=("wf", "b", 0, 0, 0, 0)))
+    rest = await world.store.breakpoints(BreakpointPage(Cut(above=("wf", "b", 0, 0, 0, 0))))
     assert [each.step_id for each in rest.elements] == ["c"]
     assert (rest.before, rest.after) == (True, False)
 
@@ -65,7 +70,7 @@ async def held_attempts_are_found_also_inside_loops(world: World) -> None:
     others = [attempt_record(each.key, "a", 1, StepStatus.PAUSED) for each in inside]
     moving = attempt_record(run, "b")
     await owner.decide(run, records=(*inside, held, *others, moving))
-    page = await world.store.paused("wf", "a", Cut())
+    page = await world.store.paused(PausedAt("wf", "a", Cut()))
     assert page.elements == (
         PausedStepAttempt(
             workflow_id="wf",
@@ -77,16 +82,16 @@ async def held_attempts_are_found_also_inside_loops(world: World) -> None:
             create_time=77,
         ),
     )
-    deep = await world.store.paused(PREFIX, "a", Cut(most=1))
+    deep = await world.store.paused(PausedAt(PREFIX, "a", Cut(most=1)))
     assert [each.workflow_id for each in deep.elements] == [f"{PREFIX}11_1"]
     assert deep.after
-    everywhere = await world.store.all_paused(Cut(most=2))
+    everywhere = await world.store.paused(PausedPage(Cut(most=2)))
     assert [each.workflow_id for each in everywhere.elements] == [f"{PREFIX}11_1", f"{PREFIX}11_2"]
     assert everywhere.after
-    rest = await world.store.all_paused(Cut(above=("a", f"{PREFIX}11_2", 1, 1, 1)))
+    rest = await world.store.paused(PausedPage(Cut(above=("a", f"{PREFIX}11_2", 1, 1, 1))))
     assert rest.elements == page.elements
-    assert (await world.store.paused("wf", "b", Cut())).elements == ()
-    assert (await world.store.paused("w", "a", Cut())).elements == ()  # a user's id is no prefix
+    assert (await world.store.paused(PausedAt("wf", "b", Cut()))).elements == ()
+    assert (await world.store.paused(PausedAt("w", "a", Cut()))).elements == ()  # a user's id is no prefix
     held.status = StepStatus.WAITING_FOR_SIGNALS
     await owner.decide(run, records=(held,))
-    assert (await world.store.paused("wf", "a", Cut())).elements == ()
+    assert (await world.store.paused(PausedAt("wf", "a", Cut()))).elements == ()

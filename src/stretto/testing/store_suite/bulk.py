@@ -4,9 +4,18 @@ import msgspec
 
 from stretto.model.run_config import RunPolicy
 from stretto.model.user import User
-from stretto.ports.bulk import BulkItem, BulkJob, BulkState, BulkTarget, ItemState
+from stretto.ports.bulk import (
+    BulkChange,
+    BulkItem,
+    BulkJob,
+    BulkProgress,
+    BulkState,
+    BulkTarget,
+    ItemState,
+)
 from stretto.ports.paging import Cut
 from stretto.ports.retention import Aged
+from stretto.ports.store import Store
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World
 
@@ -27,6 +36,16 @@ def job(name: str, total: int = 3, at: int = 1_000) -> BulkJob:
     )
 
 
+def state_of(found: BulkJob | None) -> BulkState | None:
+    return None if found is None else found.state
+
+
+async def progress(store: Store, job_id: str) -> BulkProgress:
+    found = await store.bulk_progress(job_id)
+    assert found is not None
+    return found
+
+
 def items(count: int = 3) -> list[BulkItem]:
     return [
         BulkItem(
@@ -40,13 +59,12 @@ def items(count: int = 3) -> list[BulkItem]:
 @SUITE.check
 async def a_job_is_made_once(world: World) -> None:
     store = world.store
-    assert await store.bulk_job("j") is None
+    assert await store.bulk_progress("j") is None
     assert await store.put_bulk(job("j"), items()) is True
     assert await store.put_bulk(job("j", at=5), items(1)) is False
-    assert await store.bulk_job("j") == job("j")
+    assert (await progress(store, "j")).job == job("j")
     assert (await store.bulk_items("j", Cut())).elements == tuple(items())
-    assert await store.bulk_counts("j") == {ItemState.WAITING: 3}
-    assert await store.bulk_counts("other") == {}
+    assert (await progress(store, "j")).counts == {ItemState.WAITING: 3}
     assert (await store.bulk_items("other", Cut())).elements == ()
 
 
@@ -67,9 +85,9 @@ async def a_job_that_is_not_held_any_more_is_taken_again(world: World) -> None:
     await store.put_bulk(job("j"), items())
     assert await store.take_bulk(0) == job("j")
     assert await store.take_bulk(0) == job("j")
-    assert await store.note_bulk("j", (), HOLD) is BulkState.RUNNING
+    assert state_of(await store.change_bulk("j", BulkChange(hold=HOLD))) is BulkState.RUNNING
     assert await store.take_bulk(HOLD) is None
-    assert await store.note_bulk("j", (), 0) is BulkState.RUNNING
+    assert state_of(await store.change_bulk("j", BulkChange(hold=0))) is BulkState.RUNNING
     assert await store.take_bulk(HOLD) == job("j")
 
 
@@ -91,15 +109,17 @@ async def items_are_noted(world: World) -> None:
     await store.put_bulk(job("k"), items())
     done = msgspec.structs.replace(items()[1], state=ItemState.DONE, message="fine", at=7)
     bad = msgspec.structs.replace(items()[0], state=ItemState.REFUSED, message="no", at=8)
-    assert await store.note_bulk("j", [bad, done], HOLD) is BulkState.RUNNING
+    assert (
+        state_of(await store.change_bulk("j", BulkChange(items=(bad, done), hold=HOLD))) is BulkState.RUNNING
+    )
     assert (await store.bulk_items("j", Cut())).elements == (bad, done, items()[2])
-    assert await store.bulk_counts("j") == dict.fromkeys(
+    assert (await progress(store, "j")).counts == dict.fromkeys(
         (ItemState.WAITING, ItemState.DONE, ItemState.REFUSED), 1
     )
     waiting = await store.bulk_items("j", Cut(), ItemState.WAITING)
     assert waiting.elements == (items()[2],)
-    assert await store.bulk_counts("k") == {ItemState.WAITING: 3}
-    assert await store.note_bulk("gone", [done], HOLD) is None
+    assert (await progress(store, "k")).counts == {ItemState.WAITING: 3}
+    assert await store.change_bulk("gone", BulkChange(items=(done,), hold=HOLD)) is None
 
 
 @SUITE.check
@@ -117,22 +137,22 @@ async def a_job_ends_once(world: World) -> None:
     store = world.store
     await store.put_bulk(job("j"), items())
     done = msgspec.structs.replace(items()[0], state=ItemState.DONE)
-    await store.note_bulk("j", [done], 0)
-    ended = await store.end_bulk("j", BulkState.CANCELLED)
+    await store.change_bulk("j", BulkChange(items=(done,), hold=0))
+    ended = await store.change_bulk("j", BulkChange(ends=BulkState.CANCELLED))
     assert ended is not None
     assert ended.state is BulkState.CANCELLED
     assert ended.end_time is not None
-    assert await store.bulk_job("j") == ended
-    assert await store.end_bulk("j", BulkState.DONE) == ended
-    assert await store.bulk_counts("j") == {ItemState.DONE: 1, ItemState.CANCELLED: 2}
+    assert (await progress(store, "j")).job == ended
+    assert await store.change_bulk("j", BulkChange(ends=BulkState.DONE)) == ended
+    assert (await progress(store, "j")).counts == {ItemState.DONE: 1, ItemState.CANCELLED: 2}
     assert [each.state for each in (await store.bulk_items("j", Cut())).elements] == [
         ItemState.DONE,
         ItemState.CANCELLED,
         ItemState.CANCELLED,
     ]
     assert await store.take_bulk(HOLD) is None
-    assert await store.note_bulk("j", (), HOLD) is BulkState.CANCELLED
-    assert await store.end_bulk("gone", BulkState.DONE) is None
+    assert state_of(await store.change_bulk("j", BulkChange(hold=HOLD))) is BulkState.CANCELLED
+    assert await store.change_bulk("gone", BulkChange(ends=BulkState.DONE)) is None
 
 
 @SUITE.check
@@ -153,10 +173,10 @@ async def old_jobs_are_forgotten_once_they_have_ended(world: World) -> None:
     for name, at in (("a", 1), ("b", 2), ("c", 3), ("d", 9)):
         await store.put_bulk(job(name, at=at), items())
     for name in ("a", "b", "d"):
-        await store.end_bulk(name, BulkState.DONE)
+        await store.change_bulk(name, BulkChange(ends=BulkState.DONE))
     assert await store.prune(Aged.BULKS, 5, most=1) == 1
-    assert await store.bulk_job("a") is None
-    assert await store.bulk_counts("a") == {}
+    assert await store.bulk_progress("a") is None
+    assert (await store.bulk_items("a", Cut())).elements == ()
     assert await store.prune(Aged.BULKS, 5) == 1
     assert await store.prune(Aged.BULKS, 5) == 0
     assert [each.job_id for each in (await store.bulk_jobs(Cut())).elements] == ["d", "c"]

@@ -25,7 +25,7 @@ from stretto.ports.paging import Cut
 from stretto.ports.permits import HoldersOf
 from stretto.ports.places import GROUPS, group_of_signal, group_of_workflow
 from stretto.ports.rows import NodeId, Phase
-from stretto.ports.signals import NewSignal, SignalWait, instance_id_of
+from stretto.ports.signals import NewSignal, SignalPage, SignalWait, instance_id_of
 from stretto.ports.store import Store
 from stretto.ports.work import Work
 from stretto.ports.workflows import Found
@@ -273,7 +273,7 @@ async def announcements_are_numbered_without_gaps_or_doubles(world: World) -> No
     done = await asyncio.gather(*(stores[number % 5].announce(each) for number, each in enumerate(signals)))
     assert sum(not each.duplicate for each in done) == 10
     assert all(told.signal.params == asked for told, asked in zip(done, params, strict=True))
-    page = await world.store.signals("a", Cut())
+    page = await world.store.signals(SignalPage("a", Cut()))
     assert [each.seq_id for each in page.elements] == list(range(10, 0, -1))
     mail = await world.store.fetch(HERE, [group_of_signal("a")])
     assert sorted(each.body.seq for each in mail.messages if isinstance(each.body, FanOut)) == list(

@@ -23,12 +23,13 @@ EXTRACT = FunctionRecord(
 
 @SUITE.check
 async def a_function_is_remembered_by_its_name(world: World) -> None:
-    assert await world.store.function_record("flows:extract") is None
+    assert await world.store.function_records(["flows:extract"]) == []
     assert await world.store.put_function(EXTRACT) is None
-    assert await world.store.function_record("flows:extract") == EXTRACT
+    assert await world.store.function_records(["flows:extract", "other"]) == [EXTRACT]
     changed = msgspec.structs.replace(EXTRACT, source_hash="2e" * 32, params={})
     assert await world.store.put_function(changed) == EXTRACT
-    assert await world.store.function_record("flows:extract") == changed
+    assert await world.store.function_records(["flows:extract"]) == [changed]
+    assert await world.store.function_records([]) == []
 
 
 @SUITE.check

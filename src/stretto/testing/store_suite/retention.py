@@ -8,7 +8,14 @@ from stretto.model.breakpoint import StepBreakpoint
 from stretto.model.properties import RunStrategyRule
 from stretto.model.status import FailureMark, RunStatus, StepStatus
 from stretto.model.timeline import WorkflowChange
-from stretto.ports.admission import NewRun, QueuedEnd, TransactionScope, WorkflowDecision, WorkflowSnapshot
+from stretto.ports.admission import (
+    NewRun,
+    QueuedEnd,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
+from stretto.ports.breakpoints import BreakpointPage
 from stretto.ports.commit import PermitAsk
 from stretto.ports.history import AttemptsOfStep
 from stretto.ports.messages import Act, AnyBody, Grant, Letter, Log, Stop
@@ -276,7 +283,9 @@ async def a_deleted_workflow_is_purged_in_steps(world: World) -> None:
     assert await read_run(world.store, run) is None
     assert await read_run(world.store, iteration.key) is None
     assert await world.store.outcomes(["wf"], since=0) == []
-    assert [each.workflow_id for each in (await world.store.all_breakpoints(Cut())).elements] == ["kept"]
+    assert [each.workflow_id for each in (await world.store.breakpoints(BreakpointPage(Cut()))).elements] == [
+        "kept"
+    ]
     assert await world.store.workflow("kept") is not None
 
 

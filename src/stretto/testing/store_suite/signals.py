@@ -9,7 +9,7 @@ from stretto.ports.paging import Cut
 from stretto.ports.places import group_of_signal, group_of_workflow
 from stretto.ports.retention import Aged
 from stretto.ports.rows import NodeId
-from stretto.ports.signals import NewSignal, SignalWait
+from stretto.ports.signals import NewSignal, SignalPage, SignalWait, read_signal
 from stretto.ports.triggers import SignalTriggerRow
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, near
@@ -54,14 +54,14 @@ async def announcements_are_numbered_by_name(world: World) -> None:
     assert (made.params, made.payload, made.request_time) == (None, {"k": 1}, 5)
     assert near(made.create_time, await world.store.now())
     assert (await world.store.announce(signal("a", "i2", x=9))).duplicate
-    second = await world.store.signal("a", 2)
+    second = await read_signal(world.store, "a", 2)
     assert second is not None
     assert second.params == {"x": 2}
-    newest = await world.store.signal("a")
+    newest = await read_signal(world.store, "a")
     assert newest is not None
     assert newest.seq_id == 3
-    assert await world.store.signal("a", 9) is None
-    assert await world.store.signal("nothing") is None
+    assert await read_signal(world.store, "a", 9) is None
+    assert await read_signal(world.store, "nothing") is None
 
 
 @SUITE.check
@@ -161,7 +161,7 @@ async def announcements_and_names_are_paged(world: World) -> None:
         await world.store.announce(signal("a", f"i{number}"))
     wait = SignalWait(name="waited", attempt=AttemptKey(RunKey("wf", 1, 1), "s", 1), index=0, group=2)
     await owner.commit(2, Decided(waits=(wait,)))
-    page = await world.store.signals("a", Cut(most=2, below=4))
+    page = await world.store.signals(SignalPage("a", Cut(most=2, below=4)))
     assert [each.seq_id for each in page.elements] == [3, 2]
     assert (page.before, page.after) == (True, True)
     names = await world.store.signal_names(Cut())
@@ -176,12 +176,12 @@ async def old_announcements_go_and_their_numbers_stay_used(world: World) -> None
     await world.store.announce(signal("a", "i1"))
     await world.advance(1_000)
     await world.store.announce(signal("a", "i2"))
-    second = await world.store.signal("a", 2)
+    second = await read_signal(world.store, "a", 2)
     assert second is not None
     limit = second.create_time or 0
     assert await world.store.prune(Aged.SIGNALS, limit, most=10) == 1
     assert await world.store.prune(Aged.SIGNALS, limit, most=10) == 0
-    assert await world.store.signal("a", 1) is None
+    assert await read_signal(world.store, "a", 1) is None
     assert await world.store.prune(Aged.SIGNALS, limit + 1, most=10) == 1
     again = await world.store.announce(signal("a", "i1"))
     assert (again.signal.seq_id, again.duplicate) == (3, False)
