@@ -17,6 +17,7 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.ports.admission import NewRun, TransactionScope, WorkflowDecision, WorkflowSnapshot
 from stretto.ports.commit import Decided
 from stretto.ports.run_snapshot import read_run
+from stretto.ports.workflows import read_workflow
 from stretto.store.sqlite import open_sqlite
 from stretto.testing.store_suite.owner import Owner
 from stretto.testing.store_suite.world import World, run_record
@@ -101,7 +102,7 @@ async def small(world: World, owner: Owner, run: RunKey) -> list[Row]:
 
     alone = [await timed(one(-number)) for number in range(1, 301)]
     together = await timed(gathered([one(-number) for number in range(301, 2_301)]))
-    reads = [await timed(world.store.workflow("wf")) for _ in range(1_000)]
+    reads = [await timed(read_workflow(world.store, "wf")) for _ in range(1_000)]
     runs = [await timed(read_run(world.store, run)) for _ in range(1_000)]
     return [
         Row("commit of one row", median(alone) * 1e6, "us", None, 0),

@@ -47,7 +47,7 @@ CALLS: Final = (
     *("commit", "commit", "commit", "commit", "commit", "transact", "transact", "grant", "report"),
     *("claim_again", "give_up", "load_groups", "load_flows", "load_flows", "fetch", "fetch", "beat"),
     *("announce", "claim", "bury", "join", "leave", "match_trigger", "send", "look_at_queue", "runs"),
-    *("signal", "note_suspects", "postpone", "load_flows", "LoadRuns", "Carry", "Carry", "CallRuntime"),
+    *("signals", "note_suspects", "postpone", "load_flows", "LoadRuns", "Carry", "Carry", "CallRuntime"),
     *("CallRuntime", "Evaluate", "Deal", "Deal"),
 )  # of the store; and, with capital letters, what a node asks of its own process
 

@@ -14,7 +14,7 @@ from stretto.model.status import FailureMark
 from stretto.node.retention_settings import RetentionSettings
 from stretto.ports.groups import NodeState
 from stretto.ports.retention import Aged
-from stretto.ports.rows import FailureMark, Phase, RunRow
+from stretto.ports.rows import Phase, RunRow
 from stretto.store.memory.database import Database
 
 # Which call may delete rows of a table, and which setting says how long they are kept.

@@ -16,6 +16,7 @@ from stretto.definition import parse_all
 from stretto.model.initiator import ManualInitiator
 from stretto.model.request import StartRequest
 from stretto.model.user import User
+from stretto.ports.workflows import read_workflow
 from stretto.store.opening import open_store
 
 FLOW = """
@@ -27,7 +28,7 @@ async def main(url: str, request_id: str, how: str) -> None:
     ann = Caller(user=User(name="ann"))
     store = await open_store(url)
     (definition,) = parse_all(FLOW)
-    if await store.workflow("asked") is None:
+    if await read_workflow(store, "asked") is None:
         await publish(store, ann, definition)
     request = StartRequest(initiator=ManualInitiator(), request_id=request_id)
     made = await start(store, ann, "asked", "latest", request)

@@ -346,7 +346,7 @@ def worker_outcomes(given: Any, then: Then) -> None:
     broken = [0]
 
     async def interfere(call: str, moment: Moment) -> None:
-        if call == "run" and moment is Moment.BEFORE and broken[0]:
+        if call == "runs" and moment is Moment.BEFORE and broken[0]:
             broken[0] -= 1
             raise ValueError("runtime error")
 

@@ -342,10 +342,10 @@ def check_start_errors(given: Any, then: Then) -> None:
     ((message_id, body),) = [each for each in bodies(world) if isinstance(each[1], Fire)]
     (row,) = world.do(world.store.signal_triggers(NamedSignalTrigger(body.trigger_id)))
 
-    async def old(_trigger_id: str) -> Any:
-        return row
+    async def old(_selection: NamedSignalTrigger) -> Any:
+        return [row]
 
-    world.swap("signal_trigger", old)
+    world.swap("signal_triggers", old)
     world.do(deactivate(world.store, ANN, "flow"))
     assert isinstance(world.do(fire_trigger(world.store, message_id, body)), Dropped)  # no active version
     world.publish(flow(NOOP))

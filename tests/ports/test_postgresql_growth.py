@@ -25,6 +25,7 @@ from stretto.ports.rows import NodeId  # noqa: E402
 from stretto.ports.run_snapshot import InstancePage, NewestAttempts, RunPage, read_attempt  # noqa: E402
 from stretto.ports.store import Store  # noqa: E402
 from stretto.ports.views import RecentRuns  # noqa: E402
+from stretto.ports.work import FreeWork  # noqa: E402
 from stretto.ports.workflows import WorkflowFilter  # noqa: E402
 from stretto.store.postgresql import open_postgresql  # noqa: E402
 from stretto.store.sql.codec import ATTEMPT, BODIES, PROPERTIES, RUN  # noqa: E402
@@ -76,7 +77,7 @@ CALLS: dict[str, Call] = {
     "mail": lambda store: store.fetch(NODE, range(GROUPS), most=PAGE),
     "counts of a workflow": lambda store: store.look_at_queue("wf-0"),
     "queues": lambda store: store.queues_at_home(range(8)),
-    "work that is free": lambda store: store.free_work("pool-1", before=10**15, most=PAGE),
+    "work that is free": lambda store: store.pool_work(FreeWork("pool-1", before=10**15, most=PAGE)),
     "work that is taken": lambda store: store.take_work(NODE, "pool-1"),
     "holders of a tag": lambda store: store.permits(HoldersOf("tag-7", FIRST)),
     "beat": lambda store: store.beat(NODE),

@@ -25,7 +25,8 @@ from stretto.ports.rows import NodeId, Parent
 from stretto.ports.run_snapshot import read_attempt, read_run
 from stretto.ports.signals import NewSignal, SignalWait
 from stretto.ports.views import RecentRuns
-from stretto.ports.work import Work
+from stretto.ports.work import Work, WorkPage
+from stretto.ports.workflows import read_workflow
 from stretto.store.settings import DatabaseSettings
 from stretto.store.sql import run_lists
 from stretto.store.sql.params import Recent
@@ -86,7 +87,9 @@ def test_what_is_put_and_released_in_one_commit_is_not_there(tmp_path: Path) -> 
         assert [each.attempt for each in (await world.store.permits(LineFor("x", Cut()))).elements] == [kept]
         waits = await world.store.signal_waits("s", after=None, most=9)
         assert [(each.attempt, each.index) for each in waits] == [(kept, 0)]
-        assert [each.attempt for each in (await world.store.pool_work("p", Cut())).elements] == [kept]
+        assert [each.attempt for each in (await world.store.pool_work(WorkPage("p", Cut()))).elements] == [
+            kept
+        ]
         await owner.commit(group, Decided(released=(kept,)), everything(kept))  # and the other way round
         assert [each.attempt for each in (await world.store.permits(LineFor("x", Cut()))).elements] == [kept]
 
@@ -364,7 +367,7 @@ def test_a_purge_takes_breakpoints_inside_loops_along(tmp_path: Path) -> None:
         await world.publish()
         await world.publish("kept")
         for workflow_id in ("wf", "kept"):
-            row = await world.store.workflow(workflow_id)
+            row = await read_workflow(world.store, workflow_id)
             assert row is not None
             for loop in (Loop.FOREACH, Loop.WHILE):
                 prefix = inline_prefix(loop, row.internal_id)

@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.ports.sqlite_bench import SqliteBench
 
 from stretto.model.errors import Unavailable
+from stretto.ports.workflows import read_workflow
 from stretto.store.sql.read_batcher import ReadBatcher
 from stretto.testing.store_suite.world import World
 
@@ -64,7 +65,7 @@ def test_a_store_that_is_closed_says_so_to_all(tmp_path: Path) -> None:
         world = World(store, bench.open, bench.advance)
         await world.publish()
         await store.close()
-        reads = (store.workflow("wf"), store.workflow("other"), store.version("wf", 1))
+        reads = (read_workflow(store, "wf"), read_workflow(store, "other"), store.version("wf", 1))
         answers = await asyncio.gather(*reads, world.start(), world.start(), return_exceptions=True)
         assert [type(each) for each in answers] == [Unavailable] * 5
 

@@ -28,6 +28,7 @@ from stretto.model.workflow import Definition
 from stretto.params import ParamError, ParamLimits, check_request
 from stretto.params.requests import DEFAULT_LIMITS as DEFAULT_PARAM_LIMITS
 from stretto.ports.store import Store
+from stretto.ports.workflows import read_workflow
 
 OUR_FAULT: Final = 500  # from here on an error says nothing of the text
 RUN_PARAMS: Final = "run_params"  # which are not in the text
@@ -115,7 +116,7 @@ async def _options(store: Store, caller: Caller, request: CheckRequest, limits: 
     read = await offload(len(request.text) // CHARACTERS, check, request.text, options)
     for definition in read.definitions[:1]:
         versions = await templates_of(store, definition.workflow)
-        first = await store.workflow(definition.workflow.id) is None
+        first = await read_workflow(store, definition.workflow.id) is None
     return msgspec.structs.replace(
         options, versions=versions, rules=True, first_version=first, warnings=True, given=given
     )

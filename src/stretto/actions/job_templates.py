@@ -19,6 +19,7 @@ from stretto.model.suggest import did_you_mean
 from stretto.params import problems_of
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
+from stretto.ports.templates import TemplatePage, read_template
 
 DEFAULT_LIMITS: Final = Limits()
 
@@ -51,7 +52,7 @@ async def get_job_template(
 ) -> JobTemplate:
     """One template."""
     check_role(caller, Role.VIEWER, "see job templates")
-    found = await store.template(job_type, version)
+    found = await read_template(store, job_type, version)
     if found is None:
         hint = "name another version with `version=`" if version == DEFAULT_VERSION else None
         raise NotFound(f"Cannot find job template [{job_type}][{version}]", hint=hint)
@@ -66,7 +67,7 @@ async def list_job_templates(
     found: list[JobTemplate] = []
     cut = Cut()
     while True:
-        page = await store.templates(version, cut)
+        page = await store.templates(TemplatePage(version, cut))
         found += page.elements
         if not page.after:
             return found

@@ -26,7 +26,7 @@ from stretto.model.timeline import ActionEvent, WorkflowChange
 from stretto.model.workflow import Definition, Metadata, WorkflowVersion
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
-from stretto.ports.workflows import Found
+from stretto.ports.workflows import Found, read_workflow
 
 DEFAULT_LIMITS: Final = Limits()
 
@@ -46,7 +46,7 @@ async def publish(
     none), or nothing is stored, and `Outdated` says who was first.
     """
     workflow_id = definition.workflow.id
-    row = await store.workflow(workflow_id)
+    row = await read_workflow(store, workflow_id)
     check_may(caller, Right.CHANGE, workflow_id, None if row is None else row.properties)
     await _check(store, caller, definition, limits, evaluate)
 
@@ -94,7 +94,7 @@ async def _check(
 ) -> int:
     """Raise what is wrong with a definition; returns the time at which nothing was."""
     workflow = definition.workflow
-    first = await store.workflow(workflow.id) is None
+    first = await read_workflow(store, workflow.id) is None
     templates = await templates_of(store, workflow)
     problems = await offload(
         size_of(definition), validate, definition, limits, versions=templates, first_version=first
@@ -122,7 +122,7 @@ def check_latest(workflow_id: str, found: Found, expected: int) -> None:
 
 async def _with_author(store: Store, workflow_id: str, outdated: Outdated) -> Outdated:
     """The refusal, with who has published what, and when; nobody, if the workflow is not there."""
-    row = await store.workflow(workflow_id)
+    row = await read_workflow(store, workflow_id)
     version = None if row is None else await store.version(workflow_id, row.latest_version)
     told = None if version is None else version.metadata
     if told is None or told.version_author is None or told.create_time is None:

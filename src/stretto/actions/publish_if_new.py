@@ -14,7 +14,7 @@ from stretto.model.properties import AT_ONCE, Properties, PropertiesSnapshot
 from stretto.model.workflow import Definition, Workflow, WorkflowVersion
 from stretto.ports.hints import SILENT, Hints
 from stretto.ports.store import Store
-from stretto.ports.workflows import WorkflowRow
+from stretto.ports.workflows import WorkflowRow, read_workflow
 
 DEFAULT_LIMITS: Final = Limits()
 
@@ -38,7 +38,7 @@ async def publish_if_new(
     `_with_operators`).
     """
     given, workflow = definition, definition.workflow
-    row = await store.workflow(workflow.id)
+    row = await read_workflow(store, workflow.id)
     found = None if row is None else await store.version(workflow.id, row.latest_version)
     if row is not None and found is not None:
         definition = _with_operators(row, found, definition)

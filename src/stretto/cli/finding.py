@@ -12,6 +12,7 @@ from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
+from stretto.ports.workflows import read_workflow
 
 SOME = 5
 
@@ -36,7 +37,7 @@ async def _missing(store: Store, place: Place, address: Address) -> NotFound:
     newest = await store.runs(FilteredRuns(RunFilter(), Cut(most=SOME)))
     if not newest.elements:
         return NotFound(message, hint="nothing was run there yet; `stretto run FILE` makes one")
-    exists = await store.workflow(address.workflow_id) is not None
+    exists = await read_workflow(store, address.workflow_id) is not None
     hint = None if exists else await near_workflow(store, address.workflow_id)
     return NotFound(message, hint=hint or f"the newest runs there: {_names(newest.elements)}")
 

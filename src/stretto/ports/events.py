@@ -54,17 +54,11 @@ class Events(Protocol):
         """
         ...
 
-    async def delivered_by(self, sink: str) -> dict[int, int]:
-        """How far a sink has come, by group; groups that it never delivered are missing."""
-        ...
-
-    async def mark_delivered(self, sink: str, cursor: Cursor) -> None:
-        """A sink has delivered all of these groups up to these seqs. It never goes back. Idempotent.
+    async def mark_delivered(self, sink: str, cursor: Cursor | None) -> dict[int, int]:
+        """A sink has delivered all of these groups up to these seqs. It never goes back. None: the sink is
+        not used any more, and nothing is kept for it. Idempotent. Returns how far the sink has come, by
+        group; groups that it never delivered are missing.
 
         From the first call on, rows that a sink has not delivered are not trimmed in the groups it named.
         """
-        ...
-
-    async def forget_sink(self, sink: str) -> None:
-        """A sink is not used any more: nothing is kept for it. Idempotent."""
         ...

@@ -1,6 +1,6 @@
 """Attempts that a pool on some node may take."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -30,6 +30,24 @@ class PoolUse(msgspec.Struct, frozen=True, kw_only=True):
     oldest: int | None = None  # since when the first of it is ready
 
 
+class FreeWork(NamedTuple):
+    """Work that became free before a time, oldest first: a sweep tells the queue again."""
+
+    pool: str
+    before: int
+    most: int = 100
+
+
+class WorkPage(NamedTuple):
+    """All work of a pool, taken or not, by attempt."""
+
+    pool: str
+    cut: Cut
+
+
+WorkSelection = FreeWork | WorkPage
+
+
 class Pools(Protocol):
     """The truth behind the queue: who works on what."""
 
@@ -41,12 +59,8 @@ class Pools(Protocol):
         """
         ...
 
-    async def free_work(self, pool: str, *, before: int, most: int = 100) -> list[Work]:
-        """Work that became free before a time, oldest first: a sweep tells the queue again. Only reads."""
-        ...
-
-    async def pool_work(self, pool: str, cut: Cut) -> Slice[Work]:
-        """All work of a pool, taken or not, by attempt. Only reads."""
+    async def pool_work(self, selection: WorkSelection) -> Slice[Work]:
+        """The selected work of a pool. Only reads."""
         ...
 
     async def pools(self, *, most: int = 10_000) -> list[PoolUse]:

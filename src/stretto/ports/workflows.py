@@ -162,12 +162,8 @@ class Workflows(Protocol):
         """
         ...
 
-    async def workflow(self, workflow_id: str) -> WorkflowRow | None:
-        """One workflow. Only reads, as all that follow."""
-        ...
-
     async def workflow_rows(self, workflow_ids: Collection[str]) -> dict[str, WorkflowRow]:
-        """These workflows, as far as they are there, in one statement."""
+        """These workflows, as far as they are there, in one statement. Only reads, as all that follow."""
         ...
 
     async def version(self, workflow_id: str, version_id: int) -> WorkflowVersion | None:
@@ -217,3 +213,8 @@ class Workflows(Protocol):
         deleted since then counts, too. `since` and `width` are multiples of `TOTALS_EVERY`.
         """
         ...
+
+
+async def read_workflow(workflows: Workflows, workflow_id: str) -> WorkflowRow | None:
+    """One workflow."""
+    return (await workflows.workflow_rows((workflow_id,))).get(workflow_id)

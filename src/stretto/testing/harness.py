@@ -42,6 +42,7 @@ from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId
 from stretto.ports.runtime import Continue, StepContext, StepResult, StepRuntime
 from stretto.ports.store import Store
+from stretto.ports.workflows import read_workflow
 from stretto.runtimes.python.registry import as_function
 from stretto.store.memory import Database, MemoryStore
 from stretto.testing.faults import Moment, interfered
@@ -176,7 +177,7 @@ class Harness:
     def _known(self, workflow: Written) -> str:
         if isinstance(workflow, Flow):
             return workflow.id if self.flows.get(workflow.id) is workflow else self.publish(workflow)
-        if isinstance(workflow, str) and self.ask(self.store.workflow(workflow)) is not None:
+        if isinstance(workflow, str) and self.ask(read_workflow(self.store, workflow)) is not None:
             return workflow
         key = hash(workflow) if isinstance(workflow, str) else id(workflow)
         if key not in self._published:

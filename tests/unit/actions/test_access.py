@@ -93,6 +93,7 @@ from stretto.model.user import User
 from stretto.params import ParamLimits
 from stretto.ports.run_snapshot import read_newest_run
 from stretto.ports.store import Store
+from stretto.ports.workflows import read_workflow
 
 VIEW, RUN, CHANGE = Right
 ALL = frozenset(Right)
@@ -523,10 +524,10 @@ def test_what_belongs_to_no_workflow_takes_a_role(action: str, role: Role) -> No
 
 def test_an_action_that_is_refused_has_changed_nothing() -> None:
     world = world_with_lists()
-    before = world.do(world.store.workflow("flow"))
+    before = world.do(read_workflow(world.store, "flow"))
     for _right, work in ON_WORKFLOWS.values():
         assert not is_allowed(world, work, who("eve", Role.AUTHOR))
-    assert world.do(world.store.workflow("flow")) == before
+    assert world.do(read_workflow(world.store, "flow")) == before
     assert world.do(read_newest_run(world.store, "flow", 2)) is None
 
 

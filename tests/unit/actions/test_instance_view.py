@@ -22,6 +22,7 @@ from stretto.model.request import InstanceRestartRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.tag import Tag
 from stretto.ports.run_snapshot import NewestRun
+from stretto.ports.workflows import read_workflow
 
 DAY = ParamDefinition(type=ParamType.STRING, value="20240102")
 DAILY = "  tags: [daily]\n  params: {day: {value: '20240101', type: STRING}}\n"
@@ -79,7 +80,7 @@ def test_who_gave_nothing_has_nothing_kept() -> None:
 
 def test_a_run_goes_by_the_properties_of_its_time() -> None:
     world = made()
-    held = world.do(world.store.workflow("flow"))
+    held = world.do(read_workflow(world.store, "flow"))
     world.advance(1_000)
     world.do(update_properties(world.store, ANN, "flow", PropertiesUpdate(step_concurrency=9)))
     properties = shown(world).run_properties

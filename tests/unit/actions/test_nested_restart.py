@@ -323,7 +323,7 @@ def test_a_restart_that_a_try_before_has_made_meanwhile_is_that_of_the_attempt(r
     world.runtime = runtime
 
     async def interfere(call: str, when: Moment) -> None:
-        if call == "newest_run" and when is Moment.BEFORE and not made:
+        if call == "runs" and when is Moment.BEFORE and not made:
             made.append(await start_child(world.store, *wanted, "r1"))
             await world.work()
 

@@ -29,7 +29,10 @@ from stretto.model.page import Page
 from stretto.model.request import InstanceRestartRequest, PageRequest
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import StepStatus
-from stretto.ports.paging import Cut, Slice
+from stretto.ports.history import InstancesIn, RunList
+from stretto.ports.paging import Slice
+from stretto.ports.run_snapshot import InstancePage
+from stretto.ports.workflows import read_workflow
 
 RUN = RunKey("flow", 1, 1)
 
@@ -200,7 +203,7 @@ def test_an_empty_path_leads_nowhere() -> None:
 
 def test_a_while_has_an_inline_id_of_its_kind() -> None:
     world = made(WHILE)
-    internal_id = world.do(world.store.workflow("flow")).internal_id  # type: ignore[union-attr]
+    internal_id = world.do(read_workflow(world.store, "flow")).internal_id  # type: ignore[union-attr]
     path = (node("flow", 1, "again"), node("x", 1, "round"))
     expected = inline_workflow_id(Loop.WHILE, internal_id, "flow", 1, "again", 1)
     assert world.do(get_inline_workflow_id(world.store, ANN, path)) == expected == inline(world, "again")
@@ -363,10 +366,12 @@ def test_a_summary_does_not_count_for_ever(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_loop_without_iterations_is_worth_no_look() -> None:
     world = made()
 
-    async def nothing(_workflow_id: str, _cut: Cut, _statuses: Any = ()) -> Slice[Any]:
-        return Slice()
+    runs = world.store.runs
 
-    world.swap("instances", nothing)
+    async def nothing(selection: RunList) -> Slice[Any]:
+        return Slice() if isinstance(selection, InstancePage | InstancesIn) else await runs(selection)
+
+    world.swap("runs", nothing)
     assert world.do(summarize_iterations(world.store, ANN, RUN, "leaf")).representative_iteration is None
 
 

@@ -17,7 +17,7 @@ from stretto.model.user import User
 from stretto.model.workflow import Definition
 from stretto.params import ParamError
 from stretto.ports.messages import Log
-from stretto.ports.workflows import Found
+from stretto.ports.workflows import Found, read_workflow
 
 
 def definition(text: str) -> Definition:
@@ -103,7 +103,7 @@ def test_a_bad_definition_is_refused(text: str, error: type[Exception], said: st
     world = World()
     with pytest.raises(error, match=said):
         world.publish(flow(text))
-    assert world.do(world.store.workflow("flow")) is None
+    assert world.do(read_workflow(world.store, "flow")) is None
 
 
 def test_limits_are_the_callers() -> None:
@@ -211,7 +211,7 @@ def test_validation_stores_nothing() -> None:
     world = World()
     event = world.do(check_definition(world.store, ANN, definition(flow(NOOP))))
     assert (event.action, event.author) == ("VALIDATE", ANN.user)
-    assert world.do(world.store.workflow("flow")) is None
+    assert world.do(read_workflow(world.store, "flow")) is None
 
 
 def test_an_id_that_is_being_deleted_can_not_be_published() -> None:

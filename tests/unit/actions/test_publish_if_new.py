@@ -21,6 +21,7 @@ from stretto.model.errors import Conflict
 from stretto.model.properties import AT_ONCE, Properties, PropertiesUpdate, RunStrategy, RunStrategyRule
 from stretto.model.user import User
 from stretto.model.workflow import Definition
+from stretto.ports.workflows import read_workflow
 from stretto.store.opening import open_store
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ def test_the_same_content_is_the_same_version() -> None:
         store = await open_store("memory:")
         definition = parse(PLAIN)
         assert [await publish_if_new(store, ANN, definition) for _ in range(2)] == [1, 1]
-        row = await store.workflow("w")
+        row = await read_workflow(store, "w")
         assert row is not None
         assert row.properties.owner == ANN.user
         changed = msgspec.structs.replace(definition.workflow, description="another")
@@ -55,7 +56,7 @@ def test_triggers_are_switched_on_for_who_asks() -> None:
         definition = parse(DAILY)
 
         async def active() -> int:
-            row = await store.workflow("w")
+            row = await read_workflow(store, "w")
             assert row is not None
             return row.active_version
 
@@ -80,7 +81,7 @@ def test_what_an_operator_switched_off_stays_off(chosen: int) -> None:
         )
 
         async def active() -> int:
-            row = await store.workflow("w")
+            row = await read_workflow(store, "w")
             assert row is not None
             return row.active_version
 
@@ -138,11 +139,11 @@ def test_a_workflow_of_an_earlier_release_runs_at_once_from_now_on() -> None:
     async def work() -> None:
         store = await open_store("memory:")
         assert await publish_if_new(store, ANN, parse(PLAIN)) == 1  # it left the strategy open
-        row = await store.workflow("w")
+        row = await read_workflow(store, "w")
         assert row is not None
         assert row.properties.run_strategy is None
         assert await publish_if_new(store, ANN, by_program(parse(PLAIN))) == 2
-        row = await store.workflow("w")
+        row = await read_workflow(store, "w")
         assert row is not None
         assert row.strategy == AT_ONCE
         assert await publish_if_new(store, ANN, by_program(parse(PLAIN))) == 2
@@ -159,12 +160,12 @@ def test_a_program_that_starts_again_keeps_what_an_operator_set() -> None:
         changed = parse(PLAIN.replace("id: w", "id: w, description: new"))
         for definition, version in ((parse(PLAIN), 1), (changed, 2), (changed, 2), (parse(PLAIN), 3)):
             assert await publish_if_new(store, ANN, by_program(definition)) == version
-            row = await store.workflow("w")
+            row = await read_workflow(store, "w")
             assert row is not None
             assert (row.strategy, row.properties.step_concurrency) == (two, 3)
         with_text = by_program(parse(PLAIN), description="of a program")
         assert await publish_if_new(store, ANN, with_text) == 4
-        row = await store.workflow("w")
+        row = await read_workflow(store, "w")
         assert row is not None
         assert (row.strategy, row.properties.description) == (two, "of a program")
 
@@ -178,11 +179,11 @@ def test_what_the_program_names_wins() -> None:
         await publish_if_new(store, ANN, by_program(parse(PLAIN), run_strategy=one))
         await update_properties(store, ANN, "w", PropertiesUpdate(run_strategy=AT_ONCE))
         assert await publish_if_new(store, ANN, by_program(parse(PLAIN), run_strategy=one)) == 2
-        row = await store.workflow("w")
+        row = await read_workflow(store, "w")
         assert row is not None
         assert row.strategy == one
         assert await publish_if_new(store, ANN, by_program(parse(PLAIN))) == 3  # it no longer names one
-        row = await store.workflow("w")
+        row = await read_workflow(store, "w")
         assert row is not None
         assert row.strategy == AT_ONCE
 

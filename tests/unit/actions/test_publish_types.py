@@ -14,6 +14,7 @@ from stretto.definition.parse import Options
 from stretto.model.errors import InvalidDefinition
 from stretto.model.workflow import Definition
 from stretto.params import ParamError
+from stretto.ports.workflows import read_workflow
 from stretto.runtimes.types import with_installed
 
 SHOUT = """
@@ -62,7 +63,7 @@ def test_what_does_not_fit_is_refused(params: str, kind: str, said: str) -> None
     for ask in (publish, check_definition):
         with pytest.raises(InvalidDefinition, match=said):
             world.do(ask(world.store, ANN, definition(params, kind), limits=limits()))
-    assert world.do(world.store.workflow("flow")) is None
+    assert world.do(read_workflow(world.store, "flow")) is None
 
 
 def test_a_step_may_not_change_what_the_type_keeps_to_itself() -> None:

@@ -42,8 +42,8 @@ from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus
 from stretto.model.workflow import EnrichedExtras
 from stretto.ports.history import FilteredRuns, RunFilter, RunList
-from stretto.ports.paging import Cut
-from stretto.ports.run_snapshot import RunPage
+from stretto.ports.paging import Cut, Slice
+from stretto.ports.run_snapshot import NewestRun, RunPage
 from stretto.strategies import Waiting
 
 LOOP = (
@@ -417,10 +417,12 @@ def test_why_a_run_is_queued() -> None:
     row = world.row(instance_id=2)
     world.report("a", ResultState.DONE)
 
-    async def old(_workflow_id: str, _instance_id: int) -> Any:
-        return row
+    runs = world.store.runs
 
-    world.swap("newest_run", old)
+    async def old(selection: RunList) -> Any:
+        return Slice(elements=(row,)) if isinstance(selection, NewestRun) else await runs(selection)
+
+    world.swap("runs", old)
     assert "just left the queue" in world.do(why_run(world.store, ANN, "flow", 2)).sentence
 
 
@@ -471,9 +473,9 @@ def test_what_undoes_a_run_is_told_from_the_run() -> None:
     assert [step.id for step in world.do(definition_of(world.store, row)).steps] == ["undo"]
     assert world.do(get_step(world.store, ANN, inline, 1, "undo")).runtime_state.status == "SUCCEEDED"
 
-    async def gone(_run: RunKey) -> None:
-        return None
+    async def gone(_selection: RunList) -> Slice[Any]:
+        return Slice()
 
-    world.swap("run", gone)
+    world.swap("runs", gone)
     with pytest.raises(NotFound, match=r"\[flow\]\[1\]\[1\]"):
         world.do(definition_of(world.store, row))

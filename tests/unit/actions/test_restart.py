@@ -18,8 +18,10 @@ from stretto.model.response import StartStatus
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import FailureMark
 from stretto.params import ParamError
+from stretto.ports.history import RunList
+from stretto.ports.paging import Slice
 from stretto.ports.rows import FailureMark
-from stretto.ports.run_snapshot import NewestAttempts, read_run
+from stretto.ports.run_snapshot import NewestAttempts, NewestRun, read_run
 
 INCOMPLETE, BEGINNING = RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING
 LOOP = (
@@ -119,10 +121,12 @@ def test_of_two_restarts_at_once_the_second_is_refused() -> None:
     row = world.row()
     again(world)
 
-    async def old(_workflow_id: str, _instance_id: int) -> Any:
-        return row
+    runs = world.store.runs
 
-    world.swap("newest_run", old)
+    async def old(selection: RunList) -> Any:
+        return Slice(elements=(row,)) if isinstance(selection, NewestRun) else await runs(selection)
+
+    world.swap("runs", old)
     with pytest.raises(WrongState, match=r"already a workflow instance run \[flow\]\[1\]\[2\]"):
         again(world)
 

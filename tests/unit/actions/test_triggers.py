@@ -394,11 +394,11 @@ def test_what_changed_since_the_trigger_was_read_counts() -> None:
     ((message_id, body),) = fires(world)
     (row,) = world.do(world.store.signal_triggers(NamedSignalTrigger(body.trigger_id)))
 
-    async def old(_trigger_id: str) -> Any:
-        return row
+    async def old(_selection: NamedSignalTrigger) -> Any:
+        return [row]
 
     world.do(update_properties(world.store, ANN, "flow", PropertiesUpdate(signal_trigger_disabled=True)))
-    world.swap("signal_trigger", old)
+    world.swap("signal_triggers", old)
     answer = world.do(fire_trigger(world.store, message_id, body))
     assert isinstance(answer, Dropped)
     assert "disabled" in answer.reason
@@ -456,15 +456,14 @@ def test_a_fire_that_is_refused_stays() -> None:
 
 def test_a_workflow_without_an_owner_fires_too() -> None:
     world = started(World())
-    row = world.store.workflow
+    rows = world.store.workflow_rows
 
-    async def ownerless(workflow_id: str) -> Any:
-        found = await row(workflow_id)
-        assert found is not None
+    async def ownerless(workflow_ids: tuple[str]) -> Any:
+        ((workflow_id, found),) = (await rows(workflow_ids)).items()
         properties = msgspec.structs.replace(found.properties, owner=None)
-        return msgspec.structs.replace(found, properties=properties)
+        return {workflow_id: msgspec.structs.replace(found, properties=properties)}
 
-    world.swap("workflow", ownerless)
+    world.swap("workflow_rows", ownerless)
     assert isinstance(fire(world), Fired)
     assert world.row().record.owner is None
 
@@ -695,15 +694,14 @@ def test_a_time_that_nobody_wants_any_more_moves_on() -> None:
     """The trigger is switched off under the reader's eyes; if its row were left, it would be due for ever."""
     world = made(HOURLY)
     world.advance(FIRST - BEGIN)
-    row = world.store.workflow
+    rows = world.store.workflow_rows
 
-    async def switched_off(workflow_id: str) -> Any:
-        found = await row(workflow_id)
-        assert found is not None
+    async def switched_off(workflow_ids: tuple[str]) -> Any:
+        ((workflow_id, found),) = (await rows(workflow_ids)).items()
         properties = msgspec.structs.replace(found.properties, time_trigger_disabled=True)
-        return msgspec.structs.replace(found, properties=properties)
+        return {workflow_id: msgspec.structs.replace(found, properties=properties)}
 
-    world.swap("workflow", switched_off)
+    world.swap("workflow_rows", switched_off)
     assert fire_due(world) == []
     assert due(world) == []
     assert world.do(world.store.next_trigger_due(range(128))) == FIRST + HOUR

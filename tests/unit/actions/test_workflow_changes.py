@@ -27,7 +27,7 @@ from stretto.model.runs import RunCounts
 from stretto.model.tag import Tag, TagNamespace
 from stretto.model.user import User
 from stretto.ports.failures import Stale
-from stretto.ports.workflows import Found
+from stretto.ports.workflows import Found, read_workflow
 
 CRON = "  time_triggers: [{type: CRON, cron: '0 * * * *'}]\n  signal_triggers: [{definitions: {go: {}}}]\n"
 NOBODY = Found(now=1, row=None, internal_id=1, counts=RunCounts(0, 0, 0))
@@ -45,7 +45,7 @@ def test_activation_chooses_a_version() -> None:
     world.publish(flow(NOOP))
     answer = world.do(activate(world.store, ANN, "flow", "1"))
     assert answer.workflow_version_id == 1
-    row = world.do(world.store.workflow("flow"))
+    row = world.do(read_workflow(world.store, "flow"))
     assert row is not None
     assert row.active_version == 1
     again = world.do(activate(world.store, ANN, "flow", "1"))
@@ -167,7 +167,7 @@ def test_triggers_are_switched_off_and_on() -> None:
 
 def test_an_activation_in_between_is_seen() -> None:
     world = made()
-    row = world.do(world.store.workflow("flow"))
+    row = world.do(read_workflow(world.store, "flow"))
     assert row is not None
 
     def same(_found: Found, _before: Any) -> Properties:
@@ -176,7 +176,7 @@ def test_an_activation_in_between_is_seen() -> None:
     with pytest.raises(NotFound):
         decide_change(NOBODY, ANN, (row, None), "log", same)
     world.do(deactivate(world.store, ANN, "flow"))
-    now = world.do(world.store.workflow("flow"))
+    now = world.do(read_workflow(world.store, "flow"))
     found = Found(now=1, row=now, internal_id=1, counts=RunCounts(0, 0, 0))
     with pytest.raises(Stale):
         decide_change(found, ANN, (row, None), "log", same)

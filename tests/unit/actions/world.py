@@ -46,6 +46,7 @@ from stretto.ports.history import NewestInInstance
 from stretto.ports.paging import Cut
 from stretto.ports.rows import Lease, NodeId, RunRow
 from stretto.ports.run_snapshot import read_newest_run, read_run
+from stretto.ports.workflows import read_workflow
 from stretto.store.memory import Database, MemoryStore
 
 T = TypeVar("T")
@@ -214,7 +215,7 @@ class World:
         row = await read_run(self.store, key)
         assert row is not None
         workflow = await definition_of(self.store, row)
-        known = await self.store.workflow(key.workflow_id)
+        known = await read_workflow(self.store, key.workflow_id)
         assert known is not None
         before = await read_run(self.store, key._replace(run_id=key.run_id - 1))
         statuses = {} if before is None else (await aggregate(self.store, workflow, before)).statuses

@@ -18,7 +18,7 @@ from stretto.node.perform.definitions import Definitions, Known
 from stretto.node.settings import NodeSettings
 from stretto.ports.commit import Decided
 from stretto.ports.rows import NodeId
-from stretto.ports.workflows import WorkflowRow
+from stretto.ports.workflows import WorkflowRow, read_workflow
 from stretto.testing.shapes import (
     ITEMS,
     computed,
@@ -117,7 +117,7 @@ def test_the_settings_are_the_nodes_with_the_workflows_concurrency() -> None:
     bench.publish(workflow(noop("a")), step_concurrency=4)
     (loaded,) = bench.load(bench.start())
     assert loaded.flow.tree.settings == EngineSettings(depth=3, step_concurrency=4)
-    row = bench.do(bench.store.workflow("w"))
+    row = bench.do(read_workflow(bench.store, "w"))
     assert row is not None
     assert loaded.flow.tree.internal_id == row.internal_id
 

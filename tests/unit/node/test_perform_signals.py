@@ -33,6 +33,7 @@ from stretto.ports.places import group_of_signal
 from stretto.ports.retention import Aged
 from stretto.ports.run_snapshot import read_newest_run
 from stretto.ports.signals import NewSignal, read_signal
+from stretto.ports.workflows import read_workflow
 from stretto.testing.shapes import ITEMS, computed, foreach, noop, number, step, text, while_, workflow
 
 EQUAL = SignalOperator.EQUALS_TO
@@ -445,7 +446,7 @@ def test_all_breakpoints_are_read_in_pages() -> None:
     bench.publish(workflow(step("a"), foreach("l", ITEMS, step("x"))))
     bench.publish(workflow(step("a"), id="v"))
     breakpoints = Breakpoints(bench.store, page=2)
-    row = bench.do(bench.store.workflow("w"))
+    row = bench.do(read_workflow(bench.store, "w"))
     assert row is not None
     steps = bench.do(breakpoints.of([row]))["w"]
     for name in "ax":

@@ -18,6 +18,7 @@ from stretto.model.words import Word
 from stretto.ports.paging import Cut
 from stretto.ports.run_snapshot import InstancePage
 from stretto.ports.store import Store
+from stretto.ports.workflows import read_workflow
 
 
 class Right(Word):
@@ -76,7 +77,7 @@ async def check_access(store: Store, caller: Caller, right: Right, workflow_id: 
     if is_inline(workflow_id):
         page = await store.runs(InstancePage(workflow_id, Cut(most=1)))
         home = page.elements[0].root.workflow_id if page.elements else workflow_id
-    row = await store.workflow(home)
+    row = await read_workflow(store, home)
     check_may(caller, right, home, None if row is None else row.properties)
 
 
@@ -96,7 +97,7 @@ async def is_privileged(store: Store, caller: Caller, workflow_id: str) -> bool:
     """Whether somebody may answer every question of a workflow: admins and its owner may."""
     if has_role(caller, Role.ADMIN):
         return True
-    row = await store.workflow(workflow_id)
+    row = await read_workflow(store, workflow_id)
     owner = None if row is None else row.properties.owner
     return owner is not None and owner.name == caller.name
 

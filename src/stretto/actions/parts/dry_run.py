@@ -32,6 +32,7 @@ from stretto.params import (
 )
 from stretto.params.context import VALIDATION
 from stretto.ports.store import Store
+from stretto.ports.templates import read_template
 from stretto.sel import Budget, compile_template
 
 NO_TYPES: Final[AbstractSet[str]] = frozenset()
@@ -167,7 +168,7 @@ async def _templates(
     for key in keys:
         while missing := wanted(key, templates):
             for each in missing:
-                found = await store.template(*each)
+                found = await read_template(store, *each)
                 templates[each] = None if found is None else found.definition
     return templates
 

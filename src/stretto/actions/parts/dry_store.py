@@ -34,9 +34,8 @@ READS: Final = frozenset(
         "run_of_request",
         "runs",
         "signals",
-        "template",
+        "templates",
         "version",
-        "workflow",
         "workflow_rows",
         "workflows",
     }

@@ -20,14 +20,14 @@ from stretto.ports.run_snapshot import (
     read_run,
 )
 from stretto.ports.store import Store
-from stretto.ports.workflows import WorkflowRow
+from stretto.ports.workflows import WorkflowRow, read_workflow
 
 LATEST: Final = "latest"
 VERSION_WORDS: Final = frozenset({LATEST, "default", "active"})
 
 
 async def find_workflow(store: Store, workflow_id: str) -> WorkflowRow:
-    row = await store.workflow(workflow_id)
+    row = await read_workflow(store, workflow_id)
     if row is None:
         raise NotFound(f"Cannot find workflow [{workflow_id}]", hint=await near_workflow(store, workflow_id))
     return row

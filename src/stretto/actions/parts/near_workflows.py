@@ -12,7 +12,7 @@ from stretto.model.suggest import did_you_mean, one_edit_away
 from stretto.model.user import User
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
-from stretto.ports.workflows import WorkflowFilter, WorkflowRow
+from stretto.ports.workflows import WorkflowFilter, WorkflowRow, read_workflow
 
 SIDE: Final = 50  # ids before the wrong one, and after it, that are looked at
 LONGEST: Final = 200  # characters of an id for which one is looked for
@@ -38,7 +38,7 @@ async def near_workflow(store: Store, workflow_id: str) -> str | None:
 
 async def why_no_run(store: Store, workflow_id: str) -> str | None:
     """A hint for whoever asks for a run that does not exist; None if its workflow exists."""
-    if is_inline(workflow_id) or await store.workflow(workflow_id) is not None:
+    if is_inline(workflow_id) or await read_workflow(store, workflow_id) is not None:
         return None
     near = await near_workflow(store, workflow_id)
     return f"there is no workflow [{workflow_id}]" + ("" if near is None else f", {near}")

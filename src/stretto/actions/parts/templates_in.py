@@ -7,12 +7,13 @@ from stretto.definition.rules.visits import TemplateVersion, template_version
 from stretto.model.step import AnyStep, ForeachStep, TypedStep, WhileStep
 from stretto.model.workflow import Workflow
 from stretto.ports.store import Store
+from stretto.ports.templates import read_template
 
 
 async def templates_of(store: Store, workflow: Workflow) -> frozenset[TemplateVersion]:
     """Those of them that there are, in the versions that the workflow names."""
     named = dict.fromkeys(await offload(len(workflow.steps), lambda: list(_named(workflow))))
-    return frozenset([each for each in named if await store.template(*each)])
+    return frozenset([each for each in named if await read_template(store, *each)])
 
 
 def _named(workflow: Workflow) -> Iterator[TemplateVersion]:

@@ -1,6 +1,5 @@
 """Signals, and who waits for them, for readers."""
 
-
 from stretto.actions.caller import Caller
 from stretto.actions.reading.listing import Listing, page_of_list
 from stretto.engine.records import AttemptKey

@@ -27,6 +27,7 @@ from stretto.model.timeline import WorkflowTimeline
 from stretto.model.workflow import Metadata, WorkflowVersion
 from stretto.ports.paging import Slice, Span
 from stretto.ports.store import Store
+from stretto.ports.workflows import read_workflow
 
 
 async def get_version(
@@ -66,7 +67,7 @@ async def list_versions(
     store: Store, caller: Caller, workflow_id: str, request: PageRequest
 ) -> Page[WorkflowVersion]:
     """All versions, newest first; an unknown workflow has none."""
-    cut, row = cut_of(request), await store.workflow(workflow_id)
+    cut, row = cut_of(request), await read_workflow(store, workflow_id)
     check_may(caller, Right.VIEW, workflow_id, None if row is None else row.properties)
     if row is None:
         return Page(page_info=PageInfo(), total_count=0)

@@ -25,6 +25,7 @@ from stretto.ports.history import FilteredRuns, RunFilter
 from stretto.ports.paging import Cut
 from stretto.ports.rows import RunRow
 from stretto.ports.store import Store
+from stretto.ports.workflows import read_workflow
 from stretto.runtimes.types import with_installed
 
 UNFINISHED: Final = tuple(status for status in RunStatus if not status.is_terminal)
@@ -102,7 +103,7 @@ class Beginning:
 
     async def _make_room(self, workflow_id: str) -> list[str]:
         """A run that this user interrupted, and does not go on with, would keep the new one waiting."""
-        row = await self._store.workflow(workflow_id)
+        row = await read_workflow(self._store, workflow_id)
         if row is None or row.strategy.rule is RunStrategyRule.PARALLEL:
             return []
         wanted = RunFilter(workflow_id=workflow_id, statuses=(RunStatus.PAUSED,), roots=True)

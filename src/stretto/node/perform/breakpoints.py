@@ -13,7 +13,7 @@ from stretto.model.breakpoint import PausedStepAttempt, StepBreakpoint
 from stretto.ports.breakpoints import BreakpointPage, BreakpointsAt
 from stretto.ports.paging import Cut
 from stretto.ports.store import Store
-from stretto.ports.workflows import WorkflowRow
+from stretto.ports.workflows import WorkflowRow, read_workflow
 
 PAGE: Final = 500
 PLACES: Final = (None, Loop.FOREACH, Loop.WHILE)  # what a step with a breakpoint may stand in
@@ -66,7 +66,7 @@ class Breakpoints:
         whose breakpoints are gone with it.
         """
         attempt = effect.attempt
-        row = await self._store.workflow(workflow_id)
+        row = await read_workflow(self._store, workflow_id)
         places = () if row is None else _places(workflow_id, row.internal_id)
         paused = PausedStepAttempt(
             workflow_id=run.key.workflow_id,

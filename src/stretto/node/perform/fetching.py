@@ -18,6 +18,7 @@ from stretto.ports.history import NewestInInstance
 from stretto.ports.run_snapshot import read_attempt
 from stretto.ports.signals import read_signal
 from stretto.ports.store import Store
+from stretto.ports.templates import read_template
 
 
 def undone_run(run: RunRecord) -> RunKey:
@@ -62,7 +63,7 @@ class Fetching:
                 signal = await read_signal(store, name, seq)
                 return None if signal is None else (signal.params or {}).get(param)
             case ("template", (str(job_type), str(version))):
-                template = await store.template(job_type, version)
+                template = await read_template(store, job_type, version)
                 return None if template is None else template.definition
             case ("workflow", workflow_id, str(version)):
                 return await self._workflow(workflow_id, version)

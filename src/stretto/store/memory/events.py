@@ -26,16 +26,10 @@ class MemoryEvents(Part):
             share = share_of(most, len(news))
             return [self._db.log[at] for rows in news.values() for at in rows[:share]]
 
-    async def delivered_by(self, sink: str) -> dict[int, int]:
+    async def mark_delivered(self, sink: str, cursor: Cursor | None) -> dict[int, int]:
         with self._db.transaction():
-            return {at[1]: self._db.sinks[at] for at in sorted(self._db.sinks) if at[0] == sink}
-
-    async def mark_delivered(self, sink: str, cursor: Cursor) -> None:
-        with self._db.transaction():
-            for group, seq in cursor.items():
-                self._db.sinks.put((sink, group), max(seq, self._db.sinks.get((sink, group)) or 0))
-
-    async def forget_sink(self, sink: str) -> None:
-        with self._db.transaction():
-            for at in [each for each in self._db.sinks if each[0] == sink]:
+            for at in [each for each in self._db.sinks if each[0] == sink and cursor is None]:
                 self._db.sinks.pop(at)
+            for group, seq in (cursor or {}).items():
+                self._db.sinks.put((sink, group), max(seq, self._db.sinks.get((sink, group)) or 0))
+            return {at[1]: self._db.sinks[at] for at in sorted(self._db.sinks) if at[0] == sink}

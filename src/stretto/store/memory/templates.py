@@ -1,7 +1,8 @@
 """Job templates."""
 
 from stretto.model.job_template import JobTemplate
-from stretto.ports.paging import Cut, Slice
+from stretto.ports.paging import Slice
+from stretto.ports.templates import NamedTemplate, TemplatePage, TemplateSelection
 from stretto.store.memory.database import Part
 from stretto.store.memory.paging import select, slice_of
 
@@ -13,14 +14,16 @@ class MemoryTemplates(Part):
         with self._db.transaction():
             self._db.templates.put((template.definition.job_type, template.definition.version), template)
 
-    async def template(self, job_type: str, version: str) -> JobTemplate | None:
-        with self._db.transaction():
-            return self._db.templates.get((job_type, version))
-
-    async def templates(self, version: str, cut: Cut) -> Slice[JobTemplate]:
-        with self._db.transaction():
-            types = [job_type for job_type, _version in self._db.templates_of[version]]
-            return slice_of(select(types, cut), lambda job_type: self._db.templates[job_type, version])
+    async def templates(self, selection: TemplateSelection) -> Slice[JobTemplate]:
+        db = self._db
+        with db.transaction():
+            match selection:
+                case NamedTemplate():
+                    found = db.templates.get(selection)
+                    return Slice(elements=() if found is None else (found,))
+                case TemplatePage(version, cut):
+                    types = [job_type for job_type, _version in db.templates_of[version]]
+                    return slice_of(select(types, cut), lambda job_type: db.templates[job_type, version])
 
     async def delete_templates(self, job_type: str, version: str | None = None) -> int:
         with self._db.transaction():

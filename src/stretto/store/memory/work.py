@@ -4,9 +4,9 @@ import msgspec
 
 from stretto.engine.records import AttemptKey
 from stretto.ports.groups import NodeState
-from stretto.ports.paging import Cut, Slice
+from stretto.ports.paging import Slice
 from stretto.ports.rows import NodeId
-from stretto.ports.work import PoolUse, Work
+from stretto.ports.work import FreeWork, PoolUse, Work, WorkPage, WorkSelection
 from stretto.store.memory.database import Part
 from stretto.store.memory.paging import select, slice_of
 
@@ -25,14 +25,15 @@ class MemoryPools(Part):
             self._db.work.put(free[0], taken)
             return taken
 
-    async def free_work(self, pool: str, *, before: int, most: int = 100) -> list[Work]:
-        with self._db.transaction():
-            free = [key for since, key in self._db.free_work[pool] if since < before]
-            return [self._db.work[key] for key in free[:most]]
-
-    async def pool_work(self, pool: str, cut: Cut) -> Slice[Work]:
-        with self._db.transaction():
-            return slice_of(select(self._db.work_of_pool[pool], cut), self._db.work.__getitem__)
+    async def pool_work(self, selection: WorkSelection) -> Slice[Work]:
+        db = self._db
+        with db.transaction():
+            match selection:
+                case FreeWork(pool, before, most):
+                    free = [key for since, key in db.free_work[pool] if since < before]
+                    return Slice(elements=tuple(db.work[key] for key in free[:most]))
+                case WorkPage(pool, cut):
+                    return slice_of(select(db.work_of_pool[pool], cut), db.work.__getitem__)
 
     async def pools(self, *, most: int = 10_000) -> list[PoolUse]:
         db = self._db

@@ -77,10 +77,6 @@ class MemoryWorkflows(Part):
             _tell(db, workflow_id, (event,), now)
             return row
 
-    async def workflow(self, workflow_id: str) -> WorkflowRow | None:
-        with self._db.transaction():
-            return workflow_row(self._db, workflow_id)
-
     async def workflow_rows(self, workflow_ids: Collection[str]) -> dict[str, WorkflowRow]:
         with self._db.transaction():
             rows = {each: workflow_row(self._db, each) for each in workflow_ids}

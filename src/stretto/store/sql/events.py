@@ -68,25 +68,17 @@ class SqlEvents(Part):
 
         return await self._db.read(work) if cursor else []
 
-    async def delivered_by(self, sink: str) -> dict[int, int]:
-        async def work(tx: Transaction) -> dict[int, int]:
-            return mapped(await tx.all(DELIVERED, sink=sink))
-
-        return await self._db.look(work)
-
-    async def mark_delivered(self, sink: str, cursor: Cursor) -> None:
+    async def mark_delivered(self, sink: str, cursor: Cursor | None) -> dict[int, int]:
         fitting(sink, TEXT_LENGTH, "the name of a sink")
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: Transaction) -> dict[int, int]:
+            if cursor is None:
+                await tx.run(FORGET, sink=sink)
+                return {}
             await tx.bulk(PUT_SINK, [(sink, *place) for place in sorted(cursor.items())])
+            return mapped(await tx.all(DELIVERED, sink=sink))
 
-        await self._db.write(work)
-
-    async def forget_sink(self, sink: str) -> None:
-        async def work(tx: Transaction) -> None:
-            await tx.run(FORGET, sink=sink)
-
-        await self._db.write(work)
+        return await self._db.write(work)
 
 
 def _log_row(columns: Row) -> LogRow:

@@ -3,7 +3,8 @@
 from typing import Final
 
 from stretto.model.job_template import JobTemplate
-from stretto.ports.paging import Cut, Slice
+from stretto.ports.paging import Slice
+from stretto.ports.templates import NamedTemplate, TemplatePage, TemplateSelection
 from stretto.store.sql.codec import TEMPLATE
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.lengths import NAME_LENGTH, fitting
@@ -38,18 +39,16 @@ class SqlTemplates(Part):
 
         await self._db.write(work)
 
-    async def template(self, job_type: str, version: str) -> JobTemplate | None:
-        async def work(tx: Transaction) -> JobTemplate | None:
-            row = await tx.one(ONE, job_type=job_type, version=version)
-            return None if row is None else TEMPLATE.read(row[0])
-
-        return await self._db.look(work)
-
-    async def templates(self, version: str, cut: Cut) -> Slice[JobTemplate]:
+    async def templates(self, selection: TemplateSelection) -> Slice[JobTemplate]:
         async def work(tx: Transaction) -> Slice[JobTemplate]:
-            return (await OF_VERSION.page(tx, cut, version=version)).of(_template)
+            match selection:
+                case NamedTemplate():
+                    rows = await tx.all(ONE, **selection._asdict())
+                    return Slice(elements=tuple(TEMPLATE.read(row[0]) for row in rows))
+                case TemplatePage(version, cut):
+                    return (await OF_VERSION.page(tx, cut, version=version)).of(_template)
 
-        return await self._db.read(work)
+        return await (self._db.look(work) if isinstance(selection, NamedTemplate) else self._db.read(work))
 
     async def delete_templates(self, job_type: str, version: str | None = None) -> int:
         async def work(tx: Transaction) -> int:

@@ -4,9 +4,9 @@ from typing import Final
 
 from stretto.engine.records import AttemptKey
 from stretto.ports.groups import NodeState
-from stretto.ports.paging import Cut, Slice
+from stretto.ports.paging import Slice
 from stretto.ports.rows import NodeId
-from stretto.ports.work import PoolUse, Work
+from stretto.ports.work import FreeWork, PoolUse, Work, WorkPage, WorkSelection
 from stretto.store.sql.database import Transaction
 from stretto.store.sql.fence import node_state
 from stretto.store.sql.lengths import NAME_LENGTH, fitting
@@ -79,17 +79,15 @@ class SqlPools(Part):
 
         return await self._db.write(work)
 
-    async def free_work(self, pool: str, *, before: int, most: int = 100) -> list[Work]:
-        async def work(tx: Transaction) -> list[Work]:
-            return [work_from(row) for row in await tx.all(SINCE, pool=pool, before=before, most=most)]
-
-        return await self._db.look(work)
-
-    async def pool_work(self, pool: str, cut: Cut) -> Slice[Work]:
+    async def pool_work(self, selection: WorkSelection) -> Slice[Work]:
         async def work(tx: Transaction) -> Slice[Work]:
-            return (await ALL.page(tx, cut, pool=pool)).of(work_from)
+            match selection:
+                case FreeWork():
+                    return Slice(elements=tuple(map(work_from, await tx.all(SINCE, **selection._asdict()))))
+                case WorkPage(pool, cut):
+                    return (await ALL.page(tx, cut, pool=pool)).of(work_from)
 
-        return await self._db.read(work)
+        return await (self._db.look(work) if isinstance(selection, FreeWork) else self._db.read(work))
 
     async def pools(self, *, most: int = 10_000) -> list[PoolUse]:
         async def work(tx: Transaction) -> list[PoolUse]:

@@ -130,17 +130,15 @@ class SqlWorkflows(Part):
 
         return await self._db.write(work)
 
-    async def workflow(self, workflow_id: str) -> WorkflowRow | None:
-        return await self._rows_wanted.ask(workflow_id)
-
-    async def _rows_of(self, workflow_ids: Sequence[str]) -> list[WorkflowRow | None]:
-        rows = await self.workflow_rows(workflow_ids)
-        return [rows.get(workflow_id) for workflow_id in workflow_ids]
-
     async def workflow_rows(self, workflow_ids: Collection[str]) -> dict[str, WorkflowRow]:
-        async def work(tx: Transaction) -> dict[str, WorkflowRow]:
-            rows = await tx.all(SEVERAL, workflow_ids=sorted(set(workflow_ids)))
-            return {row[0]: workflow_row(row) for row in rows}
+        return await self._rows_wanted.ask(frozenset(workflow_ids))
+
+    async def _rows_of(self, asked: Sequence[frozenset[str]]) -> list[dict[str, WorkflowRow]]:
+        async def work(tx: Transaction) -> list[dict[str, WorkflowRow]]:
+            rows = {
+                row[0]: row for row in await tx.all(SEVERAL, workflow_ids=sorted(frozenset().union(*asked)))
+            }
+            return [{each: workflow_row(rows[each]) for each in ids if each in rows} for ids in asked]
 
         return await self._look(work)
 

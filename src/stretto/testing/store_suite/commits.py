@@ -12,7 +12,7 @@ from stretto.ports.permits import LineFor
 from stretto.ports.rows import FirstError, NodeId, RunSummary, Wait
 from stretto.ports.run_snapshot import NewestAttempts, read_attempt, read_run
 from stretto.ports.signals import SignalWait
-from stretto.ports.work import Work
+from stretto.ports.work import Work, WorkPage
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.fences import two_runs
 from stretto.testing.store_suite.owner import event
@@ -212,7 +212,7 @@ async def what_an_attempt_waits_for_goes_with_it(world: World) -> None:
     assert [each.attempt for each in (await world.store.permits(LineFor("x", Cut()))).elements] == [second]
     assert [each.attempt for each in (await world.store.permits(LineFor("y", Cut()))).elements] == [second]
     assert [each.attempt for each in await world.store.signal_waits("s0", after=None, most=9)] == [second]
-    assert [each.attempt for each in (await world.store.pool_work("p", Cut())).elements] == [second]
+    assert [each.attempt for each in (await world.store.pool_work(WorkPage("p", Cut()))).elements] == [second]
     await owner.release(first)  # there is nothing left
 
 

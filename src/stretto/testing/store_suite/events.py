@@ -104,13 +104,13 @@ async def what_a_sink_has_not_delivered_stays(world: World) -> None:
     owner = await world.owner()
     await log(world, owner, 1, 4)
     end = await world.store.now()
-    assert await world.store.delivered_by("hooks") == {}
+    assert await world.store.mark_delivered("hooks", {}) == {}
     await world.store.mark_delivered("hooks", {1: 2, 5: 0})
     await world.store.mark_delivered("hooks", {1: 1})  # it never goes back
     await world.store.mark_delivered("stream", {1: 3})
-    assert await world.store.delivered_by("hooks") == {1: 2, 5: 0}
+    assert await world.store.mark_delivered("hooks", {}) == {1: 2, 5: 0}
     assert await world.store.prune(Aged.LOG, end + 1) == 2
-    await world.store.forget_sink("hooks")
-    await world.store.forget_sink("hooks")
-    assert await world.store.delivered_by("hooks") == {}
+    assert await world.store.mark_delivered("hooks", None) == {}
+    assert await world.store.mark_delivered("hooks", None) == {}
+    assert await world.store.mark_delivered("hooks", {}) == {}
     assert await world.store.prune(Aged.LOG, end + 1) == 1

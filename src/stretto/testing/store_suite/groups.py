@@ -10,7 +10,7 @@ from stretto.ports.places import GROUPS
 from stretto.ports.retention import Aged
 from stretto.ports.rows import Lease, NodeId
 from stretto.ports.suspicion import DEATHS_TO_BE_GUILTY, NONE, Suspect
-from stretto.ports.work import Work
+from stretto.ports.work import Work, WorkPage
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, near, refusal
 
@@ -90,7 +90,7 @@ async def a_burial_deletes_mail_and_frees_work(world: World) -> None:
     taken = await world.store.take_work(B, "gpu")
     assert taken is not None
     assert await world.store.bury(B, 1, expired=False) is not None
-    (free,) = (await world.store.pool_work("gpu", Cut())).elements
+    (free,) = (await world.store.pool_work(WorkPage("gpu", Cut()))).elements
     assert (free.taken_by, free.take) == (None, 1)
     mail = await world.store.fetch(B, [group])
     assert [each.ref for each in mail.messages] == ["log"]

@@ -9,7 +9,7 @@ from stretto.ports.messages import Act, Ask, Cancel, Letter, Log, Outcome, Resul
 from stretto.ports.outbox import MOST_TRIES
 from stretto.ports.paging import Cut
 from stretto.ports.rows import Lease, NodeId
-from stretto.ports.work import Work
+from stretto.ports.work import Work, WorkPage
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, near, refusal
 
@@ -169,7 +169,7 @@ async def pool_work_is_reported_once_by_who_has_it(world: World) -> None:
     assert not await world.store.report(THERE, result_of(attempt), take=taken.take + 1)
     assert await world.store.report(THERE, result_of(attempt), take=taken.take)
     assert not await world.store.report(THERE, result_of(attempt), take=taken.take)
-    assert (await world.store.pool_work("p", Cut())).elements == ()
+    assert (await world.store.pool_work(WorkPage("p", Cut()))).elements == ()
     assert len((await world.store.fetch(HERE, [group])).messages) == 1
 
 

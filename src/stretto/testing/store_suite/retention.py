@@ -24,6 +24,7 @@ from stretto.ports.rows import FailureMark, Parent
 from stretto.ports.run_snapshot import read_newest_run, read_run
 from stretto.ports.signals import SignalWait
 from stretto.ports.work import Work
+from stretto.ports.workflows import read_workflow
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import Owner
 from stretto.testing.store_suite.workflows import gone
@@ -286,7 +287,7 @@ async def a_deleted_workflow_is_purged_in_steps(world: World) -> None:
     assert [each.workflow_id for each in (await world.store.breakpoints(BreakpointPage(Cut()))).elements] == [
         "kept"
     ]
-    assert await world.store.workflow("kept") is not None
+    assert await read_workflow(world.store, "kept") is not None
 
 
 @SUITE.check

@@ -21,6 +21,7 @@ from stretto.ports.run_snapshot import (
     read_attempt,
     read_run,
 )
+from stretto.ports.workflows import read_workflow
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import Owner
 from stretto.testing.store_suite.world import World, attempt_record, run_record
@@ -96,7 +97,7 @@ async def what_was_not_read_is_not_taken_for_missing(world: World) -> None:
 @SUITE.check
 async def a_run_comes_with_its_version_and_properties(world: World) -> None:
     await world.publish()
-    row = await world.store.workflow("wf")
+    row = await read_workflow(world.store, "wf")
     assert row is not None
     at = row.properties.create_time
     run = await world.start(properties_at=at)

@@ -2,6 +2,7 @@
 
 from stretto.model.job_template import JobTemplate, JobTemplateDefinition, JobTemplateMetadata
 from stretto.ports.paging import Cut
+from stretto.ports.templates import TemplatePage, read_template
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import ALICE, World
 
@@ -20,9 +21,9 @@ async def a_template_is_kept_by_type_and_version(world: World) -> None:
     await world.store.put_template(template("a"))
     await world.store.put_template(template("a", "v2"))
     await world.store.put_template(template("a", support="team"))
-    assert await world.store.template("a", "default") == template("a", support="team")
-    assert await world.store.template("a", "v2") == template("a", "v2")
-    assert await world.store.template("b", "default") is None
+    assert await read_template(world.store, "a", "default") == template("a", support="team")
+    assert await read_template(world.store, "a", "v2") == template("a", "v2")
+    assert await read_template(world.store, "b", "default") is None
 
 
 @SUITE.check
@@ -30,10 +31,10 @@ async def templates_are_listed_by_type(world: World) -> None:
     for job_type in "cab":
         await world.store.put_template(template(job_type))
     await world.store.put_template(template("z", "v2"))
-    page = await world.store.templates("default", Cut(most=2))
+    page = await world.store.templates(TemplatePage("default", Cut(most=2)))
     assert [each.definition.job_type for each in page.elements] == ["a", "b"]
     assert page.after
-    rest = await world.store.templates("default", Cut(above="b"))
+    rest = await world.store.templates(TemplatePage("default", Cut(above="b")))
     assert [each.definition.job_type for each in rest.elements] == ["c"]
 
 
@@ -45,7 +46,7 @@ async def one_version_or_all_are_deleted(world: World) -> None:
     assert await world.store.delete_templates("a", "v1") == 1
     assert await world.store.delete_templates("a", "v1") == 0
     assert await world.store.delete_templates("a") == 2
-    assert await world.store.template("b", "v1") is not None
+    assert await read_template(world.store, "b", "v1") is not None
 
 
 @SUITE.check
@@ -53,4 +54,4 @@ async def a_probe_leaves_what_is_kept_alone(world: World) -> None:
     await world.store.put_template(template("a"))
     await world.store.probe()
     await world.store.probe()
-    assert await world.store.template("a", "default") == template("a")
+    assert await read_template(world.store, "a", "default") == template("a")

@@ -22,6 +22,7 @@ from stretto.ports.failures import Fenced
 from stretto.ports.places import group_of_run
 from stretto.ports.rows import FailureMark, Lease, Phase
 from stretto.ports.run_snapshot import read_run
+from stretto.ports.workflows import read_workflow
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, run_record
 
@@ -233,7 +234,7 @@ async def workflows_are_read_together(world: World) -> None:
     await world.publish("two")
     await world.publish("two")
     store = world.store
-    rows = await asyncio.gather(*(store.workflow(each) for each in ("two", "nowhere", "one", "two")))
+    rows = await asyncio.gather(*(read_workflow(store, each) for each in ("two", "nowhere", "one", "two")))
     assert [None if row is None else row.workflow_id for row in rows] == ["two", None, "one", "two"]
     keys = [("two", 2), ("two", 3), ("one", 1), ("nowhere", 1), ("two", 1), ("two", 2)]
     versions = await asyncio.gather(*(store.version(*key) for key in keys))

@@ -4,7 +4,7 @@ from stretto.engine.records import AttemptKey, RunKey
 from stretto.ports.commit import Decided
 from stretto.ports.paging import Cut
 from stretto.ports.rows import NodeId
-from stretto.ports.work import PoolUse, Work
+from stretto.ports.work import FreeWork, PoolUse, Work, WorkPage
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import Owner
 from stretto.testing.store_suite.world import World
@@ -71,7 +71,7 @@ async def a_new_launch_is_free_and_counts_from_the_start(world: World) -> None:
     await world.store.take_work(A, "gpu")
     again = Work(attempt=attempt(1), launch=2, pool="gpu", group=1, take=5, taken_by=B)
     await owner.commit(1, Decided(work=(again,)))  # who takes it is not the sender's to say
-    (row,) = (await world.store.pool_work("gpu", Cut())).elements
+    (row,) = (await world.store.pool_work(WorkPage("gpu", Cut()))).elements
     assert (row.launch, row.take, row.taken_by) == (2, 0, None)
 
 
@@ -85,7 +85,7 @@ async def what_stays_free_is_found_by_a_sweep(world: World) -> None:
     taken = await world.store.take_work(A, "gpu")
     assert taken is not None
     now = await world.store.now()
-    free = await world.store.free_work("gpu", before=now)
+    free = (await world.store.pool_work(FreeWork("gpu", before=now))).elements
     await offer(owner, 4, "cpu")
     await world.store.take_work(A, "cpu")
     assert await world.store.pools() == [
@@ -94,10 +94,10 @@ async def what_stays_free_is_found_by_a_sweep(world: World) -> None:
     ]
     assert [each.ready for each in await world.store.pools(most=1)] == [0, 1]
     assert [each.attempt for each in free] == [attempt(2), attempt(3)]
-    assert await world.store.free_work("gpu", before=now, most=1) == free[:1]
-    assert await world.store.free_work("gpu", before=free[0].since) == []
+    assert (await world.store.pool_work(FreeWork("gpu", before=now, most=1))).elements == free[:1]
+    assert (await world.store.pool_work(FreeWork("gpu", before=free[0].since))).elements == ()
     await world.store.bury(A, 1, expired=False)
-    freed = await world.store.free_work("gpu", before=await world.store.now() + 1)
+    freed = (await world.store.pool_work(FreeWork("gpu", before=await world.store.now() + 1))).elements
     assert [each.attempt for each in freed] == [attempt(2), attempt(3), attempt(1)]
     again = await world.store.take_work(owner.node, "gpu", attempt(1))
     assert again is not None

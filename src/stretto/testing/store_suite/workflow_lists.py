@@ -10,7 +10,7 @@ from stretto.model.trigger import CronTrigger
 from stretto.model.user import User
 from stretto.model.workflow import Criticality, Workflow, WorkflowVersion
 from stretto.ports.paging import Cut
-from stretto.ports.workflows import VersionHead, VersionKey, WorkflowFilter
+from stretto.ports.workflows import Activation, Change, VersionHead, VersionKey, WorkflowFilter, read_workflow
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import ALICE, World
 
@@ -43,7 +43,7 @@ async def workflows_are_listed_by_id_and_filtered(world: World) -> None:
     page = await world.store.workflows(Cut(most=1), WorkflowFilter(prefix="b."))
     assert (page.before, page.after) == (False, True)
     rows = await world.store.workflow_rows(["b.one", "a.one", "unknown"])
-    assert rows == {each: await world.store.workflow(each) for each in ("a.one", "b.one")}
+    assert rows == {each: await read_workflow(world.store, each) for each in ("a.one", "b.one")}
 
 
 @SUITE.check
@@ -64,7 +64,7 @@ async def workflows_are_found_by_tags_of_their_default_version(world: World) -> 
     await world.publish(version=tagged("first", "both"), properties=both)
     assert [await found(tag) for tag in ("first", "both", "own")] == [["wf"], ["wf"], ["other", "wf"]]
     assert await world.store.workflow_tags("") == ["both", "first", "own"]
-    row = await world.store.workflow("wf")
+    row = await read_workflow(world.store, "wf")
     assert row is not None
     key = VersionKey("wf", row.internal_id, 1)
     heads = await world.store.version_heads([key])

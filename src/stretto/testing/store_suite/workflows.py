@@ -19,7 +19,7 @@ from stretto.ports.places import group_of_workflow
 from stretto.ports.retention import Aged
 from stretto.ports.rows import NodeId
 from stretto.ports.run_snapshot import read_run
-from stretto.ports.workflows import TOTALS_EVERY, Activation, Change, Found, WorkflowFilter
+from stretto.ports.workflows import TOTALS_EVERY, Found, WorkflowFilter, read_workflow
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.owner import event
 from stretto.testing.store_suite.world import ALICE, World, near, refusal
@@ -41,7 +41,7 @@ def gone(found: Found) -> ChangeEvent:
 async def versions_are_numbered_from_one(world: World) -> None:
     for number in (1, 2, 3):
         await world.publish()
-        row = await world.store.workflow("wf")
+        row = await read_workflow(world.store, "wf")
         assert row is not None
         assert row.latest_version == row.active_version == number
         version = await world.store.version("wf", number)
@@ -54,17 +54,17 @@ async def versions_are_numbered_from_one(world: World) -> None:
 @SUITE.check
 async def a_change_that_is_refused_leaves_nothing(world: World) -> None:
     await world.publish()
-    before = await world.store.workflow("wf")
+    before = await read_workflow(world.store, "wf")
 
     def refuse(found: Found) -> Change[object]:
         raise WrongState(f"version {found.row and found.row.latest_version} is enough")
 
     error = await refusal(WrongState, change_workflow(world.store, "wf", refuse))
     assert error.message == "version 1 is enough"
-    assert await world.store.workflow("wf") == before
+    assert await read_workflow(world.store, "wf") == before
     unknown = change_workflow(world.store, "wf", lambda _found: _activate(9))
     await refusal(NotFound, unknown)
-    assert await world.store.workflow("wf") == before
+    assert await read_workflow(world.store, "wf") == before
 
 
 def _always(change: Change[None], _found: Found) -> Change[None]:
@@ -82,23 +82,23 @@ async def a_new_workflow_needs_a_version_and_properties(world: World) -> None:
     half: Change[None] = Change(answer=None, version=version)
     await refusal(InvalidRequest, change_workflow(world.store, "wf", partial(_always, nothing)))
     await refusal(InvalidRequest, change_workflow(world.store, "wf", partial(_always, half)))
-    assert await world.store.workflow("wf") is None
+    assert await read_workflow(world.store, "wf") is None
 
 
 @SUITE.check
 async def activation_says_who_and_when(world: World) -> None:
     await world.publish()
     await world.publish(activation=None)
-    row = await world.store.workflow("wf")
+    row = await read_workflow(world.store, "wf")
     assert row is not None
     assert (row.active_version, row.latest_version, row.activated_by) == (1, 2, ALICE)
     await change_workflow(world.store, "wf", lambda _found: _activate(2))
-    row = await world.store.workflow("wf")
+    row = await read_workflow(world.store, "wf")
     assert row is not None
     assert row.activated_by == User(name="bob")
     assert near(row.activate_time, await world.store.now())
     await change_workflow(world.store, "wf", lambda _found: _activate(0))
-    row = await world.store.workflow("wf")
+    row = await read_workflow(world.store, "wf")
     assert row is not None
     assert (row.active_version, row.activated_by) == (0, User(name="bob"))
     assert near(row.activate_time, await world.store.now())
@@ -137,7 +137,7 @@ async def properties_have_a_history_without_collisions(world: World) -> None:
     times = [each.create_time or 0 for each in history.elements]
     assert times == sorted(set(times), reverse=True)
     assert {each.workflow_id for each in history.elements} == {"wf"}
-    row = await world.store.workflow("wf")
+    row = await read_workflow(world.store, "wf")
     assert row is not None
     assert row.properties == history.elements[0]
     assert row.strategy.rule is RunStrategyRule.SEQUENTIAL  # nothing was said: the default
@@ -212,7 +212,7 @@ async def a_workflow_with_unfinished_runs_is_not_deleted(world: World) -> None:
     await world.publish()
     await world.start(admit=False)
     await refusal(WrongState, world.store.delete_workflow("wf", gone))
-    assert await world.store.workflow("wf") is not None
+    assert await read_workflow(world.store, "wf") is not None
 
 
 @SUITE.check
@@ -222,7 +222,7 @@ async def a_deleted_workflow_is_found_by_nobody(world: World) -> None:
     row = await world.store.delete_workflow("wf", gone)
     assert row.workflow_id == "wf"
     store = world.store
-    assert await store.workflow("wf") is None
+    assert await read_workflow(store, "wf") is None
     assert await store.workflow_rows(["wf"]) == {}
     assert await store.version("wf", 1) is None
     assert (await store.versions("wf", Cut())).elements == ()
@@ -242,13 +242,13 @@ async def a_deleted_workflow_is_found_by_nobody(world: World) -> None:
 @SUITE.check
 async def a_purged_id_can_be_used_again(world: World) -> None:
     await world.publish()
-    first = await world.store.workflow("wf")
+    first = await read_workflow(world.store, "wf")
     await world.start(status=RunStatus.SUCCEEDED)
     await world.store.delete_workflow("wf", gone)
     while await world.store.purge("wf", most=1):
         pass
     await world.publish()
-    again = await world.store.workflow("wf")
+    again = await read_workflow(world.store, "wf")
     assert first is not None
     assert again is not None
     assert again.latest_version == 1
