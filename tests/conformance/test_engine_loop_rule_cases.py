@@ -36,7 +36,7 @@ from stretto.model.wire import decode, encode, loads
 from stretto.model.wire.types import codec_of
 from stretto.model.workflow import Definition
 from stretto.node.perform.earlier import Earlier
-from stretto.ports.paging import Cut
+from stretto.ports.run_snapshot import InstancePage
 from stretto.ports.runtime import FatalError, StepResult
 from stretto.ports.store import Store
 from stretto.testing.harness import Harness
@@ -414,9 +414,10 @@ class Pages:
         self._inline_id = inline_id
         self.read: list[int] = []
 
-    async def instances(self, workflow_id: str, cut: Cut) -> Any:
+    async def runs(self, selection: InstancePage) -> Any:
+        workflow_id, cut = selection
         assert workflow_id == self._inline_id
-        found = await self._store.instances(workflow_id, cut)
+        found = await self._store.runs(selection)
         assert cut.below is not None
         counted = await self._store.iteration_counts(workflow_id, cut.most)
         self.read.append(

@@ -20,7 +20,6 @@ from stretto.model.status import FailureMark
 from stretto.params import ParamError
 from stretto.ports.history import RunList
 from stretto.ports.paging import Slice
-from stretto.ports.rows import FailureMark
 from stretto.ports.run_snapshot import NewestAttempts, NewestRun, read_run
 
 INCOMPLETE, BEGINNING = RunPolicy.RESTART_FROM_INCOMPLETE, RunPolicy.RESTART_FROM_BEGINNING

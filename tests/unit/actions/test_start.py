@@ -35,7 +35,7 @@ from stretto.model.tag import Tag
 from stretto.params import ParamError
 from stretto.ports.admission import RequestKey, WorkflowSnapshot
 from stretto.ports.failures import Fenced, OutcomeUnknown, Stale
-from stretto.ports.rows import FailureMark, Lease
+from stretto.ports.rows import Lease
 from stretto.ports.run_snapshot import read_newest_run
 from stretto.strategies import Accepted, Start
 

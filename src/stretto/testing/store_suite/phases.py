@@ -7,7 +7,7 @@ from stretto.model.runs import RunCounts
 from stretto.model.status import FailureMark, RunStatus
 from stretto.ports.commit import Decided
 from stretto.ports.failures import Stale
-from stretto.ports.rows import FailureMark, Phase
+from stretto.ports.rows import Phase
 from stretto.ports.run_snapshot import read_run
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, attempt_record, ended, refusal, run_record

@@ -15,7 +15,7 @@ from stretto.ports.admission import (
 )
 from stretto.ports.messages import ChildEnd, Log
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import FailureMark, Lease, NodeId, Parent, Phase
+from stretto.ports.rows import Lease, NodeId, Parent, Phase
 from stretto.ports.run_snapshot import read_run
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import World, near, refusal, run_record

@@ -20,7 +20,7 @@ from stretto.ports.commit import PermitAsk
 from stretto.ports.history import AttemptsOfStep
 from stretto.ports.messages import Act, AnyBody, Grant, Letter, Log, Stop
 from stretto.ports.paging import Cut
-from stretto.ports.rows import FailureMark, Parent
+from stretto.ports.rows import Parent
 from stretto.ports.run_snapshot import read_newest_run, read_run
 from stretto.ports.signals import SignalWait
 from stretto.ports.work import Work

@@ -20,7 +20,7 @@ from stretto.ports.admission import (
 )
 from stretto.ports.failures import Fenced
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import FailureMark, Lease, Phase
+from stretto.ports.rows import Lease, Phase
 from stretto.ports.run_snapshot import read_run
 from stretto.ports.workflows import read_workflow
 from stretto.testing.store_suite.check import Suite

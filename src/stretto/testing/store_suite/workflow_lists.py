@@ -10,7 +10,7 @@ from stretto.model.trigger import CronTrigger
 from stretto.model.user import User
 from stretto.model.workflow import Criticality, Workflow, WorkflowVersion
 from stretto.ports.paging import Cut
-from stretto.ports.workflows import Activation, Change, VersionHead, VersionKey, WorkflowFilter, read_workflow
+from stretto.ports.workflows import VersionHead, VersionKey, WorkflowFilter, read_workflow
 from stretto.testing.store_suite.check import Suite
 from stretto.testing.store_suite.world import ALICE, World
 
