@@ -185,13 +185,13 @@ def test_a_call_that_is_ended_before_it_begins(tmp_path: Path, at_most: Bound) -
     async def work(workers: Workers) -> None:
         for pause in (0.0, 0.05, 0.3):
             file = tmp_path / f"never {pause}"
-            task = asyncio.create_task(workers.of(None).call(job("sleeps", file=str(file)), lambda: FOR_EVER))
+            task = asyncio.create_task(workers.of(None).call(job("sleeps", file=str(file)), lambda: 60.0))
             await asyncio.sleep(pause)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
         late = asyncio.create_task(
-            workers.of(None).call(job("f", module="tests.flow_engine.hangs"), lambda: FOR_EVER)
+            workers.of(None).call(job("f", module="tests.flow_engine.hangs"), lambda: 60.0)
         )
         await asyncio.sleep(1.0)
         late.cancel()
