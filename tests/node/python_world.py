@@ -24,7 +24,7 @@ from stretto.model.timeline import LogEvent
 from stretto.node.clock import SystemClock
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
-from stretto.node.perform.evaluating import InProcess
+from stretto.node.perform.values import InProcess
 from stretto.node.performer import Performer
 from stretto.ports.rows import NodeId
 from stretto.ports.runtime import StepRuntime

@@ -30,7 +30,7 @@ from stretto.node.membership import Membership
 from stretto.node.perform import earlier, signals
 from stretto.node.perform.children import Children
 from stretto.node.perform.earlier import Earlier
-from stretto.node.perform.loading import GroupLoading
+from stretto.node.perform.runs import GroupLoader
 from stretto.node.performer import Performer
 from stretto.ports.fence import Fence
 from stretto.ports.messages import Kind
@@ -52,10 +52,9 @@ def effect_before_commit() -> AbstractContextManager[None]:
     def make(settle: Any) -> Any:
         def settled(self: Deciding, group: Any, entry: Any, draft: Any) -> None:
             settle(self, group, entry, draft)
-            effects, draft.effects = list(draft.effects), []
-            acting = self._done.__self__  # type: ignore[attr-defined]
-            for effect in effects:
-                acting.carry_out(group, entry, effect)
+            calls, draft.after_commit = draft.after_commit, []
+            for call in calls:
+                call()
 
         return settled
 
@@ -190,7 +189,7 @@ def reloaded_without_claim() -> AbstractContextManager[None]:
 
         return pretend
 
-    return replaced(Performer, "_claim_again", make)
+    return replaced(Performer, "claim_again", make)
 
 
 def relaunched_where_it_is() -> AbstractContextManager[None]:
@@ -217,7 +216,7 @@ def log_with_a_gap() -> AbstractContextManager[None]:
 
         return loaded
 
-    return replaced(GroupLoading, "load", make)
+    return replaced(GroupLoader, "load", make)
 
 
 def signals_passed_over() -> AbstractContextManager[None]:

@@ -130,8 +130,8 @@ def fenced_effects_carried_out() -> AbstractContextManager[None]:
         def done(self: Any, batch: Any, answer: Any) -> None:
             for group, draft in batch.drafts:
                 if group.number in answer.fenced and draft.entry is not None:
-                    for effect in draft.effects:
-                        self._acting.carry_out(group, draft.entry, effect)
+                    for call in draft.after_commit:
+                        call()
             committed(self, batch, answer)
 
         return done

@@ -9,9 +9,9 @@ from tests.simulation.plant import Planted, replaced
 
 from stretto.engine.permits import Waiter
 from stretto.node import deciding
-from stretto.node.acting import Acting
 from stretto.node.deciding import Deciding
 from stretto.node.draft import Draft
+from stretto.node.effect_queue import EffectQueue
 from stretto.ports.events import LogRow
 from stretto.store.memory import commits, permits, retention
 from stretto.store.memory import runs as workflow_transactions
@@ -118,13 +118,13 @@ def outcome_counted_twice() -> AbstractContextManager[None]:
 def start_taken_as_answered() -> AbstractContextManager[None]:
     """The start of a child counts as answered when anything was answered that was asked for its step."""
     return replaced(
-        Acting, "_unmark", lambda _: lambda _self, entry, _ask, attempt: entry.carrying.discard(attempt)
+        EffectQueue, "_unmark", lambda _: lambda _self, entry, _ask, attempt: entry.carrying.discard(attempt)
     )
 
 
 def start_not_awaited() -> AbstractContextManager[None]:
     """Who ends a step whose child is being started looks for the child at once."""
-    return replaced(Acting, "_child", lambda _before: Acting._carry)
+    return replaced(EffectQueue, "carry_for_child", lambda _before: EffectQueue.carry)
 
 
 def due_noted_early() -> AbstractContextManager[None]:

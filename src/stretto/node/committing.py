@@ -6,11 +6,11 @@ from typing import Final
 from stretto.engine import events as happened
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Unavailable
-from stretto.node.acting import Acting
 from stretto.node.asks import Commit
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
+from stretto.node.effects import Effects
 from stretto.node.entry import Entry, Item
 from stretto.node.group import Group
 from stretto.node.loading import Loading, dealt_with
@@ -52,14 +52,14 @@ class Committing:
         self,
         desk: Desk,
         book: Book,
-        acting: Acting,
+        effects: Effects,
         loading: Loading,
         owning: Owning,
         telling: Telling,
     ) -> None:
         self._desk = desk
         self._book = book
-        self._acting = acting
+        self._effects = effects
         self._loading = loading
         self._owning = owning
         self._telling = telling
@@ -128,7 +128,7 @@ class Committing:
             for message in draft.messages:
                 group.known.discard(message.id)
                 self._telling.told(group, message)
-            self._acting.done(group, draft)
+            self._effects.committed(draft)
             self._loading.done(group, draft)
         for number in sorted(answer.fenced):
             self._lost(batch, number)
@@ -257,7 +257,7 @@ class Committing:
         if isinstance(item.event, happened.ChildStarted) and not _is_hopeless(entry, item.event.attempt):
             return  # there is a child, whatever could be stored: the run, loaded anew, asks for it again
         if isinstance(item.event, happened.Reported):
-            self._acting.jobs.settled(item.event.attempt, item.event.launch)
+            self._effects.jobs.settled(item.event.attempt, item.event.launch)
         if attempt is None or isinstance(item.event, happened.Faulted) or _is_hopeless(entry, attempt):
             event: happened.Event = happened.RunFaulted(run=entry.key, message=text)
         else:

@@ -6,13 +6,13 @@ from typing import Any
 from stretto.engine import events as happened
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
-from stretto.node.acting import Acting
 from stretto.node.asks import Deal, Deliver, FindRoot, Verb, Withdraw
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
 from stretto.node.entry import Item
 from stretto.node.group import Group, GroupState
+from stretto.node.jobs import Jobs
 from stretto.node.launches import Launches, sent_context
 from stretto.node.loading import Loading
 from stretto.node.suspects import Suspects
@@ -31,7 +31,7 @@ class Intake:
         self,
         desk: Desk,
         book: Book,
-        acting: Acting,
+        jobs: Jobs,
         loading: Loading,
         telling: Telling,
         launches: Launches,
@@ -39,7 +39,7 @@ class Intake:
     ) -> None:
         self._desk = desk
         self._book = book
-        self._acting = acting
+        self._jobs = jobs
         self._loading = loading
         self._telling = telling
         self._launches = launches
@@ -175,7 +175,7 @@ class Intake:
         number = group_of_run(_run_of(_event_of(message.body)))
         if number in self._book.groups:
             return number
-        asked = self._acting.asked_here
+        asked = self._jobs.asked_here
         if message.id not in asked:
             asked.add(message.id)
             self._withdraw(message.id)
@@ -184,14 +184,14 @@ class Intake:
     def _asked(self, message: post.Message) -> None:
         """Another node asks us to do work for it, asks about such work, or ends it."""
         body = message.body
-        asked = self._acting.asked_here
+        asked = self._jobs.asked_here
         if message.id in asked or not isinstance(body, post.Start | post.Cancel | post.Ask):
             return
         asked.add(message.id)
         if isinstance(body, post.Start) and self._launches.can_take(body):
             self._start(message.id, body)
             return
-        job = self._acting.jobs.get(body.attempt, body.launch)
+        job = self._jobs.get(body.attempt, body.launch)
         if job is None:
             event = happened.Reported(
                 attempt=body.attempt, launch=body.launch, state=happened.ResultState.STOPPED
@@ -202,7 +202,7 @@ class Intake:
         elif isinstance(body, post.Cancel) or job.is_polled:
             job.answers.append(message.id)
             verb = Verb.TERMINATE if isinstance(body, post.Cancel) else Verb.EXECUTE
-            self._acting.jobs.call(job.context, job.group, verb, outside=job.outside)
+            self._jobs.call(job.context, job.group, verb, outside=job.outside)
         else:
             said = job.said or happened.Reported(
                 attempt=body.attempt, launch=body.launch, state=happened.ResultState.CONTINUE
@@ -213,20 +213,20 @@ class Intake:
         """Begin the work. The message has told all that it had to: if this node dies, the owner of the run
         finds it gone, and launches the work anew.
         """
-        jobs = self._acting.jobs
+        jobs = self._jobs
         if jobs.get(body.attempt, body.launch) is None:
             jobs.call(sent_context(body), body.group, Verb.START, outside=False)
         self._withdraw(message_id)
 
     def _withdraw(self, message_id: int) -> None:
         def over(_answer: object) -> None:
-            self._acting.asked_here.discard(message_id)
+            self._jobs.asked_here.discard(message_id)
 
         self._desk.insist(Withdraw(message=message_id), over, over)
 
     def _answer(self, message: post.Message, result: post.Result) -> None:
         def over(_answer: object) -> None:
-            self._acting.asked_here.discard(message.id)
+            self._jobs.asked_here.discard(message.id)
 
         ask = Deliver(node=self._desk.node, result=result, answers=message.id)
         self._desk.insist(ask, over, over)

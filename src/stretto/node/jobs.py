@@ -5,16 +5,22 @@ not lost if the group is loaded again, or moves to another node.
 """
 
 from collections import deque
-from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
 from stretto.engine.events import Reported
-from stretto.engine.records import AttemptKey
-from stretto.node.asks import CallRuntime, Untrusted, Verb
+from stretto.engine.records import AttemptKey, RunKey
+from stretto.node.asks import CallRuntime, Deliver, Untrusted, Verb
+from stretto.node.book import Book
 from stretto.node.desk import Desk
+from stretto.node.entry import Item
+from stretto.node.group import Group
 from stretto.ports.fence import Fence
+from stretto.ports.messages import Result
 from stretto.ports.runtime import StepContext
+
+REMEMBERED: Final = 60_000  # milliseconds that the result of work is known after it was sent to another node
 
 
 class Job:
@@ -69,11 +75,12 @@ class Job:
 
 
 class Jobs:
-    """All jobs of a node. What a runtime says goes to `deliver`."""
+    """All jobs of a node. What a runtime says goes to the run, or to whoever owns it now."""
 
-    def __init__(self, desk: Desk, deliver: Callable[[Job, Reported], None]) -> None:
+    def __init__(self, desk: Desk, book: Book) -> None:
         self._desk = desk
-        self._deliver = deliver
+        self._book = book
+        self.asked_here: set[int] = set()  # messages to this node, about its work, that are in hand
         self._jobs: dict[AttemptKey, Job] = {}
         self._ready: deque[Job] = deque()
         self._calls = 0
@@ -178,6 +185,12 @@ class Jobs:
         self._deliver(job, event)
 
     # ------------------------------------------------------------------------------------------------- ends
+    def stored(self, attempt: AttemptKey, launch: int) -> None:
+        """What a launch has said is stored, or not wanted. That its work goes on settles nothing."""
+        job = self.get(attempt, launch)
+        if job is not None and job.result is not None:
+            self.settled(attempt, launch)
+
     def settled(self, attempt: AttemptKey, launch: int) -> None:
         """What came of a launch is committed, or is not wanted any more."""
         if self.get(attempt, launch) is not None:
@@ -190,6 +203,11 @@ class Jobs:
         self._ready.clear()
         self._calls = 0
 
+    def clear(self) -> None:
+        """A new life: the work of the old one is ended."""
+        self.asked_here.clear()
+        self.abandon_all()
+
     def _abandon(self, job: Job) -> None:
         """End work of our own that goes on for nobody. Work outside belongs to whoever owns the run."""
         job.abandoned = True
@@ -200,6 +218,62 @@ class Jobs:
                 verb=Verb.TERMINATE, context=msgspec.structs.replace(job.context), fence=job.fence
             )
             self._desk.ask(ask, _ignore, _ignore)
+
+    # ----------------------------------------------------------------------------------------------- results
+    def _deliver(self, job: Job, event: Reported) -> None:
+        """A runtime has answered: to the run, if it is ours, else to whoever owns it now."""
+        group = self._book.groups.get(job.group)
+        if group is None or job.answers:
+            self._send(job, event)
+        if group is None:
+            return
+        entry = group.entries.get(self._root_of(group, job.attempt))
+        if entry is not None:
+            group.put(entry, Item(event))
+        # Else the group is being loaded: every launch is looked at then, and finds what is in hand.
+
+    def _root_of(self, group: Group, attempt: AttemptKey) -> RunKey:
+        return group.inline.get(attempt.run.workflow_id, attempt.run)
+
+    def _send(self, job: Job, event: Reported, tries: int = 0) -> None:
+        """A result is sent until the store has it, or does not want it; it answers all who asked."""
+        asked: list[int | None] = [*job.answers] or [None]
+        job.answers = []
+        for answers in asked:
+            self._send_one(job, event, answers, tries)
+
+    def _send_one(self, job: Job, event: Reported, answers: int | None, tries: int) -> None:
+        def then(_stored: bool) -> None:
+            self.asked_here.discard(answers or 0)
+            # Kept for a while: if the group comes back to us before the message, we still know the work.
+            if event.state.is_terminal:
+                job.delivered = True
+                self._desk.after(REMEMBERED, lambda: self.settled(job.attempt, job.launch))
+
+        def otherwise(_error: Exception) -> None:
+            if event.state.is_terminal and self.get(job.attempt, job.launch) is job:
+                job.answers += [] if answers is None else [answers]
+                self._desk.after(self._desk.back_off(tries), lambda: self._send_again(job, event, tries))
+            else:
+                self.asked_here.discard(answers or 0)  # it is found again, and asks again
+
+        ask = Deliver(node=self._desk.node, result=Result(event=event), answers=answers)
+        self._desk.ask(ask, then, otherwise)
+
+    def _send_again(self, job: Job, event: Reported, tries: int) -> None:
+        """Maybe the group has come back meanwhile."""
+        if self._book.groups.get(job.group) is None:
+            self._send(job, event, tries + 1)
+        else:
+            self._deliver(job, event)
+
+    def given_up(self, group: Group) -> None:
+        """A group has gone: what is in hand of its work goes to the next owner."""
+        for job in self.of_group(group.number):
+            if job.result is not None:
+                self._send(job, job.result)
+            elif job.outside:  # the next owner asks for it itself
+                self.settled(job.attempt, job.launch)
 
 
 def _ignore(_answer: object) -> None:

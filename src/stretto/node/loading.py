@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from stretto.engine import effects as todo
 from stretto.engine import events as happened
 from stretto.engine.records import RunKey
 from stretto.engine.recovery import recovery_of
 from stretto.model.errors import Unavailable
 from stretto.model.status import StepStatus
-from stretto.node.acting import Acting
-from stretto.node.asks import LoadedRun, LoadRuns
+from stretto.node.answers import LoadedRun
+from stretto.node.asks import LoadRuns
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.node.draft import Draft
-from stretto.node.entry import Entry, Item, Recover, SumUp, timer_event
+from stretto.node.effects import Effects
+from stretto.node.entry import Entry, Item, Recover, SumUp
 from stretto.node.group import Group
 from stretto.node.summary import summary_of
 from stretto.node.suspects import Suspects
@@ -25,16 +25,15 @@ from stretto.ports.rows import Phase
 
 MOST_TRIES: Final = 5
 Wanted = tuple[Group, Entry]  # a run that is to be read
-_OF_WORK: Final = (todo.StartWork, todo.LookAtWork, todo.TerminateWork)
 
 
 class Loading:
     """The entry of a run is made before its read is sent: there are never two images of a run."""
 
-    def __init__(self, desk: Desk, book: Book, acting: Acting, suspects: Suspects) -> None:
+    def __init__(self, desk: Desk, book: Book, effects: Effects, suspects: Suspects) -> None:
         self._desk = desk
         self._book = book
-        self._acting = acting
+        self._effects = effects
         self._suspects = suspects
         self._wanted: dict[int, deque[Entry]] = {}
         self._tries: dict[RunKey, int] = {}
@@ -209,10 +208,7 @@ class Loading:
             if record is not None and record.status is StepStatus.WAITING_FOR_PERMITS:
                 entry.inbox.append(Item(happened.Granted(attempt=attempt)))
         for effect in recovery.effects:
-            if isinstance(effect, todo.SetTimer):
-                entry.set_timer(self._desk.time.steady_at(effect.due), timer_event(effect))
-            elif not isinstance(effect, _OF_WORK):
-                self._acting.carry_out(group, entry, effect)
+            self._effects.repeat(group, entry, effect)
         self._book.arm(group.number, entry.key, entry.next_ring)
         if entry.launched:  # a result may lie in the outbox: launches are looked at after the next fetch
             self.await_fetch(group, entry)

@@ -13,14 +13,16 @@ from typing import Any
 from stretto.engine.events import Reported
 from stretto.engine.records import RunKey
 from stretto.model.errors import Unavailable
-from stretto.node.acting import Acting
 from stretto.node.asks import Ask, FetchMail, Leave, StartLeaving
 from stretto.node.book import Book
 from stretto.node.committing import Committing
 from stretto.node.deciding import Deciding
 from stretto.node.desk import Desk
+from stretto.node.effect_queue import EffectQueue
+from stretto.node.effects import Effects
 from stretto.node.group import Group, GroupState
 from stretto.node.intake import Intake
+from stretto.node.jobs import Jobs
 from stretto.node.launches import Lacks, Launches, Outside, lacks_nothing
 from stretto.node.loading import Loading
 from stretto.node.membership import Membership
@@ -61,18 +63,20 @@ class Node:
             functions_read=self.functions_changed,
             clock_set=self._clock_set,
         )
-        self._acting = Acting(desk, book, outside)
+        self._jobs = jobs = Jobs(desk, book)
+        self._launches = Launches(desk, self._membership, jobs, outside, lacks)
+        self._effect_queue = queue = EffectQueue(desk, book)
+        self._effects = effects = Effects(desk, book, self._launches, jobs, queue)
         self._suspects = suspects = Suspects(desk, book)
-        self._loading = Loading(desk, book, self._acting, suspects)
-        self._launches = Launches(desk, self._membership, self._acting.jobs, outside, lacks)
-        self._deciding = Deciding(desk, book, self._launches, suspects, self._acting.done)
+        self._loading = Loading(desk, book, effects, suspects)
+        self._deciding = Deciding(desk, book, self._launches, suspects, effects)
         self._owning = Owning(
-            desk, book, self._membership, self._loading, self._acting, suspects, self._deciding.pay_summaries
+            desk, book, self._membership, self._loading, effects, suspects, self._deciding.pay_summaries
         )
         self._timers = TimeTriggers(desk, book)
         telling = Telling(desk, book)
-        self._committing = Committing(desk, book, self._acting, self._loading, self._owning, telling)
-        self._intake = Intake(desk, book, self._acting, self._loading, telling, self._launches, suspects)
+        self._committing = Committing(desk, book, effects, self._loading, self._owning, telling)
+        self._intake = Intake(desk, book, jobs, self._loading, telling, self._launches, suspects)
         self._fetching = False
         self._fetch_at = float("inf")
         self._fetch_pause = settings.fetch_soon
@@ -110,7 +114,7 @@ class Node:
 
     def reported(self, event: Reported) -> None:
         """A runtime says by itself how its work goes."""
-        self._acting.jobs.reported(event)
+        self._jobs.reported(event)
 
     def functions_changed(self) -> None:
         """Some process knows other functions than before: what waits for functions may begin."""
@@ -154,7 +158,7 @@ class Node:
         if millis > 0:
             self._book.timers_changed = True
         else:
-            self._acting.look_at_rates()
+            self._effect_queue.look_at_rates()
 
     def _heard(self) -> None:
         self._owning.heard()
@@ -170,7 +174,8 @@ class Node:
         self._desk.forget()
         self._desk.trust.drop()
         self._book.clear()
-        self._acting.clear()
+        self._effect_queue.clear()
+        self._jobs.clear()
         self._deciding.clear()
         self._loading.clear()
         self._suspects.clear()
@@ -201,7 +206,8 @@ class Node:
                 self._deciding.drain(group)
         self._committing.pump()
         self._suspects.pump()
-        self._acting.pump()
+        self._effect_queue.pump()
+        self._jobs.pump()
         self._park()
         self._owning.pump()
         self._leave()
@@ -220,7 +226,7 @@ class Node:
         self._book.fetches += 1
         self._fetching = True
         number = self._book.fetches
-        known = frozenset().union(self._acting.asked_here, *(group.known for group in ready.values()))
+        known = frozenset().union(self._jobs.asked_here, *(group.known for group in ready.values()))
         launching = frozenset(
             entry.key for group in ready.values() for entry in group.entries.values() if entry.launching
         )
@@ -257,10 +263,10 @@ class Node:
         if self._stopping is None or self._left:
             return
         late = self._desk.steady() >= self._stopping
-        if not late and (self._book.groups or self._acting.jobs.unfinished):
+        if not late and (self._book.groups or self._jobs.unfinished):
             return
         self._left = True
-        self._acting.jobs.abandon_all()
+        self._jobs.abandon_all()
         self._say_goodbye(self._stopping + self._desk.settings.trust / 1_000)
 
     def _say_goodbye(self, until: float, tries: int = 0) -> None:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from stretto.engine.records import RunKey
-from stretto.node.acting import Acting
-from stretto.node.asks import Claim, ClaimAgain, GiveUp, LoadedGroup, LoadGroups, Sweep
+from stretto.node.answers import LoadedGroup
+from stretto.node.asks import Claim, ClaimAgain, GiveUp, LoadGroups, Sweep
 from stretto.node.book import Book
 from stretto.node.desk import Desk
+from stretto.node.effects import Effects
 from stretto.node.entry import AskAround, Entry, Item
 from stretto.node.group import Group, GroupState
 from stretto.node.loading import Loading
@@ -24,7 +25,7 @@ class Owning:
         book: Book,
         membership: Membership,
         loading: Loading,
-        acting: Acting,
+        effects: Effects,
         suspects: Suspects,
         before_leaving: Callable[[Group], None],
     ) -> None:
@@ -32,7 +33,7 @@ class Owning:
         self._book = book
         self._membership = membership
         self._loading = loading
-        self._acting = acting
+        self._effects = effects
         self._suspects = suspects
         self._before_leaving = before_leaving
         self.leaving = False
@@ -230,7 +231,7 @@ class Owning:
             for group in going:
                 if self._book.holds(group):
                     self.drop(group)
-                    self._acting.given_up(group)
+                    self._effects.jobs.given_up(group)
 
         self._desk.insist(ask, over, over)
 
@@ -248,7 +249,7 @@ class Owning:
             self._sweep(tuple(self._book.groups))
 
     def _sweep(self, groups: Sequence[int]) -> None:
-        self._acting.look(Sweep(groups=frozenset(groups), now=self._desk.time.now()))
+        self._effects.queue.look(Sweep(groups=frozenset(groups), now=self._desk.time.now()))
         self._book.timers_changed = True
 
     def _ask_around(self) -> None:

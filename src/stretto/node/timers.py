@@ -9,7 +9,8 @@ import msgspec
 
 from stretto.actions.fire_timer import MOST_FIRES
 from stretto.model.errors import Unavailable
-from stretto.node.asks import DueTriggers, FindDueTriggers, FireTimers
+from stretto.node.answers import DueTriggers
+from stretto.node.asks import FindDueTriggers, FireTimers
 from stretto.node.book import Book
 from stretto.node.desk import Desk
 from stretto.ports.places import GROUPS, group_of_workflow
