@@ -149,7 +149,7 @@ def sleepers() -> list[Row]:
     async def work() -> float:
         for number in range(SLEEPERS // AT_ONCE):
             await bench.publish(steps, f"bench{number}")
-        book = bench.node._book  # noqa: SLF001 - what it keeps of a run is nobody else's business
+        book = bench.node._owned  # noqa: SLF001 - what it keeps of a run is nobody else's business
         empty = size_of([book.groups, book._times])  # noqa: SLF001
         begun = perf_counter()
         for number in range(SLEEPERS):

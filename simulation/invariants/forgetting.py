@@ -10,7 +10,7 @@ from simulation.watch import Complain, Touched
 from stretto.engine.events import Event
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.properties import RunStrategyRule
-from stretto.node.retention_settings import RetentionSettings
+from stretto.node.settings import RetentionSettings
 from stretto.ports.groups import NodeState
 from stretto.ports.rows import FailureMark, Phase, RunRow
 from stretto.store.memory.database import Database

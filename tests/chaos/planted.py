@@ -15,10 +15,10 @@ from chaos import node
 from stretto.actions import fire_timer
 from stretto.actions.parts.admission import Candidate
 from stretto.node.answers import LoadedGroup
+from stretto.node.crash_guard import CrashGuard
 from stretto.node.membership import Membership
 from stretto.node.perform.runs import GroupLoader
 from stretto.node.performer import Performer
-from stretto.node.suspects import Suspects
 from stretto.ports.commit import Committed
 from stretto.ports.fence import Fence
 from stretto.ports.rows import Lease
@@ -105,7 +105,7 @@ def overlooks_runs() -> None:
 
 def sets_nothing_aside() -> None:
     """Whoever owns a group does not note what it is about to do."""
-    Suspects.is_free = lambda *_: True  # type: ignore[method-assign]
+    CrashGuard.is_free = lambda *_: True  # type: ignore[method-assign]
 
 
 BUGS: Mapping[str, Callable[[], None]] = {

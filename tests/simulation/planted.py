@@ -24,7 +24,7 @@ from stretto.engine.events import ChildEnded, Reported
 from stretto.engine.machine import finish
 from stretto.engine.turn import Turn
 from stretto.model.status import RunStatus, StepStatus
-from stretto.node.deciding import Deciding
+from stretto.node.decider import Decider
 from stretto.node.driver import Driver
 from stretto.node.membership import Membership
 from stretto.node.perform import earlier, signals
@@ -50,7 +50,7 @@ def effect_before_commit() -> AbstractContextManager[None]:
     """Effects are carried out as soon as they are decided."""
 
     def make(settle: Any) -> Any:
-        def settled(self: Deciding, group: Any, entry: Any, draft: Any) -> None:
+        def settled(self: Decider, group: Any, entry: Any, draft: Any) -> None:
             settle(self, group, entry, draft)
             calls, draft.after_commit = draft.after_commit, []
             for call in calls:
@@ -58,7 +58,7 @@ def effect_before_commit() -> AbstractContextManager[None]:
 
         return settled
 
-    return replaced(Deciding, "_settle", make)
+    return replaced(Decider, "_settle", make)
 
 
 def no_count_down() -> AbstractContextManager[None]:
@@ -196,7 +196,7 @@ def relaunched_where_it_is() -> AbstractContextManager[None]:
     """Work on another node is taken for lost, although that node lives."""
 
     def make(_is_gone: Any) -> Any:
-        return lambda self, node, _since: node != self._desk.node
+        return lambda self, node, _since: node != self._node.id
 
     return replaced(Membership, "is_gone", make)
 

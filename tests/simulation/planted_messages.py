@@ -8,8 +8,8 @@ import msgspec
 from tests.simulation.plant import Planted, replaced
 
 from stretto.engine.permits import Waiter
-from stretto.node import deciding
-from stretto.node.deciding import Deciding
+from stretto.node import decider
+from stretto.node.decider import Decider
 from stretto.node.draft import Draft
 from stretto.node.effect_queue import EffectQueue
 from stretto.ports.events import LogRow
@@ -20,7 +20,7 @@ from stretto.store.memory.retention import MemoryRetention
 
 def action_not_answered() -> AbstractContextManager[None]:
     """An action is consumed with its effect, and its caller never hears of it."""
-    return replaced(Deciding, "_answer", lambda _before: lambda _self, _draft, _message, _outcome: None)
+    return replaced(Decider, "_answer", lambda _before: lambda _self, _draft, _message, _outcome: None)
 
 
 def some_permits_granted() -> AbstractContextManager[None]:
@@ -50,7 +50,7 @@ def newest_waiter_first() -> AbstractContextManager[None]:
 
 def signal_wait_kept() -> AbstractContextManager[None]:
     """An attempt that has its signal still waits for it in the store."""
-    return replaced(deciding, "_end_waits", lambda _before: lambda _entry, _draft, _record: None)
+    return replaced(decider, "_end_waits", lambda _before: lambda _entry, _draft, _record: None)
 
 
 def log_in_disorder() -> AbstractContextManager[None]:

@@ -49,3 +49,7 @@ class DueTriggers(msgspec.Struct, frozen=True, kw_only=True):
 
     rows: tuple[TimeTriggerRow, ...] = ()
     wait: int | None = None
+
+
+class Untrusted(Exception):
+    """A start was not made: the trust of the node has lapsed since it asked for it."""

@@ -318,13 +318,9 @@ class Verb(Word):
     TERMINATE = "TERMINATE"
 
 
-class Untrusted(Exception):
-    """A start was not made: the trust of the node has lapsed since it asked for it."""
-
-
 class CallRuntime(Ask, frozen=True, kw_only=True, eq=False):
-    """A runtime that raises, or answers nonsense, is a platform error; one that is not there (an unknown kind
-    of step) a fatal one. A start whose fence is closed fails with `Untrusted`, and the runtime is not called.
+    """Call a runtime. One that raises, or answers nonsense, is a platform error; one that is not there (an
+    unknown kind of step) a fatal one. A start whose fence is closed fails with `Untrusted`; nothing is called.
     """
 
     verb: Verb

@@ -10,7 +10,7 @@ from stretto.engine.permits import PermitUse
 from stretto.engine.records import AttemptKey, Record
 from stretto.model.event import ChangeEvent
 from stretto.model.status import RunStatus, StepStatus
-from stretto.node.changes import changes_of
+from stretto.node.change_log import changes_of
 from stretto.node.entry import Entry, Item
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.messages import AnyBody, Letter, Message, Outcome

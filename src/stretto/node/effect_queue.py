@@ -23,19 +23,19 @@ from stretto.node.asks import (
     LookAtQueues,
     StartChildRun,
 )
-from stretto.node.book import Book
-from stretto.node.desk import Desk
+from stretto.node.context import NodeContext
 from stretto.node.entry import Entry, Item
 from stretto.node.group import Group
+from stretto.node.owned_groups import OwnedGroups
 from stretto.ports.failures import Fenced
 
 
 class EffectQueue:
     """Asks in line. Effects are carried out once their commit is stored; their answers are events."""
 
-    def __init__(self, desk: Desk, book: Book) -> None:
-        self._desk = desk
-        self._book = book
+    def __init__(self, node: NodeContext, owned: OwnedGroups) -> None:
+        self._node = node
+        self._owned = owned
         self._ready: deque[Callable[[], None]] = deque()
         self._under_way = 0
         self._tags: dict[str, None] = {}  # somebody waits for them, or gave some back
@@ -59,7 +59,7 @@ class EffectQueue:
         if self._queues:
             self.look(LookAtQueues(workflow_ids=tuple(self._queues)))
             self._queues = {}
-        while self._ready and self._under_way < self._desk.settings.effects_at_once and self._desk.trusted:
+        while self._ready and self._under_way < self._node.settings.effects_at_once and self._node.trusted:
             self._ready.popleft()()
 
     # ----------------------------------------------------------------------------------------------- effects
@@ -114,17 +114,17 @@ class EffectQueue:
             if image is not None:
                 for event in answer if isinstance(answer, tuple | list) else (answer,):
                     group.put(image, Item(event))
-                self._book.touch(image)
+                self._owned.touch(image)
 
         def otherwise(error: Exception) -> None:
             image = finished()
             if image is None or isinstance(error, Fenced):
                 return  # whoever looks after the run now asks again
             if isinstance(error, Unavailable):
-                self._desk.tell(lambda each: each.store_failed(error, tries + 1))
+                self._node.tell(lambda each: each.store_failed(error, tries + 1))
                 self._mark(entry, ask, attempt)
                 entry.asked += 1
-                self._desk.after(self._desk.back_off(tries), again)
+                self._node.after(self._node.back_off(tries), again)
             else:
                 self._went_wrong(group, image, ask, attempt, error)
 
@@ -135,7 +135,7 @@ class EffectQueue:
 
         def go() -> None:
             self._under_way += 1
-            self._desk.ask(ask, then, otherwise)
+            self._node.ask(ask, then, otherwise)
 
         self._mark(entry, ask, attempt)
         self._ready.append(go)
@@ -144,11 +144,11 @@ class EffectQueue:
         """For whom an answer is. If the run was loaded again meanwhile, what it lacks was asked again. The
         start of a child was not: it can not be taken back, and two at once might refuse each other.
         """
-        if self._book.holds(group, entry):
+        if self._owned.holds(group, entry):
             return entry
         return (
             group.entries.get(entry.key)
-            if isinstance(ask, StartChildRun) and self._book.holds(group)
+            if isinstance(ask, StartChildRun) and self._owned.holds(group)
             else None
         )
 
@@ -187,12 +187,12 @@ class EffectQueue:
         awaited, self._awaited = self._awaited, set()
 
         def then(waits: TagWaits) -> None:
-            self._book.permits.looked(ask.tags, waits.waited_for)
+            self._owned.permits.looked(ask.tags, waits.waited_for)
             self._wait_for_slots(waits)
             # Another node may have let ours go, and can not always tell us: a start under a rate must not
             # be late, or it falls into the window of the next ones.
             if any(tag in waits.slots_in or tag not in waits.waited_for for tag in awaited):
-                self._book.hurry = True
+                self._owned.hurry = True
 
         self._look(ask, then)
 
@@ -204,7 +204,7 @@ class EffectQueue:
 
         def go() -> None:
             self._under_way += 1
-            self._desk.ask(ask, over, over)
+            self._node.ask(ask, over, over)
 
         self._ready.append(go)
 
@@ -213,7 +213,7 @@ class EffectQueue:
         for tag, wait in waits.slots_in.items():
             if tag not in self._slots:
                 self._slots.add(tag)
-                self._desk.after(max(wait, 0) + 1, partial(self._slot_is_free, tag))
+                self._node.after(max(wait, 0) + 1, partial(self._slot_is_free, tag))
 
     def look_at_rates(self) -> None:
         """Look at the tags whose rate is waited for at once, and not when their timers ring."""

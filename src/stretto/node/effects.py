@@ -22,14 +22,14 @@ from stretto.node.asks import (
     StartChildRun,
     StoreSignals,
 )
-from stretto.node.book import Book
-from stretto.node.desk import Desk
+from stretto.node.context import NodeContext
 from stretto.node.draft import Draft
 from stretto.node.effect_queue import EffectQueue
 from stretto.node.entry import Entry, Item, timer_event
 from stretto.node.group import Group
 from stretto.node.jobs import Jobs
 from stretto.node.launches import Launches
+from stretto.node.owned_groups import OwnedGroups
 from stretto.ports import messages as post
 from stretto.ports.commit import PermitAsk
 from stretto.ports.places import group_of_run
@@ -39,9 +39,11 @@ from stretto.ports.signals import SignalWait
 class Effects:
     """Those of all runs of a node."""
 
-    def __init__(self, desk: Desk, book: Book, launches: Launches, jobs: Jobs, queue: EffectQueue) -> None:
-        self._desk = desk
-        self._book = book
+    def __init__(
+        self, node: NodeContext, owned: OwnedGroups, launches: Launches, jobs: Jobs, queue: EffectQueue
+    ) -> None:
+        self._node = node
+        self._owned = owned
         self._launches = launches
         self.jobs = jobs
         self.queue = queue
@@ -60,7 +62,7 @@ class Effects:
                 _tell_parent(entry, draft, effect)
                 draft.then(queue.admit_next, entry.key.workflow_id)
             case todo.ReleasePermits():
-                self._book.permits.changed(effect.tags, -1)
+                self._owned.permits.changed(effect.tags, -1)
                 draft.release(effect.attempt, effect.tags)
             case todo.UsePermits():
                 draft.use_permits(effect.limits, effect.attempts)
@@ -97,7 +99,7 @@ class Effects:
         queue = self.queue
         match effect:
             case todo.SetTimer():
-                entry.set_timer(self._desk.time.steady_at(effect.due), timer_event(effect))
+                entry.set_timer(self._node.time.steady_at(effect.due), timer_event(effect))
             case todo.AskPermits():
                 queue.look_at_permits(effect)
             case todo.WatchSignals():
@@ -126,13 +128,13 @@ class Effects:
         self.queue.grant_later(draft.freed)
         for call in draft.after_commit:
             call()
-        self._book.touch(entry)
+        self._owned.touch(entry)
 
     # -------------------------------------------------------------------------------------- one kind of them
     def _set_timer(self, entry: Entry, effect: todo.SetTimer) -> None:
-        at = entry.set_timer(self._desk.time.steady_at(effect.due), timer_event(effect))
+        at = entry.set_timer(self._node.time.steady_at(effect.due), timer_event(effect))
         if at is not None:
-            self._book.arm(entry.group, entry.key, at)
+            self._owned.arm(entry.group, entry.key, at)
 
     def _ask_permits(self, draft: Draft, effect: todo.AskPermits) -> None:
         ask = PermitAsk(
@@ -144,9 +146,9 @@ class Effects:
             taken=effect.taken,
         )
         draft.ask_permits(ask)
-        self._book.permits.changed(effect.limits, 1)
+        self._owned.permits.changed(effect.limits, 1)
         if not effect.taken:
-            self._book.permits.waits(effect.limits)
+            self._owned.permits.waits(effect.limits)
             draft.then(self.queue.look_at_permits, effect)
 
 

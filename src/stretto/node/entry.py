@@ -16,7 +16,7 @@ from stretto.engine.turn import TIME_FIELDS
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
 from stretto.node.answers import LoadedRun
-from stretto.node.labels import NO_LABEL, Label, Labels
+from stretto.node.change_log import NO_LABEL, Label, Labels
 from stretto.ports.messages import Message
 from stretto.ports.rows import NodeId, RunRow
 

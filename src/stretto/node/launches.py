@@ -17,13 +17,13 @@ from stretto.model.param import Parameter
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
 from stretto.node.asks import Verb
-from stretto.node.book import Book
-from stretto.node.desk import Desk
+from stretto.node.context import NodeContext
 from stretto.node.draft import Draft
 from stretto.node.entry import Entry, Item
 from stretto.node.group import Group
 from stretto.node.jobs import Jobs
 from stretto.node.membership import Membership
+from stretto.node.owned_groups import OwnedGroups
 from stretto.ports import messages as post
 from stretto.ports.rows import NodeId
 from stretto.ports.runtime import Launch, StepContext, StepResult
@@ -43,9 +43,9 @@ class Launches:
     """Places launches, and recovers them after a take-over or the loss of a node."""
 
     def __init__(
-        self, desk: Desk, membership: Membership, jobs: Jobs, outside: Outside, lacks: Lacks
+        self, node: NodeContext, membership: Membership, jobs: Jobs, outside: Outside, lacks: Lacks
     ) -> None:
-        self._desk = desk
+        self._node = node
         self._membership = membership
         self._jobs = jobs
         self._outside = outside
@@ -67,7 +67,7 @@ class Launches:
                 attempt=effect.attempt, launch=effect.launch, functions=functions
             )
             entry.inbox.append(Item(missing))
-        elif node == self._desk.node:
+        elif node == self._node.id:
             draft.then(self._call, group, entry, effect, Verb.START)
         else:
             draft.letters.append(_start_letter(entry, effect, node))
@@ -82,7 +82,7 @@ class Launches:
     def _node_for(self, attempt: AttemptKey, functions: tuple[str, ...]) -> NodeId | None:
         """The node itself if it lacks nothing; else one that advertises all functions, spread by attempt."""
         if not functions:
-            return self._desk.node
+            return self._node.id
         nodes = self._membership.nodes_with(functions)
         return nodes[crc32(str(attempt).encode()) % len(nodes)] if nodes else None
 
@@ -91,7 +91,7 @@ class Launches:
     ) -> None:
         """Work is looked at, and ended, where it is done."""
         node = entry.runs_on.get(effect.attempt)
-        if node is None or node == self._desk.node:
+        if node is None or node == self._node.id:
             self._call_later(group, entry, draft, effect)
         elif not self._membership.is_gone(node, entry.loaded_at):
             ending = isinstance(effect, todo.TerminateWork)
@@ -116,9 +116,9 @@ class Launches:
             verb = Verb.START  # nobody knows whether it was started: it is, again, under the same launch
         self._jobs.call(context, group.number, verb, outside=self._outside(context.step))
 
-    def look_for_functions(self, book: Book) -> None:
+    def look_for_functions(self, owned: OwnedGroups) -> None:
         """Attempts that wait for functions begin, where a node that knows them runs now."""
-        for group in book.groups.values():
+        for group in owned.groups.values():
             for entry in group.entries.values():
                 for event in self._found(entry):
                     group.put(entry, Item(event))
@@ -153,7 +153,7 @@ class Launches:
                     entry.inbox.append(Item(job.said))
                 if job.result is None and record.ending is not None and not job.is_ending:
                     self._call_later(group, entry, draft, todo.TerminateWork(attempt=attempt, launch=launch))
-            elif node == self._desk.node or self._membership.is_gone(node, entry.loaded_at):
+            elif node == self._node.id or self._membership.is_gone(node, entry.loaded_at):
                 entry.inbox.append(Item(happened.WorkLost(attempt=attempt, launch=launch)))
             elif record.ending is not None:
                 self.ask_worker(group, entry, draft, todo.TerminateWork(attempt=attempt, launch=launch))
@@ -176,7 +176,7 @@ class Launches:
         """Ask the nodes that do work for this run whether they still do."""
         for attempt, launch in entry.launched.items():
             node = entry.runs_on.get(attempt)
-            if node is not None and node != self._desk.node:
+            if node is not None and node != self._node.id:
                 self.ask_worker(group, entry, draft, todo.LookAtWork(attempt=attempt, launch=launch))
 
     # -------------------------------------------------------------------------------- as the worker

@@ -16,7 +16,7 @@ from stretto.model.errors import NotFound
 from stretto.model.event import ChangeEvent, InstanceStatusChanged
 from stretto.model.status import InstanceStatus, RunStatus
 from stretto.model.timeline import LogEvent
-from stretto.node.labels import NO_LABEL, Label, label_of_root
+from stretto.node.change_log import NO_LABEL, Label, label_of_root
 from stretto.node.perform.runs import Definitions
 from stretto.params import ParamLimits
 from stretto.params.requests import DEFAULT_LIMITS

@@ -12,7 +12,8 @@ from stretto.model.error_text import text_of_error, text_of_value
 from stretto.model.param import Parameter
 from stretto.model.step import AnyStep, StepFields, TypedStep
 from stretto.model.timeline import EventFields
-from stretto.node.asks import CallRuntime, Untrusted, Verb
+from stretto.node.answers import Untrusted
+from stretto.node.asks import CallRuntime, Verb
 from stretto.ports.runtime import (
     Answer,
     Continue,

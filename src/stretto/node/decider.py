@@ -7,15 +7,15 @@ from stretto.engine.decide import COMMANDS, Decision, decide
 from stretto.engine.live_rollup import instance_rollup
 from stretto.engine.records import AttemptKey, AttemptRecord, RunRecord
 from stretto.model.errors import StrettoError
-from stretto.node.book import Book
-from stretto.node.desk import Desk
+from stretto.node.context import NodeContext
+from stretto.node.crash_guard import CrashGuard
 from stretto.node.draft import Draft
 from stretto.node.effects import Effects
 from stretto.node.entry import AskAround, Entry, Item, Recover, SumUp
 from stretto.node.group import Group, GroupState
 from stretto.node.launches import Launches
+from stretto.node.owned_groups import OwnedGroups
 from stretto.node.summary import summary_of
-from stretto.node.suspects import Suspects
 from stretto.ports import messages as post
 
 _OF_CHILD: Final = (happened.ChildStarted, happened.ChildRefused, happened.ChildEnded)
@@ -23,21 +23,21 @@ _ONCE: Final = (happened.Resumed, happened.ChildStarted)
 _ANSWERS: Final = (happened.WorkLost, happened.ChildRefused, happened.ChildEnded, happened.Faulted)
 
 
-class Deciding:
+class Decider:
     """One event at a time, for runs that are in memory and of which nothing is being committed."""
 
     def __init__(
         self,
-        desk: Desk,
-        book: Book,
+        node: NodeContext,
+        owned: OwnedGroups,
         launches: Launches,
-        suspects: Suspects,
+        guard: CrashGuard,
         effects: Effects,
     ) -> None:
-        self._desk = desk
-        self._book = book
+        self._node = node
+        self._owned = owned
         self._launches = launches
-        self._suspects = suspects
+        self._guard = guard
         self._effects = effects
         self._owing: list[tuple[Group, Entry]] = []  # runs whose summary is owed
 
@@ -46,7 +46,7 @@ class Deciding:
 
     def drain(self, group: Group) -> None:
         """Decide what waits, until there is enough for a commit, or others should have their turn."""
-        settings = self._desk.settings
+        settings = self._node.settings
         left = settings.events_per_turn
         rows = group.rows
         waiting = [entry for key in group.ready if group.is_announced(entry := group.entries[key])]
@@ -55,13 +55,13 @@ class Deciding:
                 return
             if (entry.careful or group.careful) and group.drafts:
                 return  # alone, or not at all
-            free = self._suspects.is_free(group)
-            allowed = len(entry.inbox) if free else self._suspects.may_decide(group, entry)
+            free = self._guard.is_free(group)
+            allowed = len(entry.inbox) if free else self._guard.may_decide(group, entry)
             if not allowed:
                 continue
             draft = group.draft_of(entry)
             rows -= draft.rows
-            most = self._book.note_turn(entry)
+            most = self._owned.note_turn(entry)
             while entry.inbox and allowed and left and draft.rows < most:
                 left -= 1
                 allowed -= 1
@@ -72,7 +72,7 @@ class Deciding:
                 del group.ready[entry.key]
             self._settle(group, entry, draft)
             rows += draft.rows
-            self._suspects.returned(group, entry.key)
+            self._guard.returned(group, entry.key)
             if entry.careful or group.careful:
                 return
 
@@ -81,7 +81,7 @@ class Deciding:
             del group.drafts[entry.key]
             self._effects.committed(draft)
             return
-        steady = self._desk.steady()
+        steady = self._node.steady()
         flow = entry.flow
         assert flow is not None  # noqa: S101 - it was just decided about
         draft.launch = entry.launch
@@ -89,13 +89,13 @@ class Deciding:
             return
         if (
             id(flow.run) in draft.records
-            or steady - entry.summed_at >= self._desk.settings.rollup_every / 1_000
+            or steady - entry.summed_at >= self._node.settings.rollup_every / 1_000
         ):
             entry.summed_at = steady
             entry.owes_summary = False
             draft.note((flow.run,), (flow.run.status,))
             draft.summary = summary_of(entry)
-            self._tell_parent(entry, draft, flow.tree.stamp(self._desk.time.now()))
+            self._tell_parent(entry, draft, flow.tree.stamp(self._node.time.now()))
         else:
             self.owe_summary(group, entry)
 
@@ -106,14 +106,14 @@ class Deciding:
             return
         entry.owes_summary = True
         if not self._owing:
-            self._desk.after(self._desk.settings.rollup_every, self.pay_summaries)
+            self._node.after(self._node.settings.rollup_every, self.pay_summaries)
         self._owing.append((group, entry))
 
     def pay_summaries(self, only: Group | None = None) -> None:
         """Store what is owed: to all, or in one group, because it is about to be given up."""
         owing, self._owing = self._owing, []
         for group, entry in owing:
-            if not entry.owes_summary or not self._book.holds(group, entry):
+            if not entry.owes_summary or not self._owned.holds(group, entry):
                 continue
             if only is not None and group is not only:
                 self._owing.append((group, entry))
@@ -152,7 +152,7 @@ class Deciding:
         assert flow is not None  # noqa: S101 - only runs in memory are ready
         command = isinstance(event, COMMANDS)
         try:
-            decision = decide(flow, event, self._desk.time.now())
+            decision = decide(flow, event, self._node.time.now())
         except StrettoError as refusal:
             if not command:
                 self._fault(group, entry, draft, item, refusal)
@@ -189,7 +189,7 @@ class Deciding:
 
         What a fault leaves is as it was before; so the message that brought it can be dealt with.
         """
-        self._desk.tell(lambda each: each.decision_failed(entry.key, fault))
+        self._node.tell(lambda each: each.decision_failed(entry.key, fault))
         text = f"internal error: {type(fault).__name__}: {fault}"
         if item.message is not None:
             self._answer(draft, item.message, post.Outcome(applied=False, message=text))
@@ -214,16 +214,16 @@ class Deciding:
 
         def again() -> None:
             entry.put_off.discard(event.attempt)
-            if self._book.holds(group, entry):
+            if self._owned.holds(group, entry):
                 group.put(entry, Item(event))
 
-        self._desk.after(self._desk.settings.retry_most, again)
+        self._node.after(self._node.settings.retry_most, again)
 
     # -------------------------------------------------------------------------------------------- decisions
     def _take(self, group: Group, entry: Entry, draft: Draft, decision: Decision) -> None:
         draft.note(decision.changes, decision.before)
         draft.weight += decision.weight
-        self._book.note_waiting(group, entry)
+        self._owned.note_waiting(group, entry)
         for record in decision.changes:
             if isinstance(record, AttemptRecord):
                 entry.note_attempt(record)
