@@ -320,7 +320,7 @@ class Verb(Word):
 
 class CallRuntime(Ask, frozen=True, kw_only=True, eq=False):
     """Call a runtime. One that raises, or answers nonsense, is a platform error; one that is not there (an
-    unknown kind of step) a fatal one. A start whose fence is closed fails with `Untrusted`; nothing is called.
+    unknown kind of step) a fatal one. A start whose fence is closed fails with `Untrusted`.
     """
 
     verb: Verb
