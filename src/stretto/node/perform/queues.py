@@ -27,7 +27,7 @@ class Queues:
             await dequeue(self._store, workflow_id, hints=self._hints)
 
     async def grant(self, tags: Collection[str]) -> TagWaits:
-        """T9, as long as somebody goes: who came meanwhile is left to the next try."""
+        """Grant permits, as long as somebody gets some: who came meanwhile is left to the next try."""
         while (found := await self._store.grant(tags, granted)).attempts:
             self._hints.hint(found.groups)
         return TagWaits(found.slots_in, found.waited_for)
