@@ -28,7 +28,7 @@ from stretto.model.step import AnyStep, Transition, TypedStep
 from stretto.node.clock import SystemClock
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
-from stretto.node.perform.evaluating import InProcess
+from stretto.node.perform.values import InProcess
 from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer
@@ -149,7 +149,7 @@ def sleepers() -> list[Row]:
     async def work() -> float:
         for number in range(SLEEPERS // AT_ONCE):
             await bench.publish(steps, f"bench{number}")
-        book = bench.node._book  # noqa: SLF001 - what it keeps of a run is nobody else's business
+        book = bench.node._owned  # noqa: SLF001 - what it keeps of a run is nobody else's business
         empty = size_of([book.groups, book._times])  # noqa: SLF001
         begun = perf_counter()
         for number in range(SLEEPERS):

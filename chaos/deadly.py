@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from chaos.nodes import MARKS, Death
 from stretto.engine.decide import decide
-from stretto.node import deciding
+from stretto.node import decider
 from stretto.ports.clock import machine_steady
 from stretto.ports.rows import RunRow
 
@@ -32,7 +32,7 @@ def arm(folder: Path) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return decide(flow, event, now)
 
-    vars(deciding)["decide"] = deadly_decide
+    vars(decider)["decide"] = deadly_decide
 
 
 def deadly_violations(row: RunRow | None, deaths: Sequence[Death]) -> Iterator[str]:

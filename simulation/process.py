@@ -16,10 +16,10 @@ from stretto.engine.events import Reported, ResultState
 from stretto.engine.records import RunKey
 from stretto.node.asks import Ask, Commit
 from stretto.node.machine import Node
-from stretto.node.perform.evaluating import InProcess
+from stretto.node.perform.values import InProcess
 from stretto.node.performer import Performer
 from stretto.node.retention import FIRST_LOOK, forget
-from stretto.node.retention_settings import RetentionSettings
+from stretto.node.settings import RetentionSettings
 from stretto.ports.hints import Heard
 from stretto.ports.rows import NodeId
 from stretto.testing.hosting import Hosted

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from simulation.troubles import Fault, Trouble, Weather
-from stretto.node.retention_settings import RetentionSettings
+from stretto.node.settings import RetentionSettings
 
 LATEST: Final = 1_000  # milliseconds that a call may be on its way in a world that forgets
 RETRIES: Final = 2_000  # milliseconds after which one that failed was repeated

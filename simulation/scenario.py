@@ -23,7 +23,7 @@ from simulation.troubles import (
     make_weather,
 )
 from stretto.model.workflow import Definition, Semantics
-from stretto.node.retention_settings import RetentionSettings
+from stretto.node.settings import RetentionSettings
 from stretto.ports.places import GROUPS
 
 CHILD: Final = "kid"

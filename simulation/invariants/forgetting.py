@@ -11,7 +11,7 @@ from stretto.engine.events import Event
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.properties import RunStrategyRule
 from stretto.model.status import FailureMark
-from stretto.node.retention_settings import RetentionSettings
+from stretto.node.settings import RetentionSettings
 from stretto.ports.groups import NodeState
 from stretto.ports.retention import Aged
 from stretto.ports.rows import Phase, RunRow

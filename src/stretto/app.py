@@ -19,12 +19,11 @@ from stretto.actions.start import StartBatcher
 from stretto.config.folders import data_folder, surroundings
 from stretto.config.settings import Config
 from stretto.model.errors import Internal, Unavailable
-from stretto.node.address import is_gone, own_address
 from stretto.node.clock import ClockLog, SystemClock
-from stretto.node.collector import looking_seldom
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
 from stretto.node.performer import Performer
+from stretto.node.process import is_gone, looking_seldom, own_address
 from stretto.node.retention import Deleted, forget_now_and_then, purge_when_told
 from stretto.ports.clock import Clock
 from stretto.ports.evaluator import Evaluator

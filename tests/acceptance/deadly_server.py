@@ -7,7 +7,7 @@ from typing import Any
 from stretto.cli.main import main
 from stretto.engine.decide import decide
 from stretto.engine.events import Reported
-from stretto.node import deciding
+from stretto.node import decider
 
 DEADLY = "bad"
 
@@ -19,5 +19,5 @@ def deadly_decide(flow: Any, event: Any, now: int) -> Any:
 
 
 if __name__ == "__main__":
-    vars(deciding)["decide"] = deadly_decide
+    vars(decider)["decide"] = deadly_decide
     main()

@@ -10,7 +10,7 @@ from tests.api.serving import Served, noop, served, shell, sleep
 from tests.waiting import wait_until
 
 from stretto.config import Config
-from stretto.node.retention_settings import RetentionSettings
+from stretto.node.settings import RetentionSettings
 
 MANUAL = {"initiator": {"type": "manual"}}
 BODY = {"properties": {"owner": "ann"}, "workflow": {"id": "row-17", "steps": [noop("a")]}}

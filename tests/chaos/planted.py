@@ -14,11 +14,11 @@ from chaos.effects import Marking
 from chaos import node
 from stretto.actions import fire_timer
 from stretto.actions.parts.admission import Candidate
-from stretto.node.asks import LoadedGroup
+from stretto.node.answers import LoadedGroup
+from stretto.node.crash_guard import CrashGuard
 from stretto.node.membership import Membership
-from stretto.node.perform.loading import GroupLoading
+from stretto.node.perform.runs import GroupLoader
 from stretto.node.performer import Performer
-from stretto.node.suspects import Suspects
 from stretto.ports.commit import Committed
 from stretto.ports.fence import Fence
 from stretto.ports.rows import Lease
@@ -27,14 +27,14 @@ from stretto.ports.runtime import StepContext, StepResult
 
 def forgets() -> None:
     """Now and then a commit is answered, and not made: as on a disk that lies."""
-    commit = Performer._commit
+    commit = Performer.commit
 
     async def forgetful(self: Performer, ask: Any) -> Committed:
         if random.random() < 0.01:  # noqa: S311 - now and then
-            return Committed(now=await self._store.now())
+            return Committed(now=await self.store.now())
         return await commit(self, ask)
 
-    Performer._commit = forgetful  # type: ignore[method-assign]
+    Performer.commit = forgetful  # type: ignore[method-assign]
 
 
 def misses_nothing() -> None:
@@ -92,20 +92,20 @@ def doubles_fires() -> None:
 
 def overlooks_runs() -> None:
     """Who takes a group over does not see all runs that go on in it."""
-    load = GroupLoading.load
+    load = GroupLoader.load
 
-    async def careless(self: GroupLoading, leases: Sequence[Lease]) -> list[LoadedGroup]:
+    async def careless(self: GroupLoader, leases: Sequence[Lease]) -> list[LoadedGroup]:
         groups = await load(self, leases)
         return [
             msgspec.structs.replace(each, live=each.live[:-1], admitted=each.admitted[:-1]) for each in groups
         ]
 
-    GroupLoading.load = careless  # type: ignore[method-assign]
+    GroupLoader.load = careless  # type: ignore[method-assign]
 
 
 def sets_nothing_aside() -> None:
     """Whoever owns a group does not note what it is about to do."""
-    Suspects.is_free = lambda *_: True  # type: ignore[method-assign]
+    CrashGuard.is_free = lambda *_: True  # type: ignore[method-assign]
 
 
 BUGS: Mapping[str, Callable[[], None]] = {

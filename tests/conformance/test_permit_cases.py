@@ -14,8 +14,8 @@ from tests.unit.actions.world import ANN, World, flow, going_on
 from stretto.actions.tag_permits import delete_tag_permit, set_tag_permit
 from stretto.engine.events import ResultState
 from stretto.model.permit import TagPermitRequest
-from stretto.node.perform import looking
-from stretto.node.perform.looking import Looking
+from stretto.node.perform import queues
+from stretto.node.perform.queues import Queues
 from stretto.node.settings import NodeSettings
 from stretto.ports.hints import SILENT
 from stretto.ports.paging import Cut
@@ -52,7 +52,7 @@ class Watched(World):
         return len(self.do(self.store.permits(HoldersOf(tag, Cut()))).elements)
 
     def sweep(self) -> None:
-        self.do(Looking(self.store, SILENT).sweep(GROUPS, 0))
+        self.do(Queues(self.store, SILENT).sweep(GROUPS, 0))
 
     def looks_of(self, happens: Callable[[], object]) -> set[str]:
         self.looked.clear()
@@ -119,7 +119,7 @@ def check_paging(given: Any, then: Then) -> None:
 
     world.swap("grant", noted)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looking, "TAGS_AT_ONCE", size - 1)
+        patch.setattr(queues, "TAGS_AT_ONCE", size - 1)
         world.sweep()
     assert batches == [["tag1"], ["tag2"]]
 

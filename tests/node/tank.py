@@ -15,7 +15,7 @@ from stretto.model.step import AnyStep
 from stretto.model.user import User
 from stretto.node.asks import Ask
 from stretto.node.machine import Node
-from stretto.node.perform.evaluating import InProcess
+from stretto.node.perform.values import InProcess
 from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer

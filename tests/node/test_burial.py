@@ -24,4 +24,4 @@ def test_nobody_is_buried_who_still_trusts_its_leases(jump: int, after: int) -> 
         assert silent.node.id == me
     else:
         raise AssertionError("it was never buried")
-    assert not silent.node._desk.trusted
+    assert not silent.node._context.trusted

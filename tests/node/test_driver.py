@@ -22,7 +22,7 @@ from stretto.model.step import AnyStep
 from stretto.node.clock import SystemClock
 from stretto.node.driver import Driver
 from stretto.node.machine import Node
-from stretto.node.perform.evaluating import InProcess
+from stretto.node.perform.values import InProcess
 from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports.observer import Observer

@@ -10,9 +10,9 @@ from stretto.actions.parts.messages import act_on
 from stretto.engine import events as happened
 from stretto.engine.decide import decide
 from stretto.engine.records import AttemptKey, RunKey
-from stretto.node import deciding
+from stretto.node import decider
 from stretto.node.asks import Ask, Carry, Commit, Deal
-from stretto.node.committing import MOST_BLAME
+from stretto.node.committer import MOST_BLAME
 from stretto.node.entry import Item
 from stretto.ports.failures import Poison, Stale
 from stretto.ports.messages import Letter, Log
@@ -34,7 +34,7 @@ def broken_for(monkeypatch: pytest.MonkeyPatch, bad: Callable[[Any], bool]) -> N
             raise RuntimeError("broken")
         return decide(flow, event, now)
 
-    monkeypatch.setattr(deciding, "decide", sometimes)
+    monkeypatch.setattr(decider, "decide", sometimes)
 
 
 def act(tank: Tank, run: RunKey, action: happened.RunAction) -> int:
@@ -104,10 +104,10 @@ def test_who_is_blamed_again_and_again_takes_its_run_with_it() -> None:
     entry = group.entries[run]
     attempt = AttemptKey(run, "a", 1)
     for times in range(MOST_BLAME + 1):
-        fish.node._committing._punish(group, entry, Item(happened.Resumed(attempt=attempt)), "no")
+        fish.node._committer._punish(group, entry, Item(happened.Resumed(attempt=attempt)), "no")
         blamed = entry.inbox.popleft().event
         assert isinstance(blamed, happened.RunFaulted if times == MOST_BLAME else happened.Faulted)
-    fresh = fish.node._loading.again(group, entry)
+    fresh = fish.node._loader.again(group, entry)
     assert fresh.blamed == {attempt: MOST_BLAME + 1}  # it is not forgotten when the run is loaded again
 
 

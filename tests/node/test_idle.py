@@ -15,7 +15,7 @@ from tests.ports.statement_counts import Counted, counted
 from stretto.actions.bulk import carry_out_next
 from stretto.api.bulk_worker import LOOK_EVERY
 from stretto.node.machine import Node
-from stretto.node.perform.evaluating import InProcess
+from stretto.node.perform.values import InProcess
 from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports.hints import SILENT

@@ -62,8 +62,8 @@ def test_who_does_not_wait_for_a_rate_fetches_no_more_than_before() -> None:
         three(tank)
         tank.start(flow(text))
         tank.advance(10_000)
-        before = [fish.node._book.fetches for fish in tank.fishes]
+        before = [fish.node._owned.fetches for fish in tank.fishes]
         tank.advance(60_000)
-        return sum(fish.node._book.fetches for fish in tank.fishes) - sum(before)
+        return sum(fish.node._owned.fetches for fish in tank.fishes) - sum(before)
 
     assert fetches(RATED.replace("RATE", "5/second")) == fetches("{id: s, type: Python}")

@@ -279,7 +279,7 @@ def test_nodes_are_asked_whether_they_still_do_the_work() -> None:
     one.node.stop()
     tank.advance(70_000)
     assert tank.steps(run) == {"a": "RUNNING"}  # it was asked, and knows
-    one.node._acting.jobs._jobs.clear()
+    one.node._jobs._jobs.clear()
     tank.advance(70_000)
     assert tank.status(run) == "SUCCEEDED"
     assert [call[:2] for call in two.runtime.calls] == [("start", "a")]
@@ -384,14 +384,14 @@ def test_all_groups_are_read_and_swept_at_once() -> None:
     store = Unreadable(tank, -1)
     fish = tank.fish(store)
     swept: list[int] = []
-    looking: Any = fish.performer._looking
-    look = looking.sweep
+    queues: Any = fish.performer.queues
+    sweep = queues.sweep
 
     async def counted(groups: Any, now: int) -> Any:
         swept.append(len(groups))
-        return await look(groups, now)
+        return await sweep(groups, now)
 
-    looking.sweep = counted
+    queues.sweep = counted
     tank.settle()
     assert (store.asked, swept) == ([GROUPS], [GROUPS])
 

@@ -8,7 +8,7 @@ from stretto.actions.publish import publish
 from stretto.definition import parse_all
 from stretto.model.user import User
 from stretto.node.retention import forget, purge
-from stretto.node.retention_settings import RetentionSettings
+from stretto.node.settings import RetentionSettings
 from stretto.ports.store import Store
 from stretto.store.opening import open_store
 

@@ -11,7 +11,7 @@ from stretto.engine import events as happened
 from stretto.engine.decide import decide
 from stretto.engine.records import RunKey
 from stretto.model.errors import Unavailable
-from stretto.node import deciding
+from stretto.node import decider
 from stretto.node.asks import Ask, Calm, Commit, Deal, LoadRuns, NoteSuspects
 from stretto.ports.failures import OutcomeUnknown
 from stretto.ports.history import QuarantinedRuns
@@ -39,7 +39,7 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[happened.Event], b
             raise DeathError
         return decide(flow, event, now)
 
-    monkeypatch.setattr(deciding, "decide", deadly_decide)
+    monkeypatch.setattr(decider, "decide", deadly_decide)
     return conditions
 
 

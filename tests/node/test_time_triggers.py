@@ -225,11 +225,11 @@ def test_a_node_waits_with_one_alarm(tank: Tank) -> None:
     timed(tank, "w", CronTrigger(cron="0 0 1 1 *", timezone="UTC"))
     fish = tank.fish()
     tank.settle()
-    alarms = len(fish.node._desk._alarms)
+    alarms = len(fish.node._context._alarms)
     for _ in range(100):
-        fish.node._book.timers_changed = True
+        fish.node._owned.timers_changed = True
         tank.settle()
-    assert len(fish.node._desk._alarms) == alarms
+    assert len(fish.node._context._alarms) == alarms
 
 
 # ----------------------------------------------------------------------------------------- of other nodes

@@ -24,13 +24,13 @@ from stretto.engine.events import ChildEnded, Reported
 from stretto.engine.machine import finish
 from stretto.engine.turn import Turn
 from stretto.model.status import RunStatus, StepStatus
-from stretto.node.deciding import Deciding
+from stretto.node.decider import Decider
 from stretto.node.driver import Driver
 from stretto.node.membership import Membership
 from stretto.node.perform import earlier, signals
 from stretto.node.perform.children import Children
 from stretto.node.perform.earlier import Earlier
-from stretto.node.perform.loading import GroupLoading
+from stretto.node.perform.runs import GroupLoader
 from stretto.node.performer import Performer
 from stretto.ports.fence import Fence
 from stretto.ports.messages import Kind
@@ -50,16 +50,15 @@ def effect_before_commit() -> AbstractContextManager[None]:
     """Effects are carried out as soon as they are decided."""
 
     def make(settle: Any) -> Any:
-        def settled(self: Deciding, group: Any, entry: Any, draft: Any) -> None:
+        def settled(self: Decider, group: Any, entry: Any, draft: Any) -> None:
             settle(self, group, entry, draft)
-            effects, draft.effects = list(draft.effects), []
-            acting = self._done.__self__  # type: ignore[attr-defined]
-            for effect in effects:
-                acting.carry_out(group, entry, effect)
+            calls, draft.after_commit = draft.after_commit, []
+            for call in calls:
+                call()
 
         return settled
 
-    return replaced(Deciding, "_settle", make)
+    return replaced(Decider, "_settle", make)
 
 
 def no_count_down() -> AbstractContextManager[None]:
@@ -190,14 +189,14 @@ def reloaded_without_claim() -> AbstractContextManager[None]:
 
         return pretend
 
-    return replaced(Performer, "_claim_again", make)
+    return replaced(Performer, "claim_again", make)
 
 
 def relaunched_where_it_is() -> AbstractContextManager[None]:
     """Work on another node is taken for lost, although that node lives."""
 
     def make(_is_gone: Any) -> Any:
-        return lambda self, node, _since: node != self._desk.node
+        return lambda self, node, _since: node != self._node.id
 
     return replaced(Membership, "is_gone", make)
 
@@ -217,7 +216,7 @@ def log_with_a_gap() -> AbstractContextManager[None]:
 
         return loaded
 
-    return replaced(GroupLoading, "load", make)
+    return replaced(GroupLoader, "load", make)
 
 
 def signals_passed_over() -> AbstractContextManager[None]:

@@ -7,7 +7,7 @@ from typing import Any
 from tests.simulation.plant import Planted, replaced
 
 from stretto.engine.permits import Pace
-from stretto.node.time import DatabaseTime
+from stretto.node.context import DatabaseTime
 
 
 def time_never_goes_back() -> AbstractContextManager[None]:

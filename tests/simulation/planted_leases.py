@@ -12,10 +12,10 @@ from stretto.engine.events import ResultState
 from stretto.engine.machine import report
 from stretto.node import launches, timers
 from stretto.node.asks import Verb
-from stretto.node.committing import Committing
+from stretto.node.committer import Committer
 from stretto.node.jobs import Jobs
 from stretto.node.launches import Launches
-from stretto.node.owning import Owning
+from stretto.node.ownership import Ownership
 from stretto.node.timers import TimeTriggers
 from stretto.ports.fence import Trust
 from stretto.ports.groups import Heard, NodeState
@@ -84,7 +84,7 @@ def termination_not_repeated() -> AbstractContextManager[None]:
 
 def functions_ignored() -> AbstractContextManager[None]:
     """The owner of a run does its work, whether its process knows the functions or not."""
-    return replaced(Launches, "_node_for", lambda _before: lambda self, _attempt, _functions: self._desk.node)
+    return replaced(Launches, "_node_for", lambda _before: lambda self, _attempt, _functions: self._node.id)
 
 
 def stubborn_work_let_go() -> AbstractContextManager[None]:
@@ -107,14 +107,14 @@ def timers_not_swept() -> Iterator[None]:
 
     def make(sweep: Any) -> Any:
         def swept(self: Any, groups: Any) -> None:
-            before = self._book.timers_changed
+            before = self._owned.timers_changed
             sweep(self, groups)
-            self._book.timers_changed = before
+            self._owned.timers_changed = before
 
         return swept
 
     deaf = replaced(TimeTriggers, "heard", lambda _before: lambda _self, _next_fire_at: None)
-    with replaced(Owning, "_sweep", make), deaf:
+    with replaced(Ownership, "_sweep", make), deaf:
         yield
 
 
@@ -130,13 +130,13 @@ def fenced_effects_carried_out() -> AbstractContextManager[None]:
         def done(self: Any, batch: Any, answer: Any) -> None:
             for group, draft in batch.drafts:
                 if group.number in answer.fenced and draft.entry is not None:
-                    for effect in draft.effects:
-                        self._acting.carry_out(group, draft.entry, effect)
+                    for call in draft.after_commit:
+                        call()
             committed(self, batch, answer)
 
         return done
 
-    return replaced(Committing, "_committed", make)
+    return replaced(Committer, "_committed", make)
 
 
 def lost_launch_repeated() -> AbstractContextManager[None]:

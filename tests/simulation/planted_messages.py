@@ -8,10 +8,10 @@ import msgspec
 from tests.simulation.plant import Planted, replaced
 
 from stretto.engine.permits import Waiter
-from stretto.node import deciding
-from stretto.node.acting import Acting
-from stretto.node.deciding import Deciding
+from stretto.node import decider
+from stretto.node.decider import Decider
 from stretto.node.draft import Draft
+from stretto.node.effect_queue import EffectQueue
 from stretto.ports.events import LogRow
 from stretto.ports.retention import Aged
 from stretto.store.memory import commits, permits, retention
@@ -21,7 +21,7 @@ from stretto.store.memory.retention import MemoryRetention
 
 def action_not_answered() -> AbstractContextManager[None]:
     """An action is consumed with its effect, and its caller never hears of it."""
-    return replaced(Deciding, "_answer", lambda _before: lambda _self, _draft, _message, _outcome: None)
+    return replaced(Decider, "_answer", lambda _before: lambda _self, _draft, _message, _outcome: None)
 
 
 def some_permits_granted() -> AbstractContextManager[None]:
@@ -51,7 +51,7 @@ def newest_waiter_first() -> AbstractContextManager[None]:
 
 def signal_wait_kept() -> AbstractContextManager[None]:
     """An attempt that has its signal still waits for it in the store."""
-    return replaced(deciding, "_end_waits", lambda _before: lambda _entry, _draft, _record: None)
+    return replaced(decider, "_end_waits", lambda _before: lambda _entry, _draft, _record: None)
 
 
 def log_in_disorder() -> AbstractContextManager[None]:
@@ -122,13 +122,13 @@ def outcome_counted_twice() -> AbstractContextManager[None]:
 def start_taken_as_answered() -> AbstractContextManager[None]:
     """The start of a child counts as answered when anything was answered that was asked for its step."""
     return replaced(
-        Acting, "_unmark", lambda _: lambda _self, entry, _ask, attempt: entry.carrying.discard(attempt)
+        EffectQueue, "_unmark", lambda _: lambda _self, entry, _ask, attempt: entry.carrying.discard(attempt)
     )
 
 
 def start_not_awaited() -> AbstractContextManager[None]:
     """Who ends a step whose child is being started looks for the child at once."""
-    return replaced(Acting, "_child", lambda _before: Acting._carry)
+    return replaced(EffectQueue, "carry_for_child", lambda _before: EffectQueue.carry)
 
 
 def due_noted_early() -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ from stretto.engine import decide as deciding_core
 from stretto.engine.events import Granted
 from stretto.engine.permits import Pace
 from stretto.model.status import StepStatus
-from stretto.node import loading
+from stretto.node import loader
 from stretto.node.entry import Item
 from stretto.store.memory import permits
 
@@ -27,7 +27,7 @@ def granted_after_reload() -> AbstractContextManager[None]:
 
         return recovered
 
-    return replaced(loading.Loading, "_recover", make)
+    return replaced(loader.Loader, "_recover", make)
 
 
 def lost_grant() -> AbstractContextManager[None]:

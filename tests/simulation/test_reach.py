@@ -15,7 +15,7 @@ NODE = Path(stretto.__file__).parent / "node"
 # What can not be simulated: which machine it is.
 SHELL = {
     "clock.py": "the clock of the machine; time is a number",
-    "address.py": "which process of which machine a node is; there is one process",
+    "process.py": "which process of which machine a node is; there is one process",
 }
 
 

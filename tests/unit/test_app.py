@@ -219,7 +219,7 @@ def test_a_database_that_can_not_be_opened() -> None:
 # ----------------------------------------------------------------------------------------------- the dead
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 def test_a_node_whose_process_is_gone_is_buried_at_once(tmp_path: Path) -> None:
-    code = "from stretto.node.address import own_address; print(own_address())"
+    code = "from stretto.node.process import own_address; print(own_address())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
     url = f"sqlite:///{tmp_path}/s.db"
 
@@ -243,7 +243,7 @@ def test_a_node_whose_process_is_gone_is_buried_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("transaction", ["nodes", "bury"])
 def test_a_full_disk_keeps_no_node_from_starting(tmp_path: Path, transaction: str) -> None:
     """Burying the dead at once is a favour: without it they are buried when their leases have run out."""
-    code = "from stretto.node.address import own_address; print(own_address())"
+    code = "from stretto.node.process import own_address; print(own_address())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
     refused: list[str] = []
 

@@ -19,7 +19,7 @@ from stretto.cli.output.printing import Printer, Wish
 from stretto.cli.remote.output import show_remote
 from stretto.cli.target import Given, target_of
 from stretto.model.errors import Unavailable
-from stretto.node.address import own_address
+from stretto.node.process import own_address
 from stretto.ports.logs import LOG, STDERR, STDOUT, Stream
 
 LOOK_EVERY: Final = 0.25  # seconds: nobody tells that a file has grown

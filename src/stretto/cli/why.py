@@ -23,8 +23,8 @@ from stretto.engine.records import RunKey
 from stretto.engine.why import Cause, Reason, Why
 from stretto.model.status import StepStatus
 from stretto.model.wire import encode, to_json
-from stretto.node.address import is_gone
 from stretto.node.clock import SystemClock
+from stretto.node.process import is_gone
 
 OVER = frozenset({Cause.NOTHING, Cause.NEVER, Cause.OVER})
 

@@ -10,8 +10,7 @@ from stretto.api.settings import ServerSettings
 from stretto.client.settings import ClientSettings
 from stretto.definition.limits import Limits
 from stretto.engine.settings import EngineSettings
-from stretto.node.retention_settings import RetentionSettings
-from stretto.node.settings import NodeSettings
+from stretto.node.settings import NodeSettings, RetentionSettings
 from stretto.params import ParamLimits
 from stretto.runtimes.expressions.pool import SECONDS, WORKERS
 from stretto.runtimes.settings import RuntimeSettings

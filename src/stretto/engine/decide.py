@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from stretto.engine import events as happened
-from stretto.engine.effects import Effect
+from stretto.engine.effects import AnyEffect
 from stretto.engine.elsewhere import keep_answer
 from stretto.engine.flow import UNDO, Flow, is_active
 from stretto.engine.kinds.batch import run_batch, sum_up
@@ -63,7 +63,7 @@ class Decision(msgspec.Struct, frozen=True):
     """Records that were made or changed, and effects to carry out once they are committed."""
 
     changes: list[Record]
-    effects: list[Effect]
+    effects: list[AnyEffect]
     before: list[StepStatus | RunStatus | None]  # of each change: its status before; None: new, or a loop
     weight: int = 0  # kilobytes of parameters that were evaluated
 

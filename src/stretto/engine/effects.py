@@ -166,3 +166,25 @@ class ResumeLoop(Effect, frozen=True, kw_only=True):
     """A loop has more to do than one decision may: bring `Resumed` back after the commit."""
 
     attempt: AttemptKey
+
+
+AnyEffect = (
+    StartWork
+    | LookAtWork
+    | TerminateWork
+    | SetTimer
+    | AskPermits
+    | UsePermits
+    | ReleasePermits
+    | WatchSignals
+    | AnnounceSignals
+    | Fetch
+    | EvaluateElsewhere
+    | LookForBreakpoint
+    | StartChild
+    | StopChild
+    | HoldChild
+    | RunEnded
+    | ResumeLoop
+)
+"""`node.effects` says what becomes of each."""

@@ -11,7 +11,18 @@ needs no repeating. Nothing is changed here: the events go through `decide` like
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stretto.engine.effects import Effect, LookAtWork, LookForBreakpoint, RunEnded, TerminateWork
+from stretto.engine.effects import (
+    AskPermits,
+    LookAtWork,
+    LookForBreakpoint,
+    RunEnded,
+    SetTimer,
+    StartChild,
+    StartWork,
+    StopChild,
+    TerminateWork,
+    WatchSignals,
+)
 from stretto.engine.events import Event, Fetched, Resumed
 from stretto.engine.flow import Flow, is_active
 from stretto.engine.kinds.subworkflow import start_child, stop_child
@@ -31,13 +42,26 @@ from stretto.model.status import StepStatus
 from stretto.model.step import SubworkflowStep
 
 S = StepStatus
+Repeated = (
+    AskPermits
+    | LookAtWork
+    | LookForBreakpoint
+    | RunEnded
+    | SetTimer
+    | StartChild
+    | StartWork
+    | StopChild
+    | TerminateWork
+    | WatchSignals
+)
+"""Effects that a run may wait for, and that may have been lost."""
 
 
 class Recovery(NamedTuple):
     """Events to decide, and effects to carry out, in any order."""
 
     events: list[Event]
-    effects: list[Effect]
+    effects: list[Repeated]
 
 
 def recovery_of(flow: Flow) -> Recovery:
@@ -45,7 +69,7 @@ def recovery_of(flow: Flow) -> Recovery:
     if flow.is_over:
         return Recovery([], [RunEnded(run=flow.run.key, status=flow.run.status)])
     events: list[Event] = []
-    effects: list[Effect] = []
+    effects: list[Repeated] = []
     for each in flow.tree.live.values():
         for wanted in _wanted(each):
             if isinstance(wanted, Event):
@@ -55,7 +79,7 @@ def recovery_of(flow: Flow) -> Recovery:
     return Recovery(events, effects)
 
 
-def _wanted(flow: Flow) -> Iterator[Event | Effect]:
+def _wanted(flow: Flow) -> Iterator[Event | Repeated]:
     if flow.run.timeout_at is not None:
         yield run_timer(flow.run, flow.run.timeout_at)
     for plan, attempt in zip(flow.plan.steps, flow.attempts, strict=True):
@@ -64,14 +88,14 @@ def _wanted(flow: Flow) -> Iterator[Event | Effect]:
             yield from _answers(flow, plan, attempt)
 
 
-def _timers(attempt: AttemptRecord) -> Iterator[Effect]:
+def _timers(attempt: AttemptRecord) -> Iterator[SetTimer]:
     if attempt.timeout_at is not None:
         yield timeout_timer(attempt, attempt.timeout_at)
     if attempt.wake_at is not None:
         yield wake_timer(attempt, attempt.wake_at)
 
 
-def _answers(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Iterator[Event | Effect]:
+def _answers(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Iterator[Event | Repeated]:
     """What an attempt waits for beside time."""
     status = attempt.status
     if attempt.asked_at is not None or attempt.decided is not None or status is S.FINISHING:
@@ -92,7 +116,7 @@ def _answers(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Iterator[Eve
         yield from _work(flow, plan, attempt)
 
 
-def _work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Iterator[Event | Effect]:
+def _work(flow: Flow, plan: StepPlan, attempt: AttemptRecord) -> Iterator[Event | Repeated]:
     """Whoever does the work of an attempt. Who only waits for time, or for a person, needs nobody."""
     launch, step = attempt.launch, plan.step
     if attempt.function_wait is not None:

@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import Any, Final
 
 from stretto.engine.context import TooLong
-from stretto.engine.effects import Effect, EvaluateElsewhere, Fetch, ReleasePermits, ResumeLoop, UsePermits
+from stretto.engine.effects import AnyEffect, EvaluateElsewhere, Fetch, ReleasePermits, ResumeLoop, UsePermits
 from stretto.engine.flow import TERMINAL, Flow, is_active
 from stretto.engine.records import (
     AttemptKey,
@@ -67,7 +67,7 @@ class Turn:
         self.root = flow
         self.clock = clock  # what due times are counted from: it may go back, if somebody sets it
         self.now = flow.tree.stamp(clock)
-        self.effects: list[Effect] = []
+        self.effects: list[AnyEffect] = []
         self.created = 0  # new records, for the budget of loops
         self.weight = 0  # kilobytes of parameters that were evaluated, for the same
         self.taken: dict[str, int] = {}  # permits that this decision took, less those that it returned
@@ -233,7 +233,7 @@ class Turn:
         return self.created + self.weight >= most or len(self._changed) >= 2 * most
 
     # ------------------------------------------------------------------------------------------- to do
-    def act(self, effect: Effect) -> None:
+    def act(self, effect: AnyEffect) -> None:
         self.effects.append(effect)
 
     def take_permits(self, tags: Iterable[str], by: int = 1) -> None:

@@ -14,7 +14,7 @@ LEAST_TOLD: Final = 1_000  # milliseconds
 
 class SystemClock:
     """See `ports.clock`. Its `now` is the wall clock of this machine: a node that has heard the database's
-    clock keeps its own estimate of that one (`node.time`).
+    clock keeps its own estimate of that one (`node.context`).
     """
 
     def now(self) -> int:

@@ -1,22 +1,23 @@
 """What was decided for one run since its last commit: all of it goes into one `Decided`."""
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Final, ParamSpec
 
 import msgspec
 
-from stretto.engine.effects import Effect
 from stretto.engine.permits import PermitUse
 from stretto.engine.records import AttemptKey, Record
 from stretto.model.event import ChangeEvent
 from stretto.model.status import RunStatus, StepStatus
-from stretto.node.changes import changes_of
+from stretto.node.change_log import changes_of
 from stretto.node.entry import Entry, Item
 from stretto.ports.commit import Decided, PermitAsk
 from stretto.ports.messages import AnyBody, Letter, Message, Outcome
 from stretto.ports.rows import NodeId, RunSummary
 from stretto.ports.signals import SignalWait
 
+P = ParamSpec("P")
 NO_USE: Final = PermitUse()
 
 
@@ -25,10 +26,10 @@ class Draft:
 
     __slots__ = (
         "_before",
+        "after_commit",
         "answered",
         "continued",
         "due",
-        "effects",
         "entry",
         "events",
         "items",
@@ -65,7 +66,7 @@ class Draft:
         self.released: dict[AttemptKey, None] = {}  # ended: whatever they had goes
         self.returned: dict[AttemptKey, None] = {}  # ended: their permits go
         self.runs_on: dict[AttemptKey, NodeId | None] = {}
-        self.effects: list[Effect] = []  # to be carried out after the commit
+        self.after_commit: list[Callable[[], None]] = []  # what follows, once it is stored
         self.results: list[tuple[AttemptKey, int]] = []  # launches whose result is in it
         self.events: list[ChangeEvent] = []
         self.summary: RunSummary | None = None
@@ -95,6 +96,10 @@ class Draft:
         for record, status in zip(changes, before, strict=True):
             self.records[id(record)] = record
             self._before.setdefault(id(record), status)
+
+    def then(self, call: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Call this once the commit is stored."""
+        self.after_commit.append(partial(call, *args, **kwargs))
 
     # ----------------------------------------------------------------------------------------------- permits
     def ask_permits(self, ask: PermitAsk) -> None:
@@ -153,7 +158,7 @@ class Draft:
         now = self.stamp(now)
         changed = ((record, self._before[at]) for at, record in self.records.items())
         # While something is to be carried out, the next owner must look at the run if this one dies.
-        self.due = 0 if self.effects else entry.due
+        self.due = 0 if self.after_commit else entry.due
         return Decided(
             root=entry.key,
             launch=self.launch,

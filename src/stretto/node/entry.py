@@ -15,8 +15,8 @@ from stretto.engine.records import AttemptKey, AttemptRecord, RunKey, RunRecord,
 from stretto.engine.turn import TIME_FIELDS
 from stretto.model.status import StepStatus
 from stretto.model.step import AnyStep
-from stretto.node.asks import LoadedRun
-from stretto.node.labels import NO_LABEL, Label, Labels
+from stretto.node.answers import LoadedRun
+from stretto.node.change_log import NO_LABEL, Label, Labels
 from stretto.ports.messages import Message
 from stretto.ports.rows import NodeId, RunRow
 

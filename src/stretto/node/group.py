@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Iterable
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
 from stretto.engine.records import RunKey
 from stretto.node.draft import Draft
@@ -11,9 +10,6 @@ from stretto.node.entry import Entry, Item
 from stretto.ports.messages import Message
 from stretto.ports.rows import Lease
 from stretto.ports.suspicion import NONE, Suspect, Suspicion
-
-if TYPE_CHECKING:
-    from stretto.node.telling import Lines
 
 
 class GroupState(Enum):
@@ -38,6 +34,17 @@ class Operation:
         self.used = False  # it was begun
 
 
+class PendingLines:
+    """The lines in hand about one run, the first one first."""
+
+    __slots__ = ("drafted", "messages", "tries")
+
+    def __init__(self) -> None:
+        self.messages: deque[Message] = deque()
+        self.drafted = False  # the first is on its way into the store
+        self.tries = 0
+
+
 class Group:
     """Everything that a node knows of one group, under one lease."""
 
@@ -54,9 +61,9 @@ class Group:
         self.drafts: dict[RunKey | int, Draft] = {}  # decided, not committed; those about no run by message
         self.known: set[int] = set()  # messages in hand
         self.committing = False
-        self.to_deal: deque[Message] = deque()  # messages about no run in hand, by id
-        self.dealing = False  # with the first of them
-        self.lines: dict[RunKey, Lines] = {}  # of the change log, in hand and not stored
+        self.to_handle: deque[Message] = deque()  # messages about no run in hand, by id
+        self.handling = False  # with the first of them
+        self.lines: dict[RunKey, PendingLines] = {}  # of the change log, in hand and not stored
         self.careful = False  # an owner died here: one operation at a time, and it is noted which
         self.to_calm = False  # nobody died for long: that is to be stored
         self.operation: Operation | None = None
@@ -122,7 +129,7 @@ class Group:
         """Whether everything that was begun here is committed, and every launch is known."""
         return (
             self.state is not GroupState.LOADING
-            and not (self.committing or self.drafts or self.to_deal)
+            and not (self.committing or self.drafts or self.to_handle)
             and not (self.operation or self.suspicion.noted)
             and all(entry.flow is not None and entry.awaited_fetch is None for entry in self.entries.values())
         )

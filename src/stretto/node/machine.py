@@ -13,21 +13,22 @@ from typing import Any
 from stretto.engine.events import Reported
 from stretto.engine.records import RunKey
 from stretto.model.errors import Unavailable
-from stretto.node.acting import Acting
 from stretto.node.asks import Ask, FetchMail, Leave, StartLeaving
-from stretto.node.book import Book
-from stretto.node.committing import Committing
-from stretto.node.deciding import Deciding
-from stretto.node.desk import Desk
+from stretto.node.committer import Committer
+from stretto.node.context import NodeContext
+from stretto.node.crash_guard import CrashGuard
+from stretto.node.decider import Decider
+from stretto.node.effect_queue import EffectQueue
+from stretto.node.effects import Effects
 from stretto.node.group import Group, GroupState
-from stretto.node.intake import Intake
+from stretto.node.jobs import Jobs
 from stretto.node.launches import Lacks, Launches, Outside, lacks_nothing
-from stretto.node.loading import Loading
+from stretto.node.loader import Loader
 from stretto.node.membership import Membership
-from stretto.node.owning import Owning
+from stretto.node.messages import MessageRouter, UnroutedMessages
+from stretto.node.owned_groups import OwnedGroups
+from stretto.node.ownership import Ownership
 from stretto.node.settings import NodeSettings
-from stretto.node.suspects import Suspects
-from stretto.node.telling import Telling
 from stretto.node.timers import TimeTriggers
 from stretto.ports.groups import Burial
 from stretto.ports.observer import Observer
@@ -50,10 +51,10 @@ class Node:
         lacks: Lacks = lacks_nothing,
     ) -> None:
         self._new_id = new_id
-        self._desk = desk = Desk(settings, steady, observers)
-        self._book = book = Book(desk)
+        self._context = context = NodeContext(settings, steady, observers)
+        self._owned = owned = OwnedGroups(context)
         self._membership = Membership(
-            desk,
+            context,
             joined=self._joined,
             heard=self._heard,
             buried=self._buried,
@@ -61,18 +62,20 @@ class Node:
             functions_read=self.functions_changed,
             clock_set=self._clock_set,
         )
-        self._acting = Acting(desk, book, outside)
-        self._suspects = suspects = Suspects(desk, book)
-        self._loading = Loading(desk, book, self._acting, suspects)
-        self._launches = Launches(desk, self._membership, self._acting.jobs, outside, lacks)
-        self._deciding = Deciding(desk, book, self._launches, suspects, self._acting.done)
-        self._owning = Owning(
-            desk, book, self._membership, self._loading, self._acting, suspects, self._deciding.pay_summaries
+        self._jobs = jobs = Jobs(context, owned)
+        self._launches = Launches(context, self._membership, jobs, outside, lacks)
+        self._effect_queue = queue = EffectQueue(context, owned)
+        self._effects = effects = Effects(context, owned, self._launches, jobs, queue)
+        self._guard = guard = CrashGuard(context, owned)
+        self._loader = Loader(context, owned, effects, guard)
+        self._decider = Decider(context, owned, self._launches, guard, effects)
+        self._ownership = Ownership(
+            context, owned, self._membership, self._loader, effects, guard, self._decider.pay_summaries
         )
-        self._timers = TimeTriggers(desk, book)
-        telling = Telling(desk, book)
-        self._committing = Committing(desk, book, self._acting, self._loading, self._owning, telling)
-        self._intake = Intake(desk, book, self._acting, self._loading, telling, self._launches, suspects)
+        self._timers = TimeTriggers(context, owned)
+        unrouted = UnroutedMessages(context, owned)
+        self._committer = Committer(context, owned, effects, self._loader, self._ownership, unrouted)
+        self._router = MessageRouter(context, owned, jobs, self._loader, unrouted, self._launches, guard)
         self._fetching = False
         self._fetch_at = float("inf")
         self._fetch_pause = settings.fetch_soon
@@ -83,59 +86,59 @@ class Node:
     # ------------------------------------------------------------------------------------------------ inputs
     @property
     def id(self) -> NodeId:
-        return self._desk.node
+        return self._context.id
 
     @property
     def groups(self) -> dict[int, Group]:
         """What it owns, for those who look in."""
-        return self._book.groups
+        return self._owned.groups
 
     def begin(self) -> None:
         self._membership.join(self._new_id())
 
     def answered(self, ask: Ask, answer: Any) -> None:
         """Nothing is decided yet: the next `wake` looks at everything that has come by then."""
-        self._desk.answered(ask, answer)
+        self._context.answered(ask, answer)
 
     def failed(self, ask: Ask, error: Exception) -> None:
-        self._desk.failed(ask, error)
+        self._context.failed(ask, error)
 
     def hinted(self, groups: Collection[int], admitted: Collection[RunKey] = ()) -> None:
         """Something is to be found for these groups; one that is nobody's may have been given up."""
-        told = self._intake.launch(admitted)
-        if any(group in self._book.groups and group not in told for group in groups):
-            self._book.hurry = True
-        if any(group not in self._book.groups for group in groups):
-            self._owning.claim()
+        told = self._router.launch(admitted)
+        if any(group in self._owned.groups and group not in told for group in groups):
+            self._owned.hurry = True
+        if any(group not in self._owned.groups for group in groups):
+            self._ownership.claim()
 
     def reported(self, event: Reported) -> None:
         """A runtime says by itself how its work goes."""
-        self._acting.jobs.reported(event)
+        self._jobs.reported(event)
 
     def functions_changed(self) -> None:
         """Some process knows other functions than before: what waits for functions may begin."""
-        self._launches.look_for_functions(self._book)
+        self._launches.look_for_functions(self._owned)
 
     def wake(self) -> None:
         """Time has passed, or something has happened: do whatever can be done now."""
-        self._desk.ring()
+        self._context.ring()
         self._pump()
 
     def stop(self) -> None:
         """Leave: hand the groups over at once, let work here end for a while, then go."""
         if self._stopping is None:
-            self._stopping = self._desk.steady() + self._desk.settings.stop_within / 1_000
+            self._stopping = self._context.steady() + self._context.settings.stop_within / 1_000
             self._launches.stopping = True
-            self._owning.leave_all()
-            self._desk.insist(StartLeaving(node=self._desk.node), lambda _: None, lambda _: None)
+            self._ownership.leave_all()
+            self._context.insist(StartLeaving(node=self._context.id), lambda _: None, lambda _: None)
 
     def take(self) -> list[Ask]:
-        return self._desk.take()
+        return self._context.take()
 
     @property
     def next_wake(self) -> float:
-        times = [self._desk.next_alarm, self._book.next_due, self._book.next_idle]
-        if not self._fetching and self._desk.trusted:  # a beat that is heard wakes, too
+        times = [self._context.next_alarm, self._owned.next_due, self._owned.next_idle]
+        if not self._fetching and self._context.trusted:  # a beat that is heard wakes, too
             times.append(self._fetch_at)
         if self._stopping is not None and not self._left:
             times.append(self._stopping)
@@ -143,42 +146,43 @@ class Node:
 
     # ------------------------------------------------------------------------------------------------- lives
     def _joined(self) -> None:
-        self._fetch_at = self._desk.steady()
+        self._fetch_at = self._context.steady()
         self._timers.heard(self._membership.next_fire_at)
-        self._owning.begin()
+        self._ownership.begin()
 
     def _clock_set(self, millis: int) -> None:
         """Timers keep the time that they have left. Time triggers follow the clock: set forward, it makes
         some due. Set back, it leaves starts under a rate in the future, which a look corrects.
         """
         if millis > 0:
-            self._book.timers_changed = True
+            self._owned.timers_changed = True
         else:
-            self._acting.look_at_rates()
+            self._effect_queue.look_at_rates()
 
     def _heard(self) -> None:
-        self._owning.heard()
+        self._ownership.heard()
         self._timers.heard(self._membership.next_fire_at)
         self.functions_changed()
 
     def _burial(self, _burial: Burial) -> None:
-        self._owning.claim()
+        self._ownership.claim()
 
     def _buried(self) -> None:
         """Others have declared this node dead: nothing it holds counts. It begins anew, under another id."""
-        lost = list(self._book.groups)
-        self._desk.forget()
-        self._desk.trust.drop()
-        self._book.clear()
-        self._acting.clear()
-        self._deciding.clear()
-        self._loading.clear()
-        self._suspects.clear()
+        lost = list(self._owned.groups)
+        self._context.forget()
+        self._context.trust.drop()
+        self._owned.clear()
+        self._effect_queue.clear()
+        self._jobs.clear()
+        self._decider.clear()
+        self._loader.clear()
+        self._guard.clear()
         self._timers.clear()
-        self._committing.clear()
+        self._committer.clear()
         self._fetching = False
         if lost:
-            self._desk.tell(lambda each: each.leases_lost(lost))
+            self._context.tell(lambda each: each.leases_lost(lost))
         if self._stopping is None:
             self.begin()
         else:
@@ -188,80 +192,81 @@ class Node:
     def _pump(self) -> None:
         if self.gone:
             return
-        for group, key in self._book.due():
-            self._owning.wake_run(group, key)
+        for group, key in self._owned.due():
+            self._ownership.wake_run(group, key)
         self._fetch()
-        if self._desk.trusted and not self._owning.leaving:
+        if self._context.trusted and not self._ownership.leaving:
             self._timers.pump()
-        self._intake.pump()
-        self._loading.pump()
-        self._book.wake_waiting()
-        for group in self._book.lively():
+        self._router.pump()
+        self._loader.pump()
+        self._owned.wake_waiting()
+        for group in self._owned.lively():
             if group.state is GroupState.READY and not group.committing:
-                self._deciding.drain(group)
-        self._committing.pump()
-        self._suspects.pump()
-        self._acting.pump()
+                self._decider.drain(group)
+        self._committer.pump()
+        self._guard.pump()
+        self._effect_queue.pump()
+        self._jobs.pump()
         self._park()
-        self._owning.pump()
+        self._ownership.pump()
         self._leave()
 
     def _park(self) -> None:
-        for group, entry in self._book.idle():
-            self._loading.park(group, entry)
+        for group, entry in self._owned.idle():
+            self._loader.park(group, entry)
 
     # ------------------------------------------------------------------------------------------------- fetch
     def _fetch(self) -> None:
-        due = self._book.hurry or self._desk.steady() >= self._fetch_at
-        if self._fetching or not due or not self._desk.trusted:
+        due = self._owned.hurry or self._context.steady() >= self._fetch_at
+        if self._fetching or not due or not self._context.trusted:
             return
-        ready = {n: g for n, g in self._book.groups.items() if g.state is not GroupState.LOADING}
-        self._book.hurry = False
-        self._book.fetches += 1
+        ready = {n: g for n, g in self._owned.groups.items() if g.state is not GroupState.LOADING}
+        self._owned.hurry = False
+        self._owned.fetches += 1
         self._fetching = True
-        number = self._book.fetches
-        known = frozenset().union(self._acting.asked_here, *(group.known for group in ready.values()))
+        number = self._owned.fetches
+        known = frozenset().union(self._jobs.asked_here, *(group.known for group in ready.values()))
         launching = frozenset(
             entry.key for group in ready.values() for entry in group.entries.values() if entry.launching
         )
         ask = FetchMail(
-            node=self._desk.node,
+            node=self._context.id,
             groups=frozenset(ready),
             known=known,
             launching=launching,
-            awake=self._book.awake,
+            awake=self._owned.awake,
         )
-        self._desk.ask(ask, lambda mail: self._fetched(number, ready, mail), self._unfetched)
+        self._context.ask(ask, lambda mail: self._fetched(number, ready, mail), self._unfetched)
 
     def _fetched(self, number: int, groups: dict[int, Group], mail: Mail) -> None:
         self._fetching = False
-        self._intake.take(mail, groups)
+        self._router.take(mail, groups)
         found = bool(mail.messages or mail.admitted)
         if len(mail.messages) >= MOST_MAIL or len(mail.admitted) >= MOST_MAIL:
-            self._book.hurry = True
+            self._owned.hurry = True
         else:
-            self._loading.fetched(number)
-        settings = self._desk.settings
+            self._loader.fetched(number)
+        settings = self._context.settings
         self._fetch_pause = settings.fetch_soon if found else min(self._fetch_pause * 2, settings.fetch_late)
-        self._fetch_at = self._desk.steady() + self._fetch_pause / 1_000
+        self._fetch_at = self._context.steady() + self._fetch_pause / 1_000
 
     def _unfetched(self, error: Exception) -> None:
         self._fetching = False
-        self._book.hurry = False
-        self._desk.tell(lambda each: each.store_failed(error, 1))
-        self._fetch_at = self._desk.steady() + self._fetch_pause / 1_000
+        self._owned.hurry = False
+        self._context.tell(lambda each: each.store_failed(error, 1))
+        self._fetch_at = self._context.steady() + self._fetch_pause / 1_000
 
     # ------------------------------------------------------------------------------------------------- leave
     def _leave(self) -> None:
         """The last thing: when all groups are handed over, and the work here has ended or had its time."""
         if self._stopping is None or self._left:
             return
-        late = self._desk.steady() >= self._stopping
-        if not late and (self._book.groups or self._acting.jobs.unfinished):
+        late = self._context.steady() >= self._stopping
+        if not late and (self._owned.groups or self._jobs.unfinished):
             return
         self._left = True
-        self._acting.jobs.abandon_all()
-        self._say_goodbye(self._stopping + self._desk.settings.trust / 1_000)
+        self._jobs.abandon_all()
+        self._say_goodbye(self._stopping + self._context.settings.trust / 1_000)
 
     def _say_goodbye(self, until: float, tries: int = 0) -> None:
         """Who is not heard goes all the same, after a while: the others bury it."""
@@ -270,9 +275,10 @@ class Node:
             self.gone = True
 
         def otherwise(error: Exception) -> None:
-            if not isinstance(error, Unavailable) or self._desk.steady() >= until:
+            if not isinstance(error, Unavailable) or self._context.steady() >= until:
                 self.gone = True
             else:
-                self._desk.after(self._desk.back_off(tries), lambda: self._say_goodbye(until, tries + 1))
+                pause = self._context.back_off(tries)
+                self._context.after(pause, lambda: self._say_goodbye(until, tries + 1))
 
-        self._desk.ask(Leave(node=self._desk.node), over, otherwise)
+        self._context.ask(Leave(node=self._context.id), over, otherwise)

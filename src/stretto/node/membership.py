@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from stretto.node.asks import Beat, Bury, Join, ReadAdvertised
-from stretto.node.desk import Desk
+from stretto.node.context import NodeContext
 from stretto.ports.groups import Burial, Heard, NodeRow, NodeState
 from stretto.ports.places import GROUPS
 from stretto.ports.rows import NodeId
@@ -34,7 +34,7 @@ class Membership:
 
     def __init__(
         self,
-        desk: Desk,
+        node: NodeContext,
         *,
         joined: Callable[[], None],
         heard: Callable[[], None],
@@ -43,7 +43,7 @@ class Membership:
         functions_read: Callable[[], None],
         clock_set: Callable[[int], None],
     ) -> None:
-        self._desk = desk
+        self._node = node
         self._joined = joined
         self._on_heard = heard
         self._on_buried = buried
@@ -59,55 +59,55 @@ class Membership:
         self._reading = False
 
     def join(self, node: NodeId) -> None:
-        self._desk.node = node
+        self._node.id = node
         self.nodes = {}
         self._watched = {}
         self._burying = set()
         self._functions = {}
         self._reading = False
-        sent = self._desk.steady()
+        sent = self._node.steady()
         # Who was not told that it has joined, and asks again, is refused: it takes another id.
-        self._desk.insist(
+        self._node.insist(
             Join(node=node), lambda heard: self._begin(heard, sent), lambda _: self._on_buried()
         )
 
     def _begin(self, heard: Heard, sent: float) -> None:
         self._take(heard, sent)
-        self._desk.after(self._desk.settings.beat_every, self._beat)
+        self._node.after(self._node.settings.beat_every, self._beat)
         self._joined()
 
     # ------------------------------------------------------------------------------------------------ beats
     def _beat(self) -> None:
-        sent = self._desk.steady()
-        ask = Beat(node=self._desk.node, sent=sent)
-        self._desk.ask(ask, lambda heard: self._answer(heard, sent), self._unheard)
+        sent = self._node.steady()
+        ask = Beat(node=self._node.id, sent=sent)
+        self._node.ask(ask, lambda heard: self._answer(heard, sent), self._unheard)
 
     def _answer(self, heard: Heard | None, sent: float) -> None:
         if heard is None:
             self._on_buried()
             return
         self._take(heard, sent)
-        self._desk.after(self._next_beat(sent), self._beat)
+        self._node.after(self._next_beat(sent), self._beat)
         self._look_around(heard.now)
         self._on_heard()
 
     def _unheard(self, error: Exception) -> None:
         """While the database does not answer, nobody's silence means anything."""
         self._watched = {}
-        self._desk.tell(lambda each: each.store_failed(error, 1))
-        self._desk.after(self._desk.settings.beat_every // 4, self._beat)
+        self._node.tell(lambda each: each.store_failed(error, 1))
+        self._node.after(self._node.settings.beat_every // 4, self._beat)
 
     def _next_beat(self, sent: float) -> int:
-        spent = int((self._desk.steady() - sent) * 1_000)
-        return max(0, self._desk.settings.beat_every - spent)
+        spent = int((self._node.steady() - sent) * 1_000)
+        return max(0, self._node.settings.beat_every - spent)
 
     def _take(self, heard: Heard, sent: float) -> None:
-        desk = self._desk
-        jump = desk.time.hear(heard.now, sent)
+        node = self._node
+        jump = node.time.hear(heard.now, sent)
         if jump:
             self._on_clock_set(jump)
-            desk.tell(lambda each: each.clock_set(jump))
-        desk.trust.extend(sent + desk.settings.trust / 1_000)
+            node.tell(lambda each: each.clock_set(jump))
+        node.trust.extend(sent + node.settings.trust / 1_000)
         self.nodes = {row.node: row for row in heard.nodes}
         self.next_fire_at = heard.next_fire_at
         self._asked_at = sent
@@ -128,7 +128,7 @@ class Membership:
             node: row.advertised
             for node, row in self.nodes.items()
             if row.state is NodeState.ALIVE
-            and node != self._desk.node
+            and node != self._node.id
             and row.advertised != self._functions.get(node, NOTHING).version
         }
         if not changed or self._reading:
@@ -145,7 +145,7 @@ class Membership:
         def otherwise(_error: Exception) -> None:
             self._reading = False  # the next beat tries again
 
-        self._desk.ask(ReadAdvertised(nodes=frozenset(changed)), then, otherwise)
+        self._node.ask(ReadAdvertised(nodes=frozenset(changed)), then, otherwise)
 
     # ------------------------------------------------------------------------------------------------ others
     def is_gone(self, node: NodeId, since: float) -> bool:
@@ -177,20 +177,20 @@ class Membership:
             before = self._watched.get(row.node)
             still = before is not None and before.beats == row.beats
             seen[row.node] = (
-                before if still and before is not None else Watched(row.beats, self._desk.steady())
+                before if still and before is not None else Watched(row.beats, self._node.steady())
             )
-            if row.node != self._desk.node and row.node not in self._burying:
+            if row.node != self._node.id and row.node not in self._burying:
                 self._judge(row, seen[row.node], now)
         self._watched = seen
 
     def _judge(self, row: NodeRow, watched: Watched, now: int) -> None:
-        settings = self._desk.settings
-        silent = (self._desk.steady() - watched.since) * 1_000
+        settings = self._node.settings
+        silent = (self._node.steady() - watched.since) * 1_000
         expired = row.expires_at < now and silent >= max(settings.watch, settings.trust)
         if expired or silent >= settings.watch_longer:
             self._burying.add(row.node)
             ask = Bury(node=row.node, beats=row.beats, expired=expired)
-            self._desk.ask(
+            self._node.ask(
                 ask,
                 lambda burial: self._buried(row.node, burial),
                 lambda _error: self._burying.discard(row.node),
@@ -200,5 +200,5 @@ class Membership:
         self._burying.discard(node)
         if burial is not None:
             self.nodes[node] = msgspec.structs.replace(self.nodes[node], state=NodeState.DEAD)
-            self._desk.tell(lambda each: each.node_buried(node))
+            self._node.tell(lambda each: each.node_buried(node))
             self._on_burial(burial)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from stretto.model.event import WorkflowDeleted
-from stretto.node.retention_settings import RetentionSettings
+from stretto.node.settings import RetentionSettings
 from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
 from stretto.ports.retention import Aged

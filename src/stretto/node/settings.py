@@ -1,8 +1,13 @@
 """Numbers that a node depends on. Times are in milliseconds unless the name says otherwise."""
 
+from typing import Final
+
 import msgspec
 
 from stretto.engine.settings import EngineSettings
+
+HOUR: Final = 3_600_000
+DAY: Final = 24 * HOUR
 
 
 class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,3 +45,15 @@ class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     most_active: int = 10_000  # runs in memory; those that wait longest leave first
     rollup_every: int = 1_000
     stop_within: int = 30_000
+
+
+class RetentionSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How long ended things are kept; None: for ever. Nothing unfinished is ever forgotten."""
+
+    runs: int | None = 90 * DAY  # instances with all their runs; request ids live as long as their run
+    log: int | None = 7 * DAY  # the change log, from which events are read
+    signals: int | None = 90 * DAY  # announcements, by age alone: a dependency matches what is kept
+    nodes: int | None = 7 * DAY  # nodes that were buried
+    outcomes: int | None = 365 * DAY  # hourly counters of how runs ended
+    every: int = HOUR // 6  # between two looks
+    rows_at_once: int = 500  # that one transaction deletes

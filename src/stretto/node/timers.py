@@ -9,9 +9,10 @@ import msgspec
 
 from stretto.actions.fire_timer import MOST_FIRES
 from stretto.model.errors import Unavailable
-from stretto.node.asks import DueTriggers, FindDueTriggers, FireTimers
-from stretto.node.book import Book
-from stretto.node.desk import Desk
+from stretto.node.answers import DueTriggers
+from stretto.node.asks import FindDueTriggers, FireTimers
+from stretto.node.context import NodeContext
+from stretto.node.owned_groups import OwnedGroups
 from stretto.ports.places import GROUPS, group_of_workflow
 from stretto.ports.triggers import TimeTriggerRow
 
@@ -38,9 +39,9 @@ class TimeTriggers:
     What is late in groups of others is fired, too: whoever owns them may be gone, or not reach the database.
     """
 
-    def __init__(self, desk: Desk, book: Book) -> None:
-        self._desk = desk
-        self._book = book
+    def __init__(self, node: NodeContext, owned: OwnedGroups) -> None:
+        self._node = node
+        self._owned = owned
         self.clear()
 
     def clear(self) -> None:
@@ -54,21 +55,21 @@ class TimeTriggers:
 
     def pump(self) -> None:
         """Look if there is a reason to, and fire what was found."""
-        if self._book.timers_changed and not self._looking and not self._due:
+        if self._owned.timers_changed and not self._looking and not self._due:
             self._look()
         while self._due and self._firing < FIRED_AT_ONCE:
             self._fire(self._due.popleft())
 
     def heard(self, next_fire_at: int | None) -> None:
         """A beat says when the next trigger of all groups is due."""
-        if next_fire_at is not None and len(self._book.groups) < GROUPS:
-            self._look_after(max(0, next_fire_at + LATE - self._desk.time.now()))
+        if next_fire_at is not None and len(self._owned.groups) < GROUPS:
+            self._look_after(max(0, next_fire_at + LATE - self._node.time.now()))
 
     # ------------------------------------------------------------------------------------------------- looks
     def _look(self) -> None:
-        groups = frozenset(self._book.groups)
+        groups = frozenset(self._owned.groups)
         late = LATE if len(groups) < GROUPS else None
-        self._book.timers_changed = False
+        self._owned.timers_changed = False
         self._looking = True
         most = FOUND_AT_ONCE + len(self._in_hand)  # those that fail do not hide the others
 
@@ -81,14 +82,14 @@ class TimeTriggers:
             if found.wait is not None:
                 self._look_after(found.wait)
 
-        self._desk.ask(FindDueTriggers(groups=groups, late=late, most=most), then, self._not_found)
+        self._node.ask(FindDueTriggers(groups=groups, late=late, most=most), then, self._not_found)
 
     def _not_found(self, error: Exception) -> None:
         self._looking = False
         pause = self._pause(error, self._failed_looks)
         tries = self._failed_looks = self._failed_looks + 1
-        self._desk.tell(lambda each: each.store_failed(error, tries))
-        self._desk.after(pause, self._look_again)
+        self._node.tell(lambda each: each.store_failed(error, tries))
+        self._node.after(pause, self._look_again)
 
     def _take(self, rows: Sequence[TimeTriggerRow]) -> None:
         """Queue what is not in hand yet, the workflow with the oldest fire first. What is late in groups of
@@ -100,21 +101,21 @@ class TimeTriggers:
                 found.setdefault(row.workflow_id, []).append(row)
                 self._in_hand.add(row.trigger_id)
         batches = {name: Batch(rows=tuple(each)) for name, each in found.items()}
-        own = [each for name, each in batches.items() if group_of_workflow(name) in self._book.groups]
-        others = [each for name, each in batches.items() if group_of_workflow(name) not in self._book.groups]
-        begin = crc32(self._desk.node.encode()) % max(1, len(others))
+        own = [each for name, each in batches.items() if group_of_workflow(name) in self._owned.groups]
+        others = [each for name, each in batches.items() if group_of_workflow(name) not in self._owned.groups]
+        begin = crc32(self._node.id.encode()) % max(1, len(others))
         self._due += [*own, *others[begin:], *others[:begin]]
 
     def _look_after(self, millis: int) -> None:
         """One alarm is enough: each look says when the next one is needed."""
-        now = self._desk.steady()
+        now = self._node.steady()
         at = now + millis / 1_000
         if not now < self._alarm_at <= at:
             self._alarm_at = at
-            self._desk.after(millis, self._look_again)
+            self._node.after(millis, self._look_again)
 
     def _look_again(self) -> None:
-        self._book.timers_changed = True
+        self._owned.timers_changed = True
 
     # ------------------------------------------------------------------------------------------------- fires
     def _fire(self, batch: Batch) -> None:
@@ -126,20 +127,20 @@ class TimeTriggers:
             if fired:
                 self._look_again()
             else:  # another node was faster, or the trigger is gone
-                self._desk.after(self._desk.settings.retry_first, self._look_again)
+                self._node.after(self._node.settings.retry_first, self._look_again)
 
         def otherwise(error: Exception) -> None:
             self._firing -= 1
-            self._desk.tell(lambda each: each.store_failed(error, batch.tries + 1))
+            self._node.tell(lambda each: each.store_failed(error, batch.tries + 1))
             if isinstance(error, Unavailable) or batch.is_single:
                 again = msgspec.structs.replace(batch, tries=batch.tries + 1)
-                self._desk.after(self._pause(error, batch.tries), lambda: self._due.append(again))
+                self._node.after(self._pause(error, batch.tries), lambda: self._due.append(again))
             else:  # one fire that can not be committed does not hold the others
                 self._due += [Batch(rows=(row,), most=1) for row in batch.rows]
 
-        self._desk.ask(FireTimers(rows=batch.rows, most=batch.most), then, otherwise)
+        self._node.ask(FireTimers(rows=batch.rows, most=batch.most), then, otherwise)
 
     def _pause(self, error: Exception, tries: int) -> int:
         """Growing, but short while only the database is in trouble: when it answers, what is due is late."""
-        pause = self._desk.back_off(tries)
-        return min(pause, self._desk.settings.beat_every) if isinstance(error, Unavailable) else pause
+        pause = self._node.back_off(tries)
+        return min(pause, self._node.settings.beat_every) if isinstance(error, Unavailable) else pause

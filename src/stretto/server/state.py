@@ -17,7 +17,7 @@ from stretto.api.feed import Feed
 from stretto.app import Parts
 from stretto.config import Config
 from stretto.model.errors import StrettoError
-from stretto.node.address import own_address
+from stretto.node.process import own_address
 from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
 from stretto.runtimes.expressions.asked import Asked

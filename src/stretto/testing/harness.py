@@ -33,7 +33,7 @@ from stretto.model.step import LEAF_TYPES
 from stretto.model.user import User
 from stretto.model.workflow import Definition, Workflow
 from stretto.node.machine import Node
-from stretto.node.perform.evaluating import InProcess
+from stretto.node.perform.values import InProcess
 from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports.hints import Heard

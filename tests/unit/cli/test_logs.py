@@ -26,7 +26,7 @@ from stretto.cli.output.printing import Printer, Wish
 from stretto.engine.records import AttemptKey, RunKey, copy_of
 from stretto.model.errors import NotFound, Unavailable
 from stretto.model.status import RunStatus
-from stretto.node.address import own_address
+from stretto.node.process import own_address
 from stretto.ports.groups import NodeRow, NodeState
 from stretto.ports.history import AttemptsOfStep
 from stretto.ports.paging import Slice

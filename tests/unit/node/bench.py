@@ -27,7 +27,8 @@ from stretto.model.step import AnyStep
 from stretto.model.user import User
 from stretto.model.workflow import Definition, Workflow
 from stretto.node import asks
-from stretto.node.perform.evaluating import InProcess
+from stretto.node.answers import LoadedRun
+from stretto.node.perform.values import InProcess
 from stretto.node.performer import Performer
 from stretto.node.settings import NodeSettings
 from stretto.ports import messages as post
@@ -44,6 +45,14 @@ from stretto.testing.clock import VirtualClock
 T = TypeVar("T")
 NODE = NodeId("node-1")
 ANN = Caller(user=User(name="ann"))
+CARRIED: Mapping[type, type[asks.Carry[Any]]] = {
+    todo.Fetch: asks.FetchValues,
+    todo.LookForBreakpoint: asks.CheckBreakpoint,
+    todo.WatchSignals: asks.FindSignals,
+    todo.AnnounceSignals: asks.StoreSignals,
+    todo.StartChild: asks.StartChildRun,
+    todo.StopChild: asks.FindChildRun,
+}
 
 
 class Worker:
@@ -144,9 +153,9 @@ class Bench:
     def lease_of(self, run: RunKey) -> Lease:
         return self.leases[self.row(run).group]
 
-    def load(self, *runs: RunKey) -> tuple[asks.LoadedRun, ...]:
+    def load(self, *runs: RunKey) -> tuple[LoadedRun, ...]:
         leases = tuple(self.leases.values())
-        found: tuple[asks.LoadedRun, ...] = self.ask(asks.LoadRuns(leases=leases, runs=runs))
+        found: tuple[LoadedRun, ...] = self.ask(asks.LoadRuns(leases=leases, runs=runs))
         return found
 
     def attempt(self, run: RunKey, step_id: str) -> AttemptRecord:
@@ -285,7 +294,8 @@ class Bench:
 
     def carry(self, run: RunKey, effect: Any, lease: Lease | None = None) -> tuple[happened.Event, ...]:
         record = self.flows[run].tree.live[effect.attempt.run].run
-        ask = asks.Carry(lease=lease or self.lease_of(run), root=run, effect=effect, run=record)
+        make = CARRIED[type(effect)]
+        ask = make(lease=lease or self.lease_of(run), root=run, effect=effect, run=record)
         events: tuple[happened.Event, ...] = self.ask(ask)
         return events
 

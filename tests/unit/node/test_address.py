@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stretto.node import address
-from stretto.node.address import is_gone, own_address
+from stretto.node import process
+from stretto.node.process import is_gone, own_address
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when a process began")
 
@@ -21,7 +21,7 @@ def test_this_process_is_here() -> None:
 
 @LINUX
 def test_a_process_that_has_ended_is_gone() -> None:
-    code = "from stretto.node.address import own_address; print(own_address())"
+    code = "from stretto.node.process import own_address; print(own_address())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
     assert is_gone(done.stdout.strip())
 
@@ -34,7 +34,7 @@ def test_another_process_with_the_same_number_is_not_the_one_that_is_gone() -> N
 
 @LINUX
 def test_a_zombie_is_gone() -> None:
-    code = "from stretto.node.address import own_address; print(own_address(), flush=True)"
+    code = "from stretto.node.process import own_address; print(own_address(), flush=True)"
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)  # noqa: S603
     assert process.stdout is not None
     said = process.stdout.read().strip()  # it has ended, and nobody has waited for it
@@ -62,6 +62,6 @@ def test_of_others_nobody_knows(text: str | None) -> None:
 
 
 def test_a_system_that_does_not_tell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(address, "_BOOT", tmp_path / "none")
+    monkeypatch.setattr(process, "_BOOT", tmp_path / "none")
     assert own_address().endswith(f"/{os.getpid()}")
     assert not is_gone(own_address())

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stretto.node.collector import SELDOM, USUAL, looking_seldom
+from stretto.node.process import SELDOM, USUAL, looking_seldom
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """The performer: each ask does what it says, tells whom it concerns, and raises what goes wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from msgspec.structs import replace
@@ -19,8 +19,9 @@ from stretto.model.properties import RunStrategy, RunStrategyRule
 from stretto.model.request import StartRequest
 from stretto.model.trigger import CronTrigger
 from stretto.node import asks
+from stretto.node.answers import DueTriggers
 from stretto.node.asks import Ask
-from stretto.node.perform.looking import HOUR
+from stretto.node.perform.queues import HOUR
 from stretto.node.settings import NodeSettings
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided, GroupPart
@@ -37,8 +38,14 @@ ALL = frozenset(range(128))
 
 
 def test_every_ask_has_somebody_who_answers_it() -> None:
-    bench = Bench()
-    assert bench.performer._by_ask.keys() == set(Ask.__subclasses__())
+    asked = {each for each in subclasses(Ask) if each is not asks.Carry and "[" not in each.__name__}
+    assert {each for each in asked if "perform" in vars(each)} == asked
+
+
+def subclasses(tp: type[Ask]) -> Iterator[type[Ask]]:
+    for each in tp.__subclasses__():
+        yield each
+        yield from subclasses(each)
 
 
 # ---------------------------------------------------------------------------------------------- membership
@@ -201,7 +208,7 @@ def test_an_effect_of_another_kind_is_not_carried_out_here() -> None:
     bench.publish(workflow(noop("a")))
     run = bench.start()
     effect = todo.RunEnded(run=run, status=bench.row(run).record.status)
-    ask = asks.Carry(lease=bench.lease_of(run), root=run, effect=effect, run=bench.row(run).record)
+    ask: Ask = asks.Carry(lease=bench.lease_of(run), root=run, effect=effect, run=bench.row(run).record)  # type: ignore[type-var]
     with pytest.raises(TypeError, match="RunEnded"):
         bench.ask(ask)
 
@@ -227,7 +234,7 @@ def test_what_a_runtime_reports_by_itself_goes_where_the_performer_is_told() -> 
     bench = Bench()
     heard: list[happened.Reported] = []
     bench.performer.report_to(heard.append)
-    assert bench.performer._runtimes.heard == heard.append
+    assert bench.performer.runtimes.heard == heard.append
 
 
 # -------------------------------------------------------------------------------------------------- queues
@@ -320,7 +327,7 @@ def test_a_sweep_finds_tags_that_somebody_waits_for() -> None:
 def test_the_group_of_an_iteration_that_is_forgotten_does_not_matter() -> None:
     bench = Bench()
     run = RunKey("maestro_foreach_1_11_x", 1, 1)
-    bench.do(bench.performer._looking.hint_owner(run))
+    bench.do(bench.performer.hint_owner(run))
     assert bench.hints.groups == [group_of_run(run)]
 
 
@@ -342,9 +349,9 @@ HOURLY = CronTrigger(cron="0 * * * *")
 DAILY = CronTrigger(cron="30 5 * * *")
 
 
-def due_triggers(bench: Bench, most: int = 100) -> asks.DueTriggers:
+def due_triggers(bench: Bench, most: int = 100) -> DueTriggers:
     found = bench.ask(asks.FindDueTriggers(groups=ALL, most=most))
-    assert isinstance(found, asks.DueTriggers)
+    assert isinstance(found, DueTriggers)
     return found
 
 
@@ -360,7 +367,7 @@ def highest(bench: Bench, workflow_id: str) -> int:
 
 def test_a_look_finds_what_is_due_and_when_the_next_is() -> None:
     bench = Bench()
-    assert due_triggers(bench) == asks.DueTriggers()
+    assert due_triggers(bench) == DueTriggers()
     bench.publish(workflow(noop("a"), time_triggers=[HOURLY]))
     bench.publish(workflow(noop("a"), id="v", time_triggers=[HOURLY, DAILY]))
     found = due_triggers(bench)

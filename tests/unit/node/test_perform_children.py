@@ -331,7 +331,7 @@ def test_of_two_restarts_at_once_the_second_is_refused() -> None:
             again=effect.again,
         )
         record = bench.flows[run].run
-        await bench.performer.answer(asks.Carry(lease=lease, root=run, effect=other, run=record))
+        await bench.performer.answer(asks.StartChildRun(lease=lease, root=run, effect=other, run=record))
         return found
 
     lease = bench.lease_of(run)

@@ -20,8 +20,8 @@ from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import TemplateStep
 from stretto.model.user import User
 from stretto.node import asks
-from stretto.node.perform.collected import collected
 from stretto.node.perform.earlier import Earlier
+from stretto.node.perform.values import collected
 from stretto.params import Collected
 from stretto.ports.signals import NewSignal
 from stretto.testing.shapes import (
@@ -46,7 +46,7 @@ def fetched(bench: Bench, run: RunKey, key: object, step_id: str = "a") -> Any:
     """What the performer finds for one key that a step of a run asks for."""
     effect = todo.Fetch(attempt=AttemptKey(run, step_id, 1), keys=(key,))
     record = bench.row(run).record
-    ask = asks.Carry(lease=bench.lease_of(run), root=bench.row(run).root, effect=effect, run=record)
+    ask = asks.FetchValues(lease=bench.lease_of(run), root=bench.row(run).root, effect=effect, run=record)
     (event,) = bench.ask(ask)
     assert isinstance(event, happened.Fetched)
     assert event.attempt == effect.attempt

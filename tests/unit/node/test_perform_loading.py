@@ -13,8 +13,8 @@ from stretto.engine.settings import EngineSettings
 from stretto.model.errors import NotFound
 from stretto.model.request import BreakpointRequest
 from stretto.model.run_config import RunPolicy
-from stretto.node import asks
-from stretto.node.perform.definitions import Definitions, Known
+from stretto.node import answers, asks
+from stretto.node.perform.runs import Definitions, Known
 from stretto.node.settings import NodeSettings
 from stretto.ports.commit import Decided
 from stretto.ports.rows import NodeId
@@ -53,7 +53,7 @@ def image(flow: Flow) -> dict[str, object]:
     }
 
 
-def same(bench: Bench, run: RunKey) -> asks.LoadedRun:
+def same(bench: Bench, run: RunKey) -> answers.LoadedRun:
     """Loading gives what is in memory."""
     (loaded,) = bench.load(run)
     assert image(loaded.flow) == image(bench.flows[run])
@@ -69,8 +69,8 @@ def test_a_group_at_a_glance() -> None:
     bench.launch(live)
     leases = (bench.lease_of(admitted), bench.lease_of(live))
     assert bench.ask(asks.LoadGroups(leases=leases)) == [
-        asks.LoadedGroup(admitted=(admitted,), live=(), seq=0, falls=0),
-        asks.LoadedGroup(admitted=(), live=((live, None),), seq=0),
+        answers.LoadedGroup(admitted=(admitted,), live=(), seq=0, falls=0),
+        answers.LoadedGroup(admitted=(), live=((live, None),), seq=0),
     ]
 
 

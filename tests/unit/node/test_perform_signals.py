@@ -25,8 +25,8 @@ from stretto.model.wire import encode
 from stretto.model.workflow import Semantics
 from stretto.node import asks
 from stretto.node.perform.breakpoints import Breakpoints
-from stretto.node.perform.dealing import Dealing
-from stretto.node.perform.definitions import Definitions
+from stretto.node.perform.messages import MessageHandler
+from stretto.node.perform.runs import Definitions
 from stretto.ports import messages as post
 from stretto.ports.commit import Decided
 from stretto.ports.places import group_of_signal
@@ -235,12 +235,12 @@ def test_a_signal_is_fanned_out_page_by_page() -> None:
     bench.run(*runs, other)
     announce(bench, "s", 1, p=1)
     (message,) = bench.messages()
-    small = Dealing(bench.store, bench.hints, Definitions(bench.store), page=2)
+    small = MessageHandler(bench.store, bench.hints, Definitions(bench.store), page=2)
     lease = bench.leases[group_of_signal("s")]
     told: list[AttemptKey] = []
     pages = 0
     while True:
-        decided = bench.do(small.deal(message))
+        decided = bench.do(small.handle(message))
         assert decided is not None
         bodies = [letter.body for letter in decided.sent]
         told += [body.event.attempt for body in bodies if isinstance(body, post.Signalled)]
@@ -415,7 +415,7 @@ def test_one_for_another_attempt_holds_nobody_and_none_is_left_of_a_workflow_tha
     bench.do(bench.store.set_breakpoint(StepBreakpoint(workflow_id="w", step_id="a")))
     effect = todo.LookForBreakpoint(attempt=AttemptKey(run, "a", 1))
     record, lease = bench.row(run).record, bench.lease_of(run)
-    ask = asks.Carry(lease=lease, root=run, effect=effect, run=record)
+    ask = asks.CheckBreakpoint(lease=lease, root=run, effect=effect, run=record)
     assert bench.ask(ask) == ()
     assert bench.ask(msgspec.structs.replace(ask, root=RunKey("gone", 1, 1))) != ()
 

@@ -19,8 +19,7 @@ from stretto.model.errors import Unavailable
 from stretto.model.user import User
 from stretto.node import retention
 from stretto.node.retention import Deleted, forget, forget_now_and_then, purge_when_told
-from stretto.node.retention_settings import DAY, RetentionSettings
-from stretto.node.settings import NodeSettings
+from stretto.node.settings import DAY, NodeSettings, RetentionSettings
 from stretto.ports.events import LogRow
 from stretto.ports.observer import Observer
 from stretto.ports.rows import NodeId

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stretto.node.time import DatabaseTime
+from stretto.node.context import DatabaseTime
 
 BEGIN = 1_700_000_000_000
 

@@ -1,21 +1,29 @@
 """Annotations -> JSON Schema."""
 
-from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
-from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_type_hints
 
 import msgspec
 
 from stretto.model.condition import Condition
 from stretto.model.param import VALUE_TYPES, ParamDefinition, ParamType
 from stretto.model.properties import RunStrategy, RunStrategyRule
+from stretto.model.shapes import (
+    EnumShape,
+    ListShape,
+    MapShape,
+    MarkedShape,
+    RecordShape,
+    UnionShape,
+    fields_of,
+    shape_of,
+    without_none,
+)
 from stretto.model.step import LEAF_TYPES, ForeachStep, StepFields, StepTypeName, SubworkflowStep, WhileStep
 from stretto.model.tag import Tag
 from stretto.model.user import User
 from stretto.model.wire.codec import PLAIN, Shape
-from stretto.model.wire.records import without_none
 from stretto.model.wire.scalars import Real, Whole
 from stretto.model.workflow import Workflow
 
@@ -51,11 +59,22 @@ class SchemaMaker:
             return {"type": "string", "examples": list(LEAF_TYPES)}
         if tp is ParamDefinition:
             return self._named("Param", self._param)
-        if isinstance(tp, type) and issubclass(tp, Enum):
-            return self._named(tp.__name__, lambda: _words(tp))
-        if isinstance(tp, type) and issubclass(tp, msgspec.Struct):
-            return self._named(tp.__name__, lambda: self._record(tp))
-        return self._generic(get_origin(tp), get_args(tp))
+        match shape_of(tp):
+            case EnumShape(type=words):
+                return self._named(words.__name__, lambda: _words(words))
+            case RecordShape(type=record):
+                return self._named(record.__name__, lambda: self._record(record))
+            case MarkedShape(type=union):  # steps; the codecs of other marked types are handled above
+                return {"oneOf": [self._wrapped(member) for member in get_args(union)]}
+            case ListShape(item=item):
+                return {"type": "array", "items": self.of(item)}
+            case MapShape(value=value):
+                return {"type": "object", "additionalProperties": self.of(value)}
+            case UnionShape(members=members):
+                return {"anyOf": [self.of(member) for member in members]}
+            case _:
+                message = f"no schema for {tp!r}"
+                raise TypeError(message)
 
     def _named(self, name: str, make: Any) -> Schema:
         if name not in self._made:
@@ -63,31 +82,18 @@ class SchemaMaker:
             self._made[name] = make()
         return {"$ref": f"#/$defs/{name}"}
 
-    def _generic(self, origin: Any, args: tuple[Any, ...]) -> Schema:
-        if origin is Annotated:  # steps; the codecs of other annotated types are handled above
-            return {"oneOf": [self._wrapped(member) for member in get_args(args[0])]}
-        if origin in {tuple, list}:
-            return {"type": "array", "items": self.of(args[0])}
-        if origin in {dict, Mapping}:
-            return {"type": "object", "additionalProperties": self.of(args[1])}
-        if origin in {Union, UnionType}:
-            return {"anyOf": [self.of(arg) for arg in args if arg is not NoneType]}
-        message = f"no schema for {origin!r}"
-        raise TypeError(message)
-
     def _wrapped(self, tp: Any) -> Schema:
         return wrapper(str(tp.__struct_config__.tag), self.of(tp))
 
     def _record(self, tp: type[msgspec.Struct]) -> Schema:
         shape: Shape = getattr(tp, "wire", PLAIN)
-        hints = get_type_hints(tp, include_extras=True)
-        fields = [field for field in msgspec.structs.fields(tp) if field.name != shape.rest]
+        fields = [field for field in fields_of(RecordShape(tp)) if field.name != shape.rest]
         properties = {
-            field.encode_name: _nullable(self.of(without_none(hints[field.name])), required=field.required)
+            field.key: _nullable(self.of(without_none(field.type)), required=field.required)
             for field in fields
         }
         config = tp.__struct_config__
-        required = [field.encode_name for field in fields if field.required]
+        required = [field.key for field in fields if field.required]
         if config.tag_field and not issubclass(tp, StepFields):
             properties = {config.tag_field: any_case(str(config.tag)), **properties}
             required = [config.tag_field, *required]

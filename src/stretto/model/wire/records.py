@@ -1,12 +1,12 @@
 """Codecs of records (msgspec structs)."""
 
 from collections.abc import Callable
-from types import NoneType
-from typing import Any, NamedTuple, Union, get_args, get_type_hints
+from typing import Any, NamedTuple
 
 import msgspec
 
 from stretto.model.problem import Code, Place, problem_at
+from stretto.model.shapes import RecordShape, fields_of, without_none
 from stretto.model.suggest import did_you_mean
 from stretto.model.wire.codec import PLAIN, Codec, Drop, Encode, Filled, Shape, Sink, wrong_type
 from stretto.model.wire.scalars import same
@@ -22,10 +22,11 @@ class _Field(NamedTuple):
     nullable: bool
 
 
-def fill_record(codec: Filled, tp: type[msgspec.Struct], args: tuple[Any, ...], codec_of: CodecOf) -> None:
-    """The codec of a record; `args` are the types in the brackets of a generic one (`Page[Workflow]`)."""
+def fill_record(codec: Filled, record: RecordShape, codec_of: CodecOf) -> None:
+    """The codec of a record."""
+    tp = record.type
     shape: Shape = getattr(tp, "wire", PLAIN)
-    fields = _fields(tp, args, shape, codec_of)
+    fields = _fields(record, shape, codec_of)
     codec.fill(
         _decoder(tp, shape, fields),
         _encoder(tp, shape, fields),
@@ -33,34 +34,19 @@ def fill_record(codec: Filled, tp: type[msgspec.Struct], args: tuple[Any, ...], 
     )
 
 
-def _fields(tp: type[msgspec.Struct], args: tuple[Any, ...], shape: Shape, codec_of: CodecOf) -> list[_Field]:
-    hints = get_type_hints(tp, include_extras=True)
-    if args:
-        hints = {name: hint[args] if _is_open(hint) else hint for name, hint in hints.items()}
+def _fields(record: RecordShape, shape: Shape, codec_of: CodecOf) -> list[_Field]:
+    """A record handles null itself, which spares a call per field."""
     return [
         _Field(
             name=each.name,
-            key=each.encode_name,
-            codec=codec_of(without_none(hints[each.name])),
+            key=each.key,
+            codec=codec_of(without_none(each.type)),
             required=each.required,
-            nullable=NoneType in get_args(hints[each.name]) or not each.required,
+            nullable=each.nullable,
         )
-        for each in msgspec.structs.fields(tp)
+        for each in fields_of(record)
         if each.name != shape.rest
     ]
-
-
-def _is_open(hint: Any) -> bool:
-    """Whether a type variable stands in it: `list[T]`."""
-    return bool(getattr(hint, "__parameters__", ()))
-
-
-def without_none(hint: Any) -> Any:
-    """`X | None` -> `X`: a record handles null itself, which spares a call per field."""
-    args = get_args(hint)
-    if NoneType not in args:
-        return hint
-    return Union[tuple(arg for arg in args if arg is not NoneType)]  # noqa: UP007 - made at run time
 
 
 def _decoder(

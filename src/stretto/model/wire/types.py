@@ -1,14 +1,20 @@
-"""Annotations -> codecs: collections, optional values, unions; records are in `records`."""
+"""Shapes -> codecs: collections, optional values, unions; records are in `records`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import ContextVar
-from enum import Enum
-from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin
-
-import msgspec
+from typing import Any, Final, get_args
 
 from stretto.model.problem import Code, Place, problem_at
+from stretto.model.shapes import (
+    EnumShape,
+    ListShape,
+    MapShape,
+    MarkedShape,
+    RecordShape,
+    UnionShape,
+    marks_of,
+    shape_of,
+)
 from stretto.model.suggest import did_you_mean
 from stretto.model.wire.codec import Codec, Filled, Own, Sink, Wrapped, wrong_type
 from stretto.model.wire.records import fill_record
@@ -52,36 +58,29 @@ def _made(tp: Any, making: dict[Any, Codec]) -> Codec:
 
 
 def _own(tp: Any) -> Own | None:
-    notes = (*get_args(tp)[1:],) if get_origin(tp) is Annotated else (getattr(tp, "wire", None),)
-    return next((note for note in notes if isinstance(note, Own)), None)
+    return next((mark for mark in marks_of(tp) if isinstance(mark, Own)), None)
 
 
 def _fill(codec: Filled, tp: Any) -> None:
     if tp in SCALARS:
         fill_scalar(codec, tp)
-    elif isinstance(tp, type) and issubclass(tp, Enum):
-        fill_enum(codec, tp)
-    elif isinstance(tp, type) and issubclass(tp, msgspec.Struct):
-        fill_record(codec, tp, (), codec_of)
-    else:
-        _fill_generic(codec, tp)
-
-
-def _fill_generic(codec: Filled, tp: Any) -> None:
-    origin, args = get_origin(tp), get_args(tp)
-    if origin is Annotated and any(isinstance(note, Wrapped) for note in args[1:]):
-        _fill_wrapped(codec, get_args(args[0]))
-    elif origin in {Union, UnionType}:
-        _fill_union(codec, tuple(arg for arg in args if arg is not NoneType))
-    elif origin in {tuple, list}:
-        _fill_list(codec, codec_of(args[0]), origin)
-    elif origin in {dict, Mapping}:
-        _fill_map(codec, codec_of(args[0]), codec_of(args[1]))
-    elif isinstance(origin, type) and issubclass(origin, msgspec.Struct):
-        fill_record(codec, origin, args, codec_of)
-    else:
-        msg = f"no codec for {tp!r}"
-        raise TypeError(msg)
+        return
+    match shape_of(tp):
+        case EnumShape(type=words):
+            fill_enum(codec, words)
+        case RecordShape() as record:
+            fill_record(codec, record, codec_of)
+        case ListShape(make=make, item=item) if make is not frozenset:
+            _fill_list(codec, codec_of(item), make)
+        case MapShape(key=key, value=value):
+            _fill_map(codec, codec_of(key), codec_of(value))
+        case UnionShape(members=members):
+            _fill_union(codec, members)
+        case MarkedShape(type=union, marks=marks) if any(isinstance(mark, Wrapped) for mark in marks):
+            _fill_wrapped(codec, get_args(union))
+        case _:
+            msg = f"no codec for {tp!r}"
+            raise TypeError(msg)
 
 
 def _fill_list(codec: Filled, item: Codec, make: Callable[[Any], Any]) -> None:

@@ -1,9 +1,9 @@
-"""How the asks of a node are carried out, one file per concern. `node.performer` knows who does what.
+"""How the asks of a node are performed, one file per concept. Each ask names its method (`node.asks`).
 
-loading, definitions, earlier      runs in memory again           runtimes, results       the work of steps
-fetching, collected                what evaluations miss          evaluating              long expressions
-children, child_restart, signals,  effects on our own database    dealing, looking        messages, queues,
-breakpoints                                                                               tags, timers
+runs, earlier             runs in memory again, from their rows     runtimes     the work of steps
+values                    what evaluations are missing              messages     outbox messages about no run
+children, signals,        effects on our own database               queues       queued runs, permits, due
+breakpoints                                                                      triggers, sweeps
 
 Nobody here repeats what failed, but for loops that the protocol describes: the node decides about that.
 Nothing waits for anything but the store, a runtime or an evaluator, so that any scheduler can drive it.

@@ -59,7 +59,7 @@ class Breakpoints:
                 steps.clear()
                 steps.update(now)
 
-    async def look(
+    async def check(
         self, effect: LookForBreakpoint, run: RunRecord, workflow_id: str
     ) -> tuple[BreakpointGone, ...]:
         """Whether a breakpoint holds a paused attempt; if none does, it goes on. `workflow_id`: of its root,

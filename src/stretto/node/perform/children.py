@@ -96,7 +96,7 @@ class Children:
         started = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
         return (await self._found(effect.attempt, started),)
 
-    async def look_up(self, effect: StopChild, run: RunRecord) -> tuple[ChildStarted | ChildRefused, ...]:
+    async def find(self, effect: StopChild, run: RunRecord) -> tuple[ChildStarted | ChildRefused, ...]:
         """Whether the child of an attempt that is to end exists. Nobody before us can start it any more, and
         we have not: so if it is not there, it never will be.
         """

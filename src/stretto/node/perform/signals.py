@@ -27,7 +27,7 @@ class Signals:
         self._store = store
         self._hints = hints
 
-    async def look(self, effect: WatchSignals) -> tuple[SignalCame, ...]:
+    async def find(self, effect: WatchSignals) -> tuple[SignalCame, ...]:
         """The oldest announcement that fits, for each dependency that has none. The wait is stored already:
         what is announced from now on is brought by its fan-out.
         """

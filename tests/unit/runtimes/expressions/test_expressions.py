@@ -22,7 +22,7 @@ from stretto.engine.events import Evaluated
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.engine.settings import EngineSettings
 from stretto.model.errors import Unavailable
-from stretto.node.perform.evaluating import InProcess
+from stretto.node.perform.values import InProcess
 from stretto.node.settings import NodeSettings
 from stretto.params import Alone, Moment, RunFacts, Scope
 from stretto.runtimes.expressions.pool import Pool, Worker

@@ -4,18 +4,31 @@ A form is made once per type from its annotations. Most types are their own form
 reads them back as they were. Those that hold open values, floats, odd keys or free artifacts are not.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from operator import attrgetter, is_
-from types import NoneType, UnionType
-from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, Final, NamedTuple, Union
 
 import msgspec
 from msgspec import NODEFAULT
-from msgspec.structs import FieldInfo, asdict, fields, replace
+from msgspec.structs import asdict, replace
 
 from stretto.model.artifact import KNOWN_ARTIFACTS, DefaultArtifact, TypedArtifact
 from stretto.model.param import ParamDefinition, Parameter
+from stretto.model.shapes import (
+    EnumShape,
+    FieldShape,
+    ListShape,
+    MapShape,
+    MarkedShape,
+    PlainShape,
+    RecordShape,
+    TupleShape,
+    UnionShape,
+    fields_of,
+    shape_of,
+)
 from stretto.model.tag import Tag
 from stretto.store.sql.codec.brief import Stored, pack_params, unpack_params
 from stretto.store.sql.codec.exact import (
@@ -75,30 +88,30 @@ def form_of(tp: Any) -> Form:
 
 
 def _make(tp: Any) -> Form:
-    origin, args = get_origin(tp), get_args(tp)
-    if origin is Annotated:
-        return form_of(args[0])
-    if origin in {Union, UnionType}:
-        return _union(tp, args)
-    if origin in {tuple, list, frozenset}:
-        return _row(tp, origin, args)
-    if origin in {dict, Mapping}:
-        return _map(tp, *args)
-    if tp in _SCALARS or issubclass(tp, Enum):
-        return Form(tp)
-    if issubclass(tp, tuple):
-        return _fixed(tp, tuple(get_type_hints(tp, include_extras=True).values()))
-    if issubclass(tp, msgspec.Struct):
-        return _struct(tp)
-    raise TypeError(f"nobody knows how to store {tp!r}")
+    match shape_of(tp):
+        case MarkedShape(type=inner):
+            return form_of(inner)
+        case UnionShape() as union:
+            return _union(tp, union)
+        case ListShape(make=make, item=item):
+            return _row(tp, make, form_of(item))
+        case MapShape(key=key, value=value):
+            return _map(tp, key, value)
+        case TupleShape(parts=parts):
+            return _fixed(tp, parts)
+        case EnumShape():
+            return Form(tp)
+        case RecordShape(args=()) as record:
+            return _struct(record)
+        case PlainShape() if tp in _SCALARS:
+            return Form(tp)
+        case _:
+            raise TypeError(f"nobody knows how to store {tp!r}")
 
 
 # --------------------------------------------------------------------------------------------- collections
-def _row(tp: Any, origin: type, args: tuple[Any, ...]) -> Form:
+def _row(tp: Any, make: type, item: Form) -> Form:
     """Lists, sets, and tuples of any length."""
-    if origin is tuple and args[-1] is not Ellipsis:
-        return _fixed(tp, args)
-    item = form_of(args[0])
     if item.pack is None:
         return Form(tp)
     pack, unpack = item.pack, item.unpack or _same
@@ -108,7 +121,7 @@ def _row(tp: Any, origin: type, args: tuple[Any, ...]) -> Form:
         return values if all(map(is_, packed, values)) else packed
 
     def unpack_each(values: Any) -> Any:
-        return origin([unpack(each) for each in values])
+        return make([unpack(each) for each in values])
 
     stored = list[item.stored] if item.odd else tp  # type: ignore[name-defined]
     return Form(stored, pack_each, None if item.unpack is None else unpack_each, item.odd)
@@ -154,17 +167,18 @@ def _same(value: Any) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------- unions
-def _union(tp: Any, args: tuple[Any, ...]) -> Form:
-    if set(args) == {TypedArtifact, DefaultArtifact}:
+def _union(tp: Any, union: UnionShape) -> Form:
+    if not union.nullable and set(union.members) == {TypedArtifact, DefaultArtifact}:
         return _artifact()
-    members = {arg: form_of(arg) for arg in args}
+    members = {each: form_of(each) for each in union.members}
     if all(form.pack is None for form in members.values()):
         return Form(tp)
     odd = any(form.odd for form in members.values())
-    stored = Union[tuple(form.stored for form in members.values())] if odd else tp  # noqa: UP007
-    inner = [form for arg, form in members.items() if arg is not NoneType]
-    if len(inner) == 1:
-        return Form(stored, _unless_null(inner[0].pack), _unless_null(inner[0].unpack), odd)
+    parts = [form.stored for form in members.values()] + [None] * union.nullable
+    stored = Union[tuple(parts)] if odd else tp  # noqa: UP007 - made of a list
+    if len(members) == 1:
+        (inner,) = members.values()
+        return Form(stored, _unless_null(inner.pack), _unless_null(inner.unpack), odd)
     packs = {arg: form.pack for arg, form in members.items()}
     unpacks = {form.stored: form.unpack for form in members.values()}
     return Form(stored, _by_type(packs), _by_type(unpacks), odd)
@@ -201,8 +215,9 @@ def _unpack_free(artifact: FreeArtifact) -> DefaultArtifact:
 
 
 # ------------------------------------------------------------------------------------------------- records
-def _struct(tp: type[msgspec.Struct]) -> Form:
+def _struct(record: RecordShape) -> Form:
     """A record. Steps hold steps: while its form is being made, a record stands for itself."""
+    tp = record.type
     packs: dict[str, Change] = {}
     unpacks: dict[str, Change] = {}
 
@@ -217,15 +232,15 @@ def _struct(tp: type[msgspec.Struct]) -> Form:
         return tp(**found)
 
     _forms[tp] = Form(tp, pack, unpack)
-    infos = fields(tp)
-    parts = {info.name: form_of(info.type) for info in infos}
+    fields = fields_of(record)
+    parts = {field.name: form_of(field.type) for field in fields}
     packs.update({name: form.pack for name, form in parts.items() if form.pack is not None})
     unpacks.update({name: form.unpack for name, form in parts.items() if form.unpack is not None})
     if not packs:
         return Form(tp)
-    packing = _packing(infos, packs)
+    packing = _packing(fields, packs)
     odd = any(form.odd for form in parts.values())
-    return Form(_shadow(tp, infos, parts) if odd else tp, packing, unpack if unpacks else None, odd)
+    return Form(_shadow(tp, fields, parts) if odd else tp, packing, unpack if unpacks else None, odd)
 
 
 def lean_form(tp: type[msgspec.Struct], apart: str | None = None) -> Form:
@@ -236,22 +251,25 @@ def lean_form(tp: type[msgspec.Struct], apart: str | None = None) -> Form:
     form = form_of(tp)
     if tp.__struct_config__.omit_defaults and apart is None:
         return form
-    packs = {info.name: form_of(info.type).pack for info in fields(tp)}
-    infos = sorted(fields(tp), key=lambda info: (not info.required, packs[info.name] is None))
-    infos = [info for info in infos if info.name != apart]
+    known = fields_of(RecordShape(tp))
+    packs = {field.name: form_of(field.type).pack for field in known}
+    fields = sorted(known, key=lambda field: (not field.required, packs[field.name] is None))
+    fields = [field for field in fields if field.name != apart]
     twin = msgspec.defstruct(
         tp.__name__,
-        [(info.name, Any) if info.required else (info.name, Any, _default(info)) for info in infos],
+        [(field.name, Any) if field.required else (field.name, Any, _default(field)) for field in fields],
         omit_defaults=True,
         gc=False,
     )
-    values_of: Change = attrgetter(*(info.name for info in infos))
-    places = [(place, change) for place, info in enumerate(infos) if (change := packs[info.name]) is not None]
-    optional = [place for place, _change in places if not infos[place].required]
+    values_of: Change = attrgetter(*(field.name for field in fields))
+    places = [
+        (place, change) for place, field in enumerate(fields) if (change := packs[field.name]) is not None
+    ]
+    optional = [place for place, _change in places if not fields[place].required]
     first, last = (optional[0], optional[-1] + 1) if optional else (0, 0)
-    nothing = tuple(_empty(info) for info in infos[first:last])
-    always = [each for each in places if infos[each[0]].required]
-    paired = {place for place, info in enumerate(infos) if form_of(info.type).pairs}
+    nothing = tuple(_empty(field) for field in fields[first:last])
+    always = [each for each in places if fields[each[0]].required]
+    paired = {place for place, field in enumerate(fields) if form_of(field.type).pairs}
 
     def pack(record: Any) -> Any:
         values = values_of(record)
@@ -267,11 +285,11 @@ def lean_form(tp: type[msgspec.Struct], apart: str | None = None) -> Form:
     return form._replace(pack=pack)
 
 
-def _packing(infos: tuple[FieldInfo, ...], packs: Mapping[str, Change]) -> Change:
+def _packing(fields: Sequence[FieldShape], packs: Mapping[str, Change]) -> Change:
     """Most records have nothing in the fields that would have to be packed: that is seen at one glance."""
     names = list(packs)
     values_of: Change = attrgetter(*names)
-    clean = {info.name: _empty(info) for info in infos}
+    clean = {field.name: _empty(field) for field in fields}
     nothing = clean[names[0]] if len(names) == 1 else tuple(clean[name] for name in names)
 
     def pack(record: Any) -> Any:
@@ -287,26 +305,28 @@ def _packing(infos: tuple[FieldInfo, ...], packs: Mapping[str, Change]) -> Chang
     return pack
 
 
-def _empty(info: FieldInfo) -> Any:
+def _empty(field: FieldShape) -> Any:
     """The value of a field with which nothing need be done; some have none."""
-    if form_of(info.type).pairs:
+    if form_of(field.type).pairs:
         return object()
+    info = field.info
     return info.default_factory() if info.default_factory is not NODEFAULT else info.default
 
 
-def _shadow(tp: type[msgspec.Struct], infos: tuple[FieldInfo, ...], parts: Mapping[str, Form]) -> Any:
+def _shadow(tp: type[msgspec.Struct], fields: Sequence[FieldShape], parts: Mapping[str, Form]) -> Any:
     """What msgspec reads in the place of a record with an odd field."""
     config = tp.__struct_config__
     return msgspec.defstruct(
         f"Stored{tp.__name__}",
-        [(info.name, parts[info.name].stored, _default(info)) for info in infos],
+        [(field.name, parts[field.name].stored, _default(field)) for field in fields],
         tag_field=config.tag_field,
         tag=config.tag,
         kw_only=True,
     )
 
 
-def _default(info: FieldInfo) -> Any:
+def _default(field: FieldShape) -> Any:
+    info = field.info
     if info.default_factory is not NODEFAULT:
         return msgspec.field(default_factory=info.default_factory)
     return info.default

@@ -1,16 +1,12 @@
-"""Looks that follow a commit, and sweeps that repair what crashes left undone: queues, tags, timers."""
+"""Queues of workflows, tags and time triggers: who may begin now; and sweeps after crashes."""
 
 from collections.abc import Collection
 from typing import Final
 
 from stretto.actions.dequeue import dequeue
-from stretto.engine.inline_ids import is_inline
 from stretto.engine.permits import granted
-from stretto.engine.records import RunKey
-from stretto.node.asks import DueTriggers, TagWaits
+from stretto.node.answers import DueTriggers, TagWaits
 from stretto.ports.hints import Hints
-from stretto.ports.places import group_of_run
-from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 from stretto.ports.triggers import FiresDue, TimeTriggerRow
 
@@ -18,20 +14,20 @@ TAGS_AT_ONCE: Final = 50  # a sweep locks no more of them in one transaction
 HOUR: Final = 3_600_000  # milliseconds; so long an outcome waits for whoever asked
 
 
-class Looking:
-    """Whoever may go on is let go, and told."""
+class Queues:
+    """Admits queued runs, grants permits, finds due triggers; and hints whoever owns the runs."""
 
     def __init__(self, store: Store, hints: Hints) -> None:
         self._store = store
         self._hints = hints
 
-    async def look_at_queues(self, workflow_ids: Collection[str]) -> None:
-        """Admit who waits, where runs have ended."""
+    async def admit(self, workflow_ids: Collection[str]) -> None:
+        """Admit queued runs of these workflows."""
         for workflow_id in await self._store.with_queue(workflow_ids):
             await dequeue(self._store, workflow_id, hints=self._hints)
 
     async def grant(self, tags: Collection[str]) -> TagWaits:
-        """T9, as long as somebody goes: who came meanwhile is left to the next try."""
+        """Grant permits, as long as somebody gets some: who came meanwhile is left to the next try."""
         while (found := await self._store.grant(tags, granted)).attempts:
             self._hints.hint(found.groups)
         return TagWaits(found.slots_in, found.waited_for)
@@ -68,11 +64,3 @@ class Looking:
                 then = await self._store.next_trigger_due(homes, after=at)
             waits += [] if then is None else [then - at]
         return DueTriggers(rows=tuple(found.values()), wait=min(waits, default=None))
-
-    async def hint_owner(self, run: RunKey) -> None:
-        """Tell the owner of a run to look. An iteration lives with the run around it."""
-        group = group_of_run(run)
-        if is_inline(run.workflow_id):
-            row = await read_run(self._store, run)
-            group = group if row is None else row.group
-        self._hints.hint((group,))

@@ -7,7 +7,7 @@ from typing import Final
 from stretto.engine.events import Resumed
 from stretto.engine.flow import SharedRoom
 from stretto.engine.records import RunKey
-from stretto.node.desk import Desk
+from stretto.node.context import NodeContext
 from stretto.node.entry import Entry, Item
 from stretto.node.group import Group
 from stretto.node.permits import PermitRoom
@@ -16,18 +16,18 @@ from stretto.ports.messages import Message
 RECENT: Final = 1.0  # seconds: runs that were decided about within this time share the node
 
 
-class Book:
+class OwnedGroups:
     """The groups that a node owns. There is one heap of times for all runs, in memory or parked."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, node: NodeContext) -> None:
+        self._node = node
         self.groups: dict[int, Group] = {}
         self.fetches = 0  # how many were asked
         self.stirred: dict[int, Group] = {}  # groups in which something may have to be done
-        self.to_deal: dict[int, Group] = {}  # groups that have messages about no run in hand
+        self.to_handle: dict[int, Group] = {}  # groups that have messages about no run in hand
         self.hurry = False  # there is a reason to fetch at once
         self.permits = PermitRoom()
-        self.shared_room = SharedRoom(desk.settings.live_leaves)
+        self.shared_room = SharedRoom(node.settings.live_leaves)
         self.timers_changed = False  # time triggers may have come or gone
         self._times: list[tuple[float, int, int, RunKey]] = []  # by the steady clock
         self._tickets = count()
@@ -42,9 +42,9 @@ class Book:
     def clear(self) -> None:
         self.groups = {}
         self.stirred = {}
-        self.to_deal = {}
+        self.to_handle = {}
         self.permits = PermitRoom()
-        self.shared_room = SharedRoom(self._desk.settings.live_leaves)
+        self.shared_room = SharedRoom(self._node.settings.live_leaves)
         self._times = []
         self._idle = {}
         self._crowded = {}
@@ -62,10 +62,10 @@ class Book:
                 del self.stirred[number]
         return list(self.stirred.values())
 
-    def deal(self, group: Group, message: Message) -> None:
+    def handle(self, group: Group, message: Message) -> None:
         """A message that no run in memory can take."""
-        group.to_deal.append(message)
-        self.to_deal[group.number] = group
+        group.to_handle.append(message)
+        self.to_handle[group.number] = group
 
     # ----------------------------------------------------------------------------------------------- timers
     def arm(self, group: int, key: RunKey, at: float | None) -> None:
@@ -76,7 +76,7 @@ class Book:
     def due(self) -> list[tuple[Group, RunKey]]:
         """Runs that must be looked at now."""
         found = []
-        now = self._desk.steady()
+        now = self._node.steady()
         while self._times and self._times[0][0] <= now:
             _, _, number, key = heapq.heappop(self._times)
             group = self.groups.get(number)
@@ -94,7 +94,7 @@ class Book:
         at = entry.group, entry.key
         self._idle.pop(at, None)
         self._idle[at] = entry
-        entry.touched = self._desk.steady()
+        entry.touched = self._node.steady()
 
     def forget(self, entry: Entry) -> None:
         """A run leaves memory."""
@@ -108,7 +108,7 @@ class Book:
         """Before decisions about a run: how many rows it may write now. Runs that take turns take small ones,
         so that a large one does not hold up the others.
         """
-        steady, settings = self._desk.steady(), self._desk.settings
+        steady, settings = self._node.steady(), self._node.settings
         run, at = self._turn
         if run != entry.key and steady - at < RECENT:
             self._shared_until = steady + RECENT
@@ -139,8 +139,8 @@ class Book:
 
     def idle(self) -> list[tuple[Group, Entry]]:
         """Runs that were not touched for long, or are too many; those that wait longest come first."""
-        settings = self._desk.settings
-        now = self._desk.steady()
+        settings = self._node.settings
+        now = self._node.steady()
         many = len(self._idle) - settings.most_active
         found, gone = [], []
         for number, (at, entry) in enumerate(self._idle.items()):
@@ -166,4 +166,4 @@ class Book:
         return float("inf") if first is None else self._idle_at(first)
 
     def _idle_at(self, entry: Entry) -> float:
-        return entry.touched + self._desk.settings.park_after / 1_000
+        return entry.touched + self._node.settings.park_after / 1_000

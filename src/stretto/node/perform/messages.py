@@ -1,23 +1,36 @@
-"""Messages that concern no run of their owner: a signal to fan out, a trigger that fires, a line to log."""
+"""Outbox messages that no run in memory can take: a signal to fan out, a trigger that fires, lines of the
+change log, and actions on a run that is still queued. Nobody owns such a run: its workflow's lock decides.
+"""
 
+from collections.abc import Callable
 from typing import Final
 
+from stretto.actions.dequeue import dequeue
 from stretto.actions.fire_trigger import Dropped, fire_trigger
 from stretto.actions.match_triggers import match_signal
 from stretto.actions.parts.evaluation import evaluator_within
-from stretto.engine.events import SignalCame
-from stretto.engine.records import RunRecord
+from stretto.engine.events import RunActed, RunHeld, SignalCame
+from stretto.engine.records import RunRecord, held_line
 from stretto.model.errors import NotFound
 from stretto.model.event import ChangeEvent, InstanceStatusChanged
-from stretto.model.status import InstanceStatus
-from stretto.node.labels import NO_LABEL, Label, label_of_root
-from stretto.node.perform.definitions import Definitions
-from stretto.node.perform.queued import end_queued, hold_queued
+from stretto.model.status import InstanceStatus, RunStatus
+from stretto.model.timeline import LogEvent
+from stretto.node.change_log import NO_LABEL, Label, label_of_root
+from stretto.node.perform.runs import Definitions
 from stretto.params import ParamLimits
 from stretto.params.requests import DEFAULT_LIMITS
+from stretto.ports.admission import (
+    QueuedEnd,
+    QueuedPause,
+    TransactionScope,
+    WorkflowDecision,
+    WorkflowSnapshot,
+)
 from stretto.ports.commit import Decided
+from stretto.ports.failures import Stale
 from stretto.ports.hints import Hints
 from stretto.ports.messages import FanOut, Fire, Hold, Letter, Log, Message, Signalled, Stop
+from stretto.ports.rows import Phase, RunState
 from stretto.ports.run_snapshot import read_run
 from stretto.ports.signals import SignalWait, read_signal
 from stretto.ports.store import Store
@@ -28,7 +41,7 @@ PAGE: Final = 500  # waits that are told of a signal in one commit
 EXPRESSIONS: Final = Limits()
 
 
-class Dealing:
+class MessageHandler:
     """Answers with the decision that consumes the message, or None if a transaction has consumed it."""
 
     def __init__(
@@ -47,7 +60,7 @@ class Dealing:
         self._limits = params
         self._evaluate = evaluator_within(expressions, params)
 
-    async def deal(self, message: Message) -> Decided | None:
+    async def handle(self, message: Message) -> Decided | None:
         match message.body:
             case FanOut() as body:
                 return await self._fan_out(message.id, body)
@@ -121,3 +134,61 @@ def _told(wait: SignalWait, seq: int) -> Letter:
     event = SignalCame(attempt=wait.attempt, index=wait.index, signal_id=seq)
     ref = f"{wait.attempt}:{wait.index}:{seq}"
     return Letter(ref=ref, body=Signalled(event=event), to_group=wait.group)
+
+
+# ----------------------------------------------------------------------------------------------- queued runs
+async def end_queued(store: Store, message_id: int, stop: RunActed, *, hints: Hints) -> Decided | None:
+    """End a queued run, with the message that asks for it; None: that is done.
+
+    One that has ended, or never was, needs nothing: the answer consumes the message. Stale: it was admitted
+    meanwhile, and its owner has to do it.
+    """
+    return await _change(store, message_id, stop, lambda state, now: _end(state, now, stop.user), hints)
+
+
+async def hold_queued(store: Store, message_id: int, hold: RunHeld, *, hints: Hints) -> Decided | None:
+    """Hold a queued run, or let it go, with the run whose step waits for it; answers as `end_queued`."""
+    return await _change(store, message_id, hold, lambda state, now: _hold(state, now, hold), hints)
+
+
+async def _change(
+    store: Store,
+    message_id: int,
+    event: RunActed | RunHeld,
+    decision: Callable[[RunState, int], WorkflowDecision[None]],
+    hints: Hints,
+) -> Decided | None:
+    def decide(snapshot: WorkflowSnapshot) -> WorkflowDecision[None]:
+        state = snapshot.runs.get(event.run)
+        if state is None or state.phase is Phase.ENDED:
+            return WorkflowDecision(answer=None)
+        if state.phase is not Phase.QUEUED:
+            raise Stale(f"{event.run} is {state.phase}")
+        return decision(state, snapshot.now)
+
+    workflow_id = event.run.workflow_id
+    try:
+        done = await store.transact(
+            workflow_id, TransactionScope(runs=(event.run,), consumes=(message_id,)), decide
+        )
+    except NotFound:
+        return Decided(consumed=(message_id,))
+    hints.hint(done.hints)
+    if done.queued:  # it may go on itself, or no longer be in the way of others
+        await dequeue(store, workflow_id, hints=hints)
+    return None
+
+
+def _end(state: RunState, now: int, user: str) -> WorkflowDecision[None]:
+    event = LogEvent(timestamp=now, message=f"Stopped by {user} before it could begin")
+    return WorkflowDecision(
+        answer=None, ended=(QueuedEnd(run=state.key, status=RunStatus.STOPPED, event=event),)
+    )
+
+
+def _hold(state: RunState, now: int, hold: RunHeld) -> WorkflowDecision[None]:
+    if state.held is hold.held:
+        return WorkflowDecision(answer=None)
+    event = LogEvent(timestamp=now, message=held_line(hold.parent, held=hold.held))
+    held = QueuedPause(run=state.key, paused=state.paused, held=hold.held, event=event)
+    return WorkflowDecision(answer=None, paused=(held,))

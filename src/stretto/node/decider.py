@@ -1,71 +1,52 @@
 """Events become drafts: the core decides, and what it says is turned into rows, messages and effects."""
 
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from stretto.engine import effects as todo
 from stretto.engine import events as happened
 from stretto.engine.decide import COMMANDS, Decision, decide
 from stretto.engine.live_rollup import instance_rollup
-from stretto.engine.machine.undo import is_undoable
 from stretto.engine.records import AttemptKey, AttemptRecord, RunRecord
 from stretto.model.errors import StrettoError
-from stretto.model.workflow import Criticality
-from stretto.node.book import Book
-from stretto.node.desk import Desk
+from stretto.node.context import NodeContext
+from stretto.node.crash_guard import CrashGuard
 from stretto.node.draft import Draft
-from stretto.node.entry import AskAround, Entry, Item, Recover, SumUp, timer_event
+from stretto.node.effects import Effects
+from stretto.node.entry import AskAround, Entry, Item, Recover, SumUp
 from stretto.node.group import Group, GroupState
 from stretto.node.launches import Launches
+from stretto.node.owned_groups import OwnedGroups
 from stretto.node.summary import summary_of
-from stretto.node.suspects import Suspects
 from stretto.ports import messages as post
-from stretto.ports.commit import PermitAsk
-from stretto.ports.places import group_of_run
-from stretto.ports.signals import SignalWait
 
 _OF_CHILD: Final = (happened.ChildStarted, happened.ChildRefused, happened.ChildEnded)
 _ONCE: Final = (happened.Resumed, happened.ChildStarted)
 _ANSWERS: Final = (happened.WorkLost, happened.ChildRefused, happened.ChildEnded, happened.Faulted)
 
 
-class Deciding:
+class Decider:
     """One event at a time, for runs that are in memory and of which nothing is being committed."""
 
     def __init__(
         self,
-        desk: Desk,
-        book: Book,
+        node: NodeContext,
+        owned: OwnedGroups,
         launches: Launches,
-        suspects: Suspects,
-        done: Callable[[Group, Draft], None],
+        guard: CrashGuard,
+        effects: Effects,
     ) -> None:
-        self._desk = desk
-        self._book = book
+        self._node = node
+        self._owned = owned
         self._launches = launches
-        self._suspects = suspects
-        self._done = done
+        self._guard = guard
+        self._effects = effects
         self._owing: list[tuple[Group, Entry]] = []  # runs whose summary is owed
-        self._handlers: Mapping[type, Callable[[Entry, Draft, Any], None]] = {
-            todo.StartWork: launches.start,
-            todo.LookAtWork: launches.elsewhere,
-            todo.TerminateWork: launches.elsewhere,
-            todo.SetTimer: self._set_timer,
-            todo.AskPermits: self._ask_permits,
-            todo.ReleasePermits: self._release,
-            todo.UsePermits: self._use_permits,
-            todo.WatchSignals: self._watch,
-            todo.StopChild: self._stop_child,
-            todo.HoldChild: self._hold_child,
-            todo.RunEnded: self._run_ended,
-        }
 
     def clear(self) -> None:
         self._owing = []
 
     def drain(self, group: Group) -> None:
         """Decide what waits, until there is enough for a commit, or others should have their turn."""
-        settings = self._desk.settings
+        settings = self._node.settings
         left = settings.events_per_turn
         rows = group.rows
         waiting = [entry for key in group.ready if group.is_announced(entry := group.entries[key])]
@@ -74,13 +55,13 @@ class Deciding:
                 return
             if (entry.careful or group.careful) and group.drafts:
                 return  # alone, or not at all
-            free = self._suspects.is_free(group)
-            allowed = len(entry.inbox) if free else self._suspects.may_decide(group, entry)
+            free = self._guard.is_free(group)
+            allowed = len(entry.inbox) if free else self._guard.may_decide(group, entry)
             if not allowed:
                 continue
             draft = group.draft_of(entry)
             rows -= draft.rows
-            most = self._book.note_turn(entry)
+            most = self._owned.note_turn(entry)
             while entry.inbox and allowed and left and draft.rows < most:
                 left -= 1
                 allowed -= 1
@@ -91,16 +72,16 @@ class Deciding:
                 del group.ready[entry.key]
             self._settle(group, entry, draft)
             rows += draft.rows
-            self._suspects.returned(group, entry.key)
+            self._guard.returned(group, entry.key)
             if entry.careful or group.careful:
                 return
 
     def _settle(self, group: Group, entry: Entry, draft: Draft) -> None:
         if draft.is_empty:  # nothing to store, so nothing to wait for
             del group.drafts[entry.key]
-            self._done(group, draft)
+            self._effects.committed(draft)
             return
-        steady = self._desk.steady()
+        steady = self._node.steady()
         flow = entry.flow
         assert flow is not None  # noqa: S101 - it was just decided about
         draft.launch = entry.launch
@@ -108,13 +89,13 @@ class Deciding:
             return
         if (
             id(flow.run) in draft.records
-            or steady - entry.summed_at >= self._desk.settings.rollup_every / 1_000
+            or steady - entry.summed_at >= self._node.settings.rollup_every / 1_000
         ):
             entry.summed_at = steady
             entry.owes_summary = False
             draft.note((flow.run,), (flow.run.status,))
             draft.summary = summary_of(entry)
-            self._tell_parent(entry, draft, flow.tree.stamp(self._desk.time.now()))
+            self._tell_parent(entry, draft, flow.tree.stamp(self._node.time.now()))
         else:
             self.owe_summary(group, entry)
 
@@ -125,14 +106,14 @@ class Deciding:
             return
         entry.owes_summary = True
         if not self._owing:
-            self._desk.after(self._desk.settings.rollup_every, self.pay_summaries)
+            self._node.after(self._node.settings.rollup_every, self.pay_summaries)
         self._owing.append((group, entry))
 
     def pay_summaries(self, only: Group | None = None) -> None:
         """Store what is owed: to all, or in one group, because it is about to be given up."""
         owing, self._owing = self._owing, []
         for group, entry in owing:
-            if not entry.owes_summary or not self._book.holds(group, entry):
+            if not entry.owes_summary or not self._owned.holds(group, entry):
                 continue
             if only is not None and group is not only:
                 self._owing.append((group, entry))
@@ -157,9 +138,9 @@ class Deciding:
             draft.messages.append(item.message)
         event = item.event
         if isinstance(event, Recover):
-            self._launches.recover(entry, draft)
+            self._launches.recover(group, entry, draft)
         elif isinstance(event, AskAround):
-            self._launches.ask_around(entry, draft)
+            self._launches.ask_around(group, entry, draft)
         elif isinstance(event, SumUp):
             if entry.owes_summary and entry.flow is not None:
                 draft.note((entry.flow.run,), (entry.flow.run.status,))
@@ -171,7 +152,7 @@ class Deciding:
         assert flow is not None  # noqa: S101 - only runs in memory are ready
         command = isinstance(event, COMMANDS)
         try:
-            decision = decide(flow, event, self._desk.time.now())
+            decision = decide(flow, event, self._node.time.now())
         except StrettoError as refusal:
             if not command:
                 self._fault(group, entry, draft, item, refusal)
@@ -208,7 +189,7 @@ class Deciding:
 
         What a fault leaves is as it was before; so the message that brought it can be dealt with.
         """
-        self._desk.tell(lambda each: each.decision_failed(entry.key, fault))
+        self._node.tell(lambda each: each.decision_failed(entry.key, fault))
         text = f"internal error: {type(fault).__name__}: {fault}"
         if item.message is not None:
             self._answer(draft, item.message, post.Outcome(applied=False, message=text))
@@ -233,16 +214,16 @@ class Deciding:
 
         def again() -> None:
             entry.put_off.discard(event.attempt)
-            if self._book.holds(group, entry):
+            if self._owned.holds(group, entry):
                 group.put(entry, Item(event))
 
-        self._desk.after(self._desk.settings.retry_most, again)
+        self._node.after(self._node.settings.retry_most, again)
 
     # -------------------------------------------------------------------------------------------- decisions
     def _take(self, group: Group, entry: Entry, draft: Draft, decision: Decision) -> None:
         draft.note(decision.changes, decision.before)
         draft.weight += decision.weight
-        self._book.note_waiting(group, entry)
+        self._owned.note_waiting(group, entry)
         for record in decision.changes:
             if isinstance(record, AttemptRecord):
                 entry.note_attempt(record)
@@ -251,94 +232,13 @@ class Deciding:
             elif isinstance(record, RunRecord) and record.key.workflow_id not in entry.inline:
                 self._note_inner(group, entry, record.key.workflow_id)
         for effect in decision.effects:
-            handle = self._handlers.get(type(effect))
-            if handle is None:
-                draft.effects.append(effect)
-            else:
-                handle(entry, draft, effect)
+            self._effects.record(group, entry, draft, effect)
 
     def _note_inner(self, group: Group, entry: Entry, workflow_id: str) -> None:
         """Where to find the runs inside a run."""
         if workflow_id != entry.key.workflow_id:
             entry.inline.add(workflow_id)
             group.inline[workflow_id] = entry.key
-
-    def _set_timer(self, entry: Entry, _draft: Draft, effect: todo.SetTimer) -> None:
-        at = entry.set_timer(self._desk.time.steady_at(effect.due), timer_event(effect))
-        if at is not None:
-            self._book.arm(entry.group, entry.key, at)
-
-    def _ask_permits(self, _entry: Entry, draft: Draft, effect: todo.AskPermits) -> None:
-        ask = PermitAsk(
-            attempt=effect.attempt,
-            limits=effect.limits,
-            criticality=Criticality(effect.criticality) if effect.criticality else None,
-            since=effect.since,
-            rates=effect.rates,
-            taken=effect.taken,
-        )
-        draft.ask_permits(ask)
-        self._book.permits.changed(effect.limits, 1)
-        if not effect.taken:
-            self._book.permits.waits(effect.limits)
-            draft.effects.append(effect)
-
-    def _use_permits(self, _entry: Entry, draft: Draft, effect: todo.UsePermits) -> None:
-        draft.use_permits(effect.limits, effect.attempts)
-
-    def _release(self, _entry: Entry, draft: Draft, effect: todo.ReleasePermits) -> None:
-        self._book.permits.changed(effect.tags, -1)
-        draft.release(effect.attempt, effect.tags)
-
-    def _watch(self, entry: Entry, draft: Draft, effect: todo.WatchSignals) -> None:
-        for index in sorted(entry.watching.get(effect.attempt, ())):
-            wanted = effect.dependencies.dependencies[index]
-            wait = SignalWait(
-                name=wanted.name,
-                attempt=effect.attempt,
-                index=index,
-                group=entry.group,
-                match_params=wanted.match_params or {},
-            )
-            draft.waits.append(wait)
-        draft.effects.append(effect)
-
-    def _stop_child(self, _entry: Entry, draft: Draft, effect: todo.StopChild) -> None:
-        if effect.child is not None:
-            stop = happened.RunActed(
-                run=effect.child, action=happened.RunAction.STOP, user=effect.user or "the parent step"
-            )
-            letter = post.Letter(
-                ref=f"{effect.child}:{effect.attempt}",
-                to_group=group_of_run(effect.child),
-                body=post.Stop(event=stop),
-            )
-            draft.letters.append(letter)
-        else:
-            draft.effects.append(effect)
-
-    def _hold_child(self, entry: Entry, draft: Draft, effect: todo.HoldChild) -> None:
-        event = happened.RunHeld(run=effect.child, held=effect.held, parent=entry.key)
-        letter = post.Letter(
-            ref=f"{effect.child}:{effect.attempt}:{'held' if effect.held else 'let go'}",
-            to_group=group_of_run(effect.child),
-            body=post.Hold(event=event),
-        )
-        draft.letters.append(letter)
-
-    def _run_ended(self, entry: Entry, draft: Draft, effect: todo.RunEnded) -> None:
-        draft.effects.append(effect)
-        parent = None if entry.row is None else entry.row.parent
-        if parent is not None and entry.flow is not None:
-            rollup = instance_rollup(entry.flow)
-            event = happened.ChildEnded(
-                attempt=parent.attempt,
-                child=entry.key,
-                status=effect.status,
-                undoable=is_undoable(entry.flow),
-            )
-            body = post.ChildEnd(event=event, rollup=rollup)
-            draft.letters.append(post.Letter(ref=str(entry.key), to_group=parent.group, body=body))
 
 
 def _is_to_come(entry: Entry, event: Any) -> bool:

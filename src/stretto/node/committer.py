@@ -6,16 +6,16 @@ from typing import Final
 from stretto.engine import events as happened
 from stretto.engine.records import AttemptKey, RunKey
 from stretto.model.errors import Unavailable
-from stretto.node.acting import Acting
 from stretto.node.asks import Commit
-from stretto.node.book import Book
-from stretto.node.desk import Desk
+from stretto.node.context import NodeContext
 from stretto.node.draft import Draft
+from stretto.node.effects import Effects
 from stretto.node.entry import Entry, Item
 from stretto.node.group import Group
-from stretto.node.loading import Loading, dealt_with
-from stretto.node.owning import Owning
-from stretto.node.telling import Telling, told_of
+from stretto.node.loader import Loader, handled
+from stretto.node.messages import UnroutedMessages, logged_run
+from stretto.node.owned_groups import OwnedGroups
+from stretto.node.ownership import Ownership
 from stretto.ports import messages as post
 from stretto.ports.commit import Committed, Decided, GroupPart
 from stretto.ports.events import LogRow
@@ -45,24 +45,24 @@ class Batch:
         return {**self.groups, **({} if self.rest is None else self.rest.all_groups)}
 
 
-class Committing:
+class Committer:
     """At most a few commits are in flight, and one for each group."""
 
     def __init__(
         self,
-        desk: Desk,
-        book: Book,
-        acting: Acting,
-        loading: Loading,
-        owning: Owning,
-        telling: Telling,
+        node: NodeContext,
+        owned: OwnedGroups,
+        effects: Effects,
+        loader: Loader,
+        ownership: Ownership,
+        unrouted: UnroutedMessages,
     ) -> None:
-        self._desk = desk
-        self._book = book
-        self._acting = acting
-        self._loading = loading
-        self._owning = owning
-        self._telling = telling
+        self._node = node
+        self._owned = owned
+        self._effects = effects
+        self._loader = loader
+        self._ownership = ownership
+        self._unrouted = unrouted
         self._in_flight = 0
 
     def clear(self) -> None:
@@ -70,7 +70,7 @@ class Committing:
 
     def pump(self) -> None:
         """Send what is ready."""
-        while self._in_flight < self._desk.settings.commits_at_once and self._desk.trusted:
+        while self._in_flight < self._node.settings.commits_at_once and self._node.trusted:
             drafts = self._gather()
             if not drafts:
                 return
@@ -80,10 +80,10 @@ class Committing:
     def _gather(self) -> list[Pair]:
         drafts: list[Pair] = []
         rows = 0
-        for group in self._book.lively():
+        for group in self._owned.lively():
             if group.drafts and not group.committing:
                 rows += group.rows
-                if drafts and rows > self._desk.settings.rows_per_commit:
+                if drafts and rows > self._node.settings.rows_per_commit:
                     break
                 group.committing = True
                 drafts += [(group, draft) for draft in group.drafts.values()]
@@ -92,7 +92,7 @@ class Committing:
 
     # ----------------------------------------------------------------------------------------------- sending
     def _send(self, batch: Batch) -> None:
-        now = self._desk.time.now()
+        now = self._node.time.now()
         decided: dict[int, list[Decided]] = {}
         for group, draft in batch.drafts:
             decided.setdefault(group.number, []).append(draft.decided(now))
@@ -103,36 +103,36 @@ class Committing:
         self._ask(batch, 0)
 
     def _ask(self, batch: Batch, tries: int) -> None:
-        ask = Commit(node=self._desk.node, parts=batch.parts)
-        self._desk.ask(
+        ask = Commit(node=self._node.id, parts=batch.parts)
+        self._node.ask(
             ask,
             lambda answer: self._committed(batch, answer),
             lambda error: self._failed(batch, error, tries),
         )
 
     def _again(self, batch: Batch, tries: int) -> None:
-        if self._desk.trusted:
+        if self._node.trusted:
             self._ask(batch, tries)
         else:
-            self._desk.after(self._desk.settings.retry_first, lambda: self._again(batch, tries))
+            self._node.after(self._node.settings.retry_first, lambda: self._again(batch, tries))
 
     # -------------------------------------------------------------------------------------------------- done
     def _committed(self, batch: Batch, answer: Committed) -> None:
-        self._book.permits.committed(answer.left)
+        self._owned.permits.committed(answer.left)
         logged = self._count(batch, answer)
         for group, draft in batch.drafts:
-            if group.number in answer.fenced or not self._book.holds(group):
+            if group.number in answer.fenced or not self._owned.holds(group):
                 continue
             draft.stamp(answer.now)
             draft.stored()
             for message in draft.messages:
                 group.known.discard(message.id)
-                self._telling.told(group, message)
-            self._acting.done(group, draft)
-            self._loading.done(group, draft)
+                self._unrouted.told(group, message)
+            self._effects.committed(draft)
+            self._loader.done(group, draft)
         for number in sorted(answer.fenced):
             self._lost(batch, number)
-        self._desk.tell(lambda each: each.committed(logged))
+        self._node.tell(lambda each: each.committed(logged))
         self._next(batch.groups, batch.rest)
 
     def _count(self, batch: Batch, answer: Committed) -> list[LogRow]:
@@ -153,8 +153,8 @@ class Committing:
         while rest is not None:
             rest.drafts = [pair for pair in rest.drafts if pair[0] is not group]
             rest = rest.rest
-        if self._book.holds(group):
-            self._owning.drop(group)
+        if self._owned.holds(group):
+            self._ownership.drop(group)
 
     def _next(self, groups: dict[int, Group], rest: Batch | None) -> None:
         """The other half, or others. Groups of which nothing is left may decide again."""
@@ -173,10 +173,10 @@ class Committing:
     def _failed(self, batch: Batch, error: Exception, tries: int) -> None:
         if isinstance(error, OutcomeUnknown):
             self._in_flight -= 1
-            self._owning.claim_again(list(batch.all_groups.values()))
+            self._ownership.claim_again(list(batch.all_groups.values()))
         elif isinstance(error, Unavailable):
-            self._desk.tell(lambda each: each.store_failed(error, tries + 1))
-            self._desk.after(self._desk.back_off(tries), lambda: self._again(batch, tries + 1))
+            self._node.tell(lambda each: each.store_failed(error, tries + 1))
+            self._node.after(self._node.back_off(tries), lambda: self._again(batch, tries + 1))
         elif isinstance(error, NoPermits):
             self._refused(batch, error)
         elif isinstance(error, Stale):
@@ -186,7 +186,7 @@ class Committing:
 
     def _refused(self, batch: Batch, error: NoPermits) -> None:
         """Some took permits that others hold, or stand in line for: they decide again, and stand in line."""
-        self._book.permits.waits(error.tags)
+        self._owned.permits.waits(error.tags)
         self._undo_some(batch, [pair for pair in batch.drafts if _root_of(pair[1]) in error.runs])
 
     def _stale(self, batch: Batch, error: Stale) -> None:
@@ -209,24 +209,24 @@ class Committing:
             self._send(Batch(batch.drafts[:middle], Batch(batch.drafts[middle:], batch.rest)))
             return
         ((group, draft),) = batch.drafts
-        self._desk.tell(lambda each: each.store_failed(error, 1))
+        self._node.tell(lambda each: each.store_failed(error, 1))
         self._blame(batch, group, draft, error)
         self._next(batch.groups, batch.rest)
 
     def _undo(self, group: Group, draft: Draft) -> None:
         """Forget what was decided: messages are fetched again, results are in hand, the run is loaded."""
         for message in draft.messages:
-            self._telling.forget(group, message)
+            self._unrouted.forget(group, message)
         if draft.entry is not None:
-            self._loading.again(group, draft.entry)
+            self._loader.again(group, draft.entry)
 
     # ---------------------------------------------------------------------------------------------- culprits
     def _blame(self, batch: Batch, group: Group, draft: Draft, error: Exception) -> None:
         """One draft can not be stored. With several events in it, each is tried alone."""
         if draft.entry is None:
             for message in draft.messages:
-                self._telling.failed(group, message, error)
-                self._hold_back(batch.rest, told_of(message))
+                self._unrouted.failed(group, message, error)
+                self._hold_back(batch.rest, logged_run(message))
             return
         self._undo(group, draft)
         entry = group.entries.get(draft.entry.key, draft.entry)
@@ -251,19 +251,19 @@ class Committing:
         if message is not None:
             group.known.add(message.id)
             if isinstance(message.body, post.Act | post.Rollup):  # a total that is lost is told again
-                group.add(message.id, dealt_with(message, post.Outcome(applied=False, message=text)))
+                group.add(message.id, handled(message, post.Outcome(applied=False, message=text)))
                 return
         attempt = getattr(item.event, "attempt", None)
         if isinstance(item.event, happened.ChildStarted) and not _is_hopeless(entry, item.event.attempt):
             return  # there is a child, whatever could be stored: the run, loaded anew, asks for it again
         if isinstance(item.event, happened.Reported):
-            self._acting.jobs.settled(item.event.attempt, item.event.launch)
+            self._effects.jobs.settled(item.event.attempt, item.event.launch)
         if attempt is None or isinstance(item.event, happened.Faulted) or _is_hopeless(entry, attempt):
             event: happened.Event = happened.RunFaulted(run=entry.key, message=text)
         else:
             event = happened.Faulted(attempt=attempt, message=text)
         if isinstance(item.event, happened.RunFaulted):
-            self._loading.leave_for_a_while(group, entry, text)
+            self._loader.leave_for_a_while(group, entry, text)
         elif message is None or isinstance(item.event, happened.Reported):
             entry.inbox.appendleft(Item(event, message))
         else:  # what it says still holds, and may be what the end of the step waits for

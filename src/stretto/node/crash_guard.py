@@ -16,10 +16,10 @@ from zlib import crc32
 
 from stretto.engine.records import RunKey
 from stretto.node.asks import Calm, NoteSuspects
-from stretto.node.book import Book
-from stretto.node.desk import Desk
+from stretto.node.context import NodeContext
 from stretto.node.entry import Entry, Item
 from stretto.node.group import Group, Operation
+from stretto.node.owned_groups import OwnedGroups
 from stretto.ports.suspicion import MOST_NOTED, Suspect, Suspicion
 
 SPREAD: Final = 2_000  # milliseconds: what is accused waits for up to so long
@@ -29,12 +29,12 @@ NOTHING: Final[frozenset[Suspect]] = frozenset()
 _WORDS: Final = ("attempt", "state", "reason", "action", "status")  # fields that tell events apart
 
 
-class Suspects:
+class CrashGuard:
     """What may be done in groups with falls, and when."""
 
-    def __init__(self, desk: Desk, book: Book) -> None:
-        self._desk = desk
-        self._book = book
+    def __init__(self, node: NodeContext, owned: OwnedGroups) -> None:
+        self._node = node
+        self._owned = owned
         self._busy: dict[int, Group] = {}  # groups with an operation, or a note that is not withdrawn
         self._wanted_alone: list[tuple[int, Group, Suspect]] = []  # what is accused, and asked for this turn
         self._alone: Group | None = None  # the group in which something that is accused has its turn
@@ -50,7 +50,7 @@ class Suspects:
 
     def take(self, group: Group, suspicion: Suspicion, falls: int) -> None:
         """A group that was loaded. A note that stands is our own: the group was claimed again."""
-        group.careful = falls >= self._desk.settings.falls_to_be_careful
+        group.careful = falls >= self._node.settings.falls_to_be_careful
         group.suspicion = suspicion
         if suspicion.noted:
             self._busy[group.number] = group
@@ -79,7 +79,7 @@ class Suspects:
         begun = self._use(group, self._allowed(group, wanted), wanted)
         return frozenset(run for run in runs if Suspect(what=run, at=LOAD) in begun)
 
-    def may_deal(self, group: Group, message: int) -> bool:
+    def may_handle(self, group: Group, message: int) -> bool:
         """Whether a message may be dealt with now. Say `returned` of it."""
         wanted = [Suspect(what=message, at=DEAL)]
         return bool(self._use(group, self._allowed(group, wanted), wanted))
@@ -128,7 +128,7 @@ class Suspects:
             self._begin(group, tuple(takewhile(lambda each: not deaths(each), wanted))[:MOST_NOTED])
 
     def _ask_alone(self, group: Group, suspect: Suspect) -> None:
-        now = self._desk.steady()
+        now = self._node.steady()
         since = group.waiting.setdefault(suspect, now)
         spread = crc32(f"{suspect.what} {suspect.at} {group.lease.generation}".encode()) % SPREAD
         left = spread - round((now - since) * 1_000)
@@ -146,7 +146,7 @@ class Suspects:
         """Note what is to be done, and withdraw what has returned."""
         for number, group in list(self._busy.items()):
             self._drop_unused(group)
-            if not self._book.holds(group):
+            if not self._owned.holds(group):
                 del self._busy[number]
             elif group.operation is None and not group.suspicion.noted:
                 del self._busy[number]
@@ -195,7 +195,7 @@ class Suspects:
             self._wake_in(0)
 
     def _wake_in(self, millis: int) -> None:
-        self._desk.after(millis, lambda: None)
+        self._node.after(millis, lambda: None)
 
     # ------------------------------------------------------------------------------------------------- store
     def _write(self, groups: Sequence[Group], ask: NoteSuspects, tries: int = 0) -> None:
@@ -213,10 +213,10 @@ class Suspects:
                     group.operation.noted = True
 
         def otherwise(error: Exception) -> None:
-            self._desk.tell(lambda each: each.store_failed(error, tries + 1))
-            self._desk.after(self._desk.back_off(tries), lambda: self._write(groups, ask, tries + 1))
+            self._node.tell(lambda each: each.store_failed(error, tries + 1))
+            self._node.after(self._node.back_off(tries), lambda: self._write(groups, ask, tries + 1))
 
-        self._desk.ask(ask, then, otherwise)
+        self._node.ask(ask, then, otherwise)
 
     def _forget(self, group: Group) -> None:
         """The same group may be ours under a newer lease, with notes of its own."""
@@ -225,7 +225,7 @@ class Suspects:
 
     def _forget_falls(self, group: Group) -> None:
         group.to_calm = False
-        self._desk.insist(Calm(leases=(group.lease,)), lambda _answer: None, lambda _error: None)
+        self._node.insist(Calm(leases=(group.lease,)), lambda _answer: None, lambda _error: None)
 
 
 def _words_of(item: Item) -> str:

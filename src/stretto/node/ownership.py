@@ -3,37 +3,38 @@
 from collections.abc import Callable, Sequence
 
 from stretto.engine.records import RunKey
-from stretto.node.acting import Acting
-from stretto.node.asks import Claim, ClaimAgain, GiveUp, LoadedGroup, LoadGroups, Sweep
-from stretto.node.book import Book
-from stretto.node.desk import Desk
+from stretto.node.answers import LoadedGroup
+from stretto.node.asks import Claim, ClaimAgain, GiveUp, LoadGroups, Sweep
+from stretto.node.context import NodeContext
+from stretto.node.crash_guard import CrashGuard
+from stretto.node.effects import Effects
 from stretto.node.entry import AskAround, Entry, Item
 from stretto.node.group import Group, GroupState
-from stretto.node.loading import Loading
+from stretto.node.loader import Loader
 from stretto.node.membership import Membership
-from stretto.node.suspects import Suspects
+from stretto.node.owned_groups import OwnedGroups
 from stretto.ports.rows import Lease, NodeId
 
 
-class Owning:
+class Ownership:
     """Claim, load, give up."""
 
     def __init__(
         self,
-        desk: Desk,
-        book: Book,
+        node: NodeContext,
+        owned: OwnedGroups,
         membership: Membership,
-        loading: Loading,
-        acting: Acting,
-        suspects: Suspects,
+        loader: Loader,
+        effects: Effects,
+        guard: CrashGuard,
         before_leaving: Callable[[Group], None],
     ) -> None:
-        self._desk = desk
-        self._book = book
+        self._node = node
+        self._owned = owned
         self._membership = membership
-        self._loading = loading
-        self._acting = acting
-        self._suspects = suspects
+        self._loader = loader
+        self._effects = effects
+        self._guard = guard
         self._before_leaving = before_leaving
         self.leaving = False
         self._claiming = False
@@ -47,7 +48,7 @@ class Owning:
         self._claiming = self._unsure = False
         self._going = {}
         self._reclaiming = set()
-        settings = self._desk.settings
+        settings = self._node.settings
         self._every(settings.claim_every, self._claim_now_and_then)
         self._every(settings.sweep_every, self._sweep_all)
         self._every(settings.ask_every, self._ask_around)
@@ -56,9 +57,9 @@ class Owning:
     def _every(self, millis: int, call: Callable[[], None]) -> None:
         def again() -> None:
             call()
-            self._desk.after(millis, again)
+            self._node.after(millis, again)
 
-        self._desk.after(millis, again)
+        self._node.after(millis, again)
 
     # ------------------------------------------------------------------------------------------------- claim
     def _claim_now_and_then(self) -> None:
@@ -67,9 +68,9 @@ class Owning:
         self.claim()
 
     def claim(self) -> None:
-        held = frozenset(self._book.groups) | self._reclaiming
+        held = frozenset(self._owned.groups) | self._reclaiming
         most = 0 if self.leaving else max(0, self._membership.share - len(held))
-        if self._claiming or not (most or self._unsure) or not self._desk.trusted:
+        if self._claiming or not (most or self._unsure) or not self._node.trusted:
             return
         self._claiming = True
         self._unsure = False
@@ -83,9 +84,9 @@ class Owning:
         def otherwise(_error: Exception) -> None:
             self._claiming = False
             self._unsure = True  # some may be ours, and we do not know it
-            self._desk.after(self._desk.settings.beat_every, self.claim)
+            self._node.after(self._node.settings.beat_every, self.claim)
 
-        self._desk.ask(Claim(node=self._desk.node, most=most, held=held), then, otherwise)
+        self._node.ask(Claim(node=self._node.id, most=most, held=held), then, otherwise)
 
     def claim_again(self, groups: Sequence[Group]) -> None:
         """After a commit of unknown outcome: new generations, which waits until that has ended either way."""
@@ -101,42 +102,42 @@ class Owning:
         def otherwise(_error: Exception) -> None:
             self._reclaiming -= numbers
             self._unsure = True
-            self._desk.after(self._desk.settings.retry_first, self.claim)
+            self._node.after(self._node.settings.retry_first, self.claim)
 
         leases = tuple(sorted(group.lease for group in groups))
-        self._desk.ask(ClaimAgain(node=self._desk.node, leases=leases), then, otherwise)
+        self._node.ask(ClaimAgain(node=self._node.id, leases=leases), then, otherwise)
 
     def take(self, leases: Sequence[Lease]) -> None:
         """These are ours from now on; what is in them is read."""
         if leases:
-            groups = [Group(lease, self._book.stirred) for lease in leases]
-            self._book.groups.update((group.number, group) for group in groups)
+            groups = [Group(lease, self._owned.stirred) for lease in leases]
+            self._owned.groups.update((group.number, group) for group in groups)
             self._load(groups)
-            self._desk.tell(lambda each: each.leases_claimed([lease.group for lease in leases]))
+            self._node.tell(lambda each: each.leases_claimed([lease.group for lease in leases]))
 
     def _load(self, groups: Sequence[Group]) -> None:
         ask = LoadGroups(leases=tuple(group.lease for group in groups))
 
         def then(answer: Sequence[LoadedGroup]) -> None:
-            held = [each for each in zip(groups, answer, strict=True) if self._book.holds(each[0])]
+            held = [each for each in zip(groups, answer, strict=True) if self._owned.holds(each[0])]
             for group, loaded in held:
                 self._loaded(group, loaded)
             if held:
                 self._sweep([group.number for group, _ in held])
 
         def otherwise(error: Exception) -> None:
-            self._desk.tell(lambda each: each.store_failed(error, 1))
+            self._node.tell(lambda each: each.store_failed(error, 1))
             if len(groups) > 1:  # one that can not be read does not keep the others
                 for group in groups:
                     again(group)
             else:
-                self._desk.after(self._desk.settings.retry_most, lambda: again(groups[0]))
+                self._node.after(self._node.settings.retry_most, lambda: again(groups[0]))
 
         def again(group: Group) -> None:
-            if self._book.holds(group):
+            if self._owned.holds(group):
                 self._load([group])
 
-        self._desk.insist(ask, then, otherwise)
+        self._node.insist(ask, then, otherwise)
 
     def _loaded(self, group: Group, loaded: LoadedGroup) -> None:
         if self.leaving:
@@ -144,44 +145,44 @@ class Owning:
         else:
             group.state = GroupState.READY
         group.seq = loaded.seq
-        self._suspects.take(group, loaded.suspicion, loaded.falls)
-        now = self._desk.time.now()
+        self._guard.take(group, loaded.suspicion, loaded.falls)
+        now = self._node.time.now()
         for key, due in loaded.live:
             if due is not None and due <= now:
-                self._loading.want(group, key)
+                self._loader.want(group, key)
             else:
-                at = group.parked[key] = None if due is None else self._desk.time.steady_at(due)
-                self._book.arm(group.number, key, at)
+                at = group.parked[key] = None if due is None else self._node.time.steady_at(due)
+                self._owned.arm(group.number, key, at)
         # Those that are ADMITTED are launched after the next fetch, with what was said about them before.
         if loaded.falls:
-            self._desk.after(self._desk.settings.calm_after, lambda: self._calm(group))
-        self._book.hurry = True
+            self._node.after(self._node.settings.calm_after, lambda: self._calm(group))
+        self._owned.hurry = True
 
     def _calm(self, group: Group) -> None:
         """What is accused must have had its turn: until then nobody knows whether it kills owners."""
-        if not self._book.holds(group):
+        if not self._owned.holds(group):
             return
-        if self._suspects.awaits_turn(group):
-            self._desk.after(self._desk.settings.calm_after, lambda: self._calm(group))
+        if self._guard.awaits_turn(group):
+            self._node.after(self._node.settings.calm_after, lambda: self._calm(group))
         else:
-            self._suspects.calm(group)
+            self._guard.calm(group)
 
     # ----------------------------------------------------------------------------------------------- give up
     def heard(self) -> None:
         """The nodes have changed, maybe."""
-        for group in self._book.groups.values():
+        for group in self._owned.groups.values():
             for entry in group.entries.values():
                 if entry.awaited_fetch is None and self._has_lost_work(entry):
-                    self._loading.await_fetch(group, entry)
-        excess = len(self._book.groups) - self._membership.share
+                    self._loader.await_fetch(group, entry)
+        excess = len(self._owned.groups) - self._membership.share
         if not self.leaving and excess > 0:
-            self._let_go(min(excess, self._desk.settings.give_up_at_once))
+            self._let_go(min(excess, self._node.settings.give_up_at_once))
         self._look_for_free_ones()
 
     def _look_for_free_ones(self) -> None:
         """Others may have buried somebody, or given groups up, and some databases tell nobody."""
         alive = self._membership.alive
-        if alive != self._alive or len(self._book.groups) < self._membership.least:
+        if alive != self._alive or len(self._owned.groups) < self._membership.least:
             self._alive = alive
             self.claim()
 
@@ -191,15 +192,15 @@ class Owning:
         return any(gone(node, entry.loaded_at) for node in entry.runs_on.values())
 
     def _let_go(self, most: int) -> None:
-        ready = [group for group in self._book.groups.values() if group.state is GroupState.READY]
+        ready = [group for group in self._owned.groups.values() if group.state is GroupState.READY]
         ready.sort(key=lambda group: (len(group.entries), len(group.parked), group.number))
-        going = sum(group.is_leaving for group in self._book.groups.values())
+        going = sum(group.is_leaving for group in self._owned.groups.values())
         for group in ready[: max(0, most - going)]:
             self._let(group)
 
     def leave_all(self) -> None:
         self.leaving = True
-        for group in self._book.groups.values():
+        for group in self._owned.groups.values():
             if group.state is GroupState.READY:
                 self._let(group)
 
@@ -218,43 +219,43 @@ class Owning:
         going = [
             group
             for group in self._going.values()
-            if self._book.holds(group) and group.state is GroupState.LEAVING and group.is_quiet
+            if self._owned.holds(group) and group.state is GroupState.LEAVING and group.is_quiet
         ]
-        if not going or not self._desk.trusted:
+        if not going or not self._node.trusted:
             return
         for group in going:
             group.state = GroupState.GOING
-        ask = GiveUp(node=self._desk.node, leases=tuple(group.lease for group in going))
+        ask = GiveUp(node=self._node.id, leases=tuple(group.lease for group in going))
 
         def over(_answer: object) -> None:
             for group in going:
-                if self._book.holds(group):
+                if self._owned.holds(group):
                     self.drop(group)
-                    self._acting.given_up(group)
+                    self._effects.jobs.given_up(group)
 
-        self._desk.insist(ask, over, over)
+        self._node.insist(ask, over, over)
 
     def drop(self, group: Group) -> None:
         """A group is not ours any more."""
-        del self._book.groups[group.number]
+        del self._owned.groups[group.number]
         for entry in group.entries.values():
-            self._book.forget(entry)
+            self._owned.forget(entry)
         self._going.pop(group.number, None)
-        self._desk.tell(lambda each: each.leases_lost([group.number]))
+        self._node.tell(lambda each: each.leases_lost([group.number]))
 
     # ------------------------------------------------------------------------------------------------ sweeps
     def _sweep_all(self) -> None:
-        if self._book.groups and self._desk.trusted:
-            self._sweep(tuple(self._book.groups))
+        if self._owned.groups and self._node.trusted:
+            self._sweep(tuple(self._owned.groups))
 
     def _sweep(self, groups: Sequence[int]) -> None:
-        self._acting.look(Sweep(groups=frozenset(groups), now=self._desk.time.now()))
-        self._book.timers_changed = True
+        self._effects.queue.look(Sweep(groups=frozenset(groups), now=self._node.time.now()))
+        self._owned.timers_changed = True
 
     def _ask_around(self) -> None:
         """Is the work that other nodes do for us still there?"""
-        me = self._desk.node
-        for group in self._book.groups.values():
+        me = self._node.id
+        for group in self._owned.groups.values():
             for entry in group.entries.values():
                 if entry.flow is not None and any(node != me for node in entry.runs_on.values()):
                     group.put(entry, Item(AskAround()))
@@ -264,10 +265,10 @@ class Owning:
         entry = group.entries.get(key)
         if entry is None:
             at = group.parked.get(key)
-            if at is not None and at <= self._desk.steady():
-                self._loading.want(group, key)
+            if at is not None and at <= self._node.steady():
+                self._loader.want(group, key)
             return
         if entry.flow is not None:
-            if entry.ring(self._desk.steady()):
+            if entry.ring(self._node.steady()):
                 group.wake(entry)
-            self._book.arm(group.number, key, entry.next_ring)
+            self._owned.arm(group.number, key, entry.next_ring)

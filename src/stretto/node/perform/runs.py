@@ -1,10 +1,13 @@
-"""Groups and runs as their owner needs them: read, and made what was committed."""
+"""Groups and runs as their owner needs them: read, and made what was committed. And the definitions that runs
+follow: parsed once, and shared.
+"""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
+from stretto.actions.parts.finding import find_workflow
 from stretto.engine.compensation import undo_plan
 from stretto.engine.earlier import EarlierRun
 from stretto.engine.flow import Flow, Tree
@@ -14,10 +17,11 @@ from stretto.engine.permits import limited_by_tree
 from stretto.engine.plan import Plan
 from stretto.engine.records import RunKey, RunRecord
 from stretto.engine.settings import EngineSettings
+from stretto.model.errors import NotFound
 from stretto.model.run_config import RunPolicy
-from stretto.node.asks import LoadedGroup, LoadedRun
+from stretto.model.workflow import Workflow
+from stretto.node.answers import LoadedGroup, LoadedRun
 from stretto.node.perform.breakpoints import Breakpoints, Steps
-from stretto.node.perform.definitions import Definitions, Known
 from stretto.node.perform.earlier import Earlier
 from stretto.ports.groups import GroupRow
 from stretto.ports.loading import FlowRows
@@ -26,17 +30,56 @@ from stretto.ports.store import Store
 from stretto.ports.workflows import WorkflowRow
 
 OWNED: Final = frozenset({Phase.ADMITTED, Phase.LIVE})
+MOST_DEFINITIONS: Final = (
+    1_000  # versions of workflows that are kept; the one that was not used for the longest goes
+)
 
 
-class GroupLoading:
-    """Groups at a glance."""
+class Known(NamedTuple):
+    """A version, and the plan of all its steps."""
+
+    workflow: Workflow
+    plan: Plan
+
+
+class Definitions:
+    """Versions never change, so what is known of one stays true. A workflow that was deleted and published
+    again under the same id is another one: its internal id tells.
+    """
+
+    def __init__(self, store: Store, most: int = MOST_DEFINITIONS) -> None:
+        self._store = store
+        self._most = most
+        self._known: dict[tuple[str, int, int], Known] = {}
+
+    async def find(self, workflow_id: str, version_id: int) -> Known:
+        """A version of a workflow that there is."""
+        return await self.of(await find_workflow(self._store, workflow_id), version_id)
+
+    async def of(self, row: WorkflowRow, version_id: int) -> Known:
+        key = (row.workflow_id, row.internal_id, version_id)
+        known = self._known.pop(key, None)
+        if known is None:
+            version = await self._store.version(row.workflow_id, version_id)
+            if version is None:
+                raise NotFound(f"Cannot find workflow version [{row.workflow_id}][{version_id}]")
+            # Somebody else may have been faster meanwhile: there is to be one of each.
+            known = self._known.pop(key, None) or Known(version.workflow, Plan(version.workflow.steps))
+        self._known[key] = known
+        while len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+        return known
+
+
+class GroupLoader:
+    """Reads groups after their claim."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._rows: dict[int, GroupRow] = {}
 
     async def load(self, leases: Sequence[Lease]) -> list[LoadedGroup]:
-        """Groups after their claim."""
+        """What is in each of them."""
         found = await self._store.load_groups([lease.group for lease in leases])
         groups = [await self._row(lease) for lease in leases]
         return [
@@ -60,8 +103,8 @@ class GroupLoading:
         return self._rows[lease.group]
 
 
-class RunLoading:
-    """Runs in memory again."""
+class RunLoader:
+    """Makes runs in memory of their rows."""
 
     def __init__(
         self,
