@@ -56,6 +56,7 @@ PUBLIC = {
         "loop_while",
         "on_failure",
         "otherwise",
+        "run_time",
         "service",
         "size",
         "sleep",
