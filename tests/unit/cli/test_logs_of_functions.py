@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.running.files import stretto
 
-from stretto import Engine, StepContext, step, workflow
+from stretto import INJECTED, Engine, StepContext, step, workflow
 
 HINT = "a Python function; in a thread of an `Engine` it prints to the output of its program"
 
@@ -36,7 +36,7 @@ def speak_in_many_ways() -> None:
 
 
 @step
-async def speak_in_the_loop(ctx: StepContext) -> None:
+async def speak_in_the_loop(ctx: StepContext = INJECTED) -> None:
     print("hello, loop")  # noqa: T201
     ctx.logger.error("told the logger")
 
