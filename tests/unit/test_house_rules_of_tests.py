@@ -35,7 +35,6 @@ WORK: Final[
     "acceptance/portable_values.py": 1,
     "acceptance/test_python_dev.py": 1,
     "acceptance/test_runtime_rows.py": 1,
-    "api/task_functions.py": 1,
     "client/scripted.py": 1,
     "flow_engine/awkward.py": 1,
     "flow_engine/crowd.py": 1,
