@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.node.python_world import call, world
 from tests.node.tank import ANN, flow
-from tests.waiting import until, wait_until
+from tests.waiting import PATIENCE, until
 
 from stretto.actions.restart import restart
 from stretto.actions.stop import stop
@@ -475,21 +475,25 @@ def test_what_is_fatal_is_not_tried_again() -> None:
 
 # ------------------------------------------------------------------------------------------ pools
 def test_a_pool_of_one_makes_two_steps_serial(url: str) -> None:
-    at_once, pools, all_are_there = threading.Semaphore(1), Pools({"one": 1}), list[bool]()
+    at_once, all_wait = threading.Semaphore(1), threading.Event()
 
     def alone() -> None:
         assert at_once.acquire(blocking=False)
-        wait_until(lambda: all_are_there or pools.status("one").waiting == 3)  # the others come meanwhile
-        all_are_there.append(True)
+        assert all_wait.wait(PATIENCE)
         at_once.release()
 
     async def body() -> None:
         made = function_of(alone, "alone", pool="one")
-        async with world(url, made, pools=pools) as at:
-            text = flow(*(call(f"s{number}", "alone") for number in range(4)))
-            run, status = await at.run(text)
-            assert status == "SUCCEEDED"
-            assert "Waits for a place in the pool `one`" in await at.lines(run, "s3")
+        async with world(url, made, pools=Pools({"one": 1})) as at:
+            run = await at.start(flow(*(call(f"s{number}", "alone") for number in range(4))))
+
+            async def last_one_says_it_waits() -> bool:
+                there = "s3" in await at.steps(run)
+                return there and "Waits for a place in the pool `one`" in await at.lines(run, "s3")
+
+            await until(last_one_says_it_waits)
+            all_wait.set()
+            assert await at.end(run) == "SUCCEEDED"
 
     asyncio.run(body())
 

@@ -1,14 +1,14 @@
 """Check the text of a definition, and show what would come of it; nothing is stored."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from stretto.actions.caller import Caller, Role
 from stretto.actions.job_templates import list_job_templates
 from stretto.actions.parts.access import check_role
-from stretto.actions.parts.dry_run import try_params, try_steps
+from stretto.actions.parts.definition_trial import RUN_PARAMS, DefinitionTrial, try_definition
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.offload import CHARACTERS, offload
 from stretto.actions.parts.templates_in import templates_of
@@ -20,18 +20,15 @@ from stretto.definition.reading.located import Spot
 from stretto.definition.reading.read import Format
 from stretto.definition.reading.spans import end_of, lines_of
 from stretto.definition.rules.visits import TemplateVersion
-from stretto.model.errors import StrettoError
 from stretto.model.param import Parameter, Params
-from stretto.model.problem import Code, Problem, render
+from stretto.model.problem import Code, Problem
 from stretto.model.words import Word
 from stretto.model.workflow import Definition
-from stretto.params import ParamError, ParamLimits, check_request
+from stretto.params import ParamLimits
 from stretto.params.requests import DEFAULT_LIMITS as DEFAULT_PARAM_LIMITS
 from stretto.ports.store import Store
 from stretto.ports.workflows import read_workflow
 
-OUR_FAULT: Final = 500  # from here on an error says nothing of the text
-RUN_PARAMS: Final = "run_params"  # which are not in the text
 SEVERAL: Final = "expected one definition, found {}"
 
 
@@ -89,7 +86,7 @@ async def check_text(
     options = await _options(store, caller, request, limits)
     size = len(request.text) // CHARACTERS
     checked = _one(await offload(size, check, request.text, options))
-    problems, tried = checked.problems, Tried()
+    problems, tried = checked.problems, DefinitionTrial()
     definition = checked.definitions[0] if len(checked.definitions) == 1 else None
     if definition is not None and not problems:
         tried = await try_definition(
@@ -131,66 +128,9 @@ def _one(checked: Checked) -> Checked:
     return checked._replace(problems=(several,), warnings=())
 
 
-class Tried(NamedTuple):
-    """What a dry run came to."""
-
-    problems: tuple[Problem, ...] = ()
-    params: Mapping[str, Parameter] | None = None
-    step_params: Mapping[str, Params] | None = None
-
-
-async def try_definition(
-    store: Store,
-    caller: Caller,
-    definition: Definition,
-    given: Params,
-    how: tuple[Limits, ParamLimits, Evaluator],
-) -> Tried:
-    """What a push and a start would refuse in a definition that the rules allow."""
-    limits, params, evaluate = how
-    workflow = definition.workflow
-    try:
-        check_request(given, params)
-        trial = await try_params(workflow, caller.user, await store.now(), evaluate, given)
-    except StrettoError as error:
-        name = error.param if isinstance(error, ParamError) else ""
-        return Tried((_problem(error, _param_path(name, given)),))
-    found: list[Problem] = []
-    try:
-        trial.check_timeout()
-    except StrettoError as error:
-        found.append(_problem(error, "workflow.timeout", Code.BAD_DURATION))
-    steps, failed = await try_steps(store, workflow, trial.params, limits.step_types)
-    for number, failure in failed.items():
-        kind = str(type(workflow.steps[number]).__struct_config__.tag)
-        keys = failure.param.split(".") if isinstance(failure, ParamError) else []
-        place = ["workflow", "steps", number, kind, *(["params", *_in_map(keys)] if keys else [])]
-        found.append(_problem(failure, render(place)))
-    return Tried(tuple(found), trial.params, steps)
-
-
-def _problem(error: StrettoError, path: str, code: str = Code.BAD_PARAM) -> Problem:
-    """What the author can put right; all else is no answer about the text."""
-    if error.status >= OUR_FAULT:
-        raise error
-    return Problem(code=code, path=path, message=error.message, hint=error.hint)
-
-
-def _param_path(name: str, given: Params) -> str:
-    """Where a parameter of the workflow is written: in the request, or in the text."""
-    keys = name.split(".") if name else []
-    place = [RUN_PARAMS] if keys[:1] and keys[0] in given else ["workflow", "params"]
-    return render([*place, *_in_map(keys)])
-
-
 def _placed(text: str, options: Options, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     inside = [each for each in problems if not each.path.startswith(RUN_PARAMS)]
     return placed(text, options, inside) if inside else problems
-
-
-def _in_map(keys: Sequence[str]) -> list[str | int]:
-    """The members of a map are inside its value."""
-    return [each for number, key in enumerate(keys) for each in ((key,) if not number else ("value", key))]
 
 
 def _in_order(text: str, problems: Sequence[Problem], warnings: Sequence[Problem]) -> list[Finding]:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from stretto.actions.check_text import try_definition
+from stretto.actions.parts.definition_trial import try_definition
 from stretto.actions.parts.evaluation import evaluate_here
 from stretto.cli.database import caller
 from stretto.definition import Checked

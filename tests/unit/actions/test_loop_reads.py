@@ -11,7 +11,7 @@ from stretto.engine.events import ResultState
 from stretto.model.artifact import ForeachArtifact
 from stretto.ports.run_snapshot import RunSnapshot
 
-READS = ("read_runs", "load_flows", "newest_attempts", "instances", "run", "loops")
+READS = ("read_runs", "load_flows", "attempts", "runs", "loops")
 
 
 def loops(width: int, *names: str) -> str:

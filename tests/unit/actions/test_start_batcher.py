@@ -21,6 +21,7 @@ from stretto.ports.failures import Fenced
 from stretto.ports.hints import SILENT
 from stretto.ports.places import group_of_run
 from stretto.ports.rows import Lease
+from stretto.ports.run_snapshot import read_run
 from stretto.ports.store import Store
 from stretto.store.opening import open_store
 from stretto.testing.store_suite.world import World
@@ -86,9 +87,9 @@ def test_users_versions_and_steps_share_a_transaction() -> None:
         assert transactions.count == 1
         assert [each.workflow_instance_id for each in answers] == [1, 2, 3, 4]
         assert [each.workflow_version_id for each in answers] == [2, 1, 2, 2]
-        rows = [await transactions.run(RunKey("w", number, 1)) for number in (1, 2, 4)]
+        rows: list[Any] = [await read_run(transactions, RunKey("w", number, 1)) for number in (1, 2, 4)]
         assert [row.record.initiator.user.name for row in rows] == ["ann", "bob", "bob"]
-        child = await transactions.run(RunKey("w", 3, 1))
+        child: Any = await read_run(transactions, RunKey("w", 3, 1))
         assert child.parent.attempt == sender.attempt
 
     asyncio.run(work())

@@ -68,7 +68,8 @@ def test_where_values_come_from(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_sections_and_settings_can_be_chosen() -> None:
     lines = show("params", "node.trust").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == ["node.trust", "params.entries", "params.size"]
+    names = ["node.trust", "params.entries", "params.size", "params.visits", "params.memory"]
+    assert [line.split()[0] for line in lines] == names
 
 
 def test_nothing_that_is_changed() -> None:

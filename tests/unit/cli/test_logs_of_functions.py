@@ -48,7 +48,7 @@ def be_silent() -> None: ...
 @workflow
 def speaking_in_many_ways() -> None:
     speak_in_many_ways()
-    speak_in_the_loop()  # type: ignore[call-arg]
+    speak_in_the_loop()
     be_silent()
 
 
