@@ -14,6 +14,7 @@ from stretto.actions.parts.candidate import Sender, Target, candidate_of
 from stretto.actions.parts.evaluation import Evaluator, evaluate_here
 from stretto.actions.parts.finding import find_version, find_workflow
 from stretto.actions.parts.start_response import NOT_HELD, look_at_held, response_of
+from stretto.definition.required import required_by
 from stretto.model.errors import InvalidRequest, StrettoError
 from stretto.model.initiator import Initiator, ManualInitiator, UpstreamFields
 from stretto.model.request import StartRequest
@@ -96,11 +97,15 @@ async def start_batch(
 
 async def _target(store: Store, row: WorkflowRow, version: str) -> Target:
     version_id, found = await find_version(store, row, version)
-    return Target(row, version_id, found.workflow)
+    return Target(row, version_id, found.workflow, required_by(found).keys())
 
 
 async def _candidate(store: Store, target: Target, pending: PendingStart, now: int) -> Candidate:
     caller, request, sender = pending.caller, pending.request, pending.sender
+    missing = [f"[{name}]" for name in target.required if name not in (request.run_params or {})]
+    if missing:
+        message = f"Workflow [{target.row.workflow_id}] needs {' and '.join(missing)}"
+        raise InvalidRequest(message, hint="bring a value in `run_params`")
     whole = msgspec.structs.replace(
         request,
         initiator=_initiator(request, caller, sender),

@@ -149,6 +149,17 @@ def test_bad_params_are_refused(params: dict[str, ParamDefinition], said: str) -
     assert world.do(read_newest_run(world.store, "flow", 1)) is None
 
 
+def test_a_parameter_without_a_default_must_be_given() -> None:
+    world = made(flow(NOOP) + "requires: {day: {type: STRING}, table: {type: STRING}}\n")
+    given = {"day": text_param("monday")}
+    with pytest.raises(InvalidRequest, match=r"Workflow \[flow\] needs \[table\]$"):
+        begin(world, ManualInitiator(), run_params=given)
+    with pytest.raises(InvalidRequest, match=r"needs \[day\] and \[table\]$"):
+        begin(world, ManualInitiator())
+    answer = begin(world, ManualInitiator(), run_params={**given, "table": text_param("sales")})
+    assert answer.status is StartStatus.CREATED
+
+
 def test_a_run_that_can_not_be_evaluated_is_kept_if_asked() -> None:
     world = made(flow(NOOP, strategy="STRICT_SEQUENTIAL"))
     bad = {"x": ParamDefinition(type=ParamType.LONG, expression="return y;")}

@@ -1,6 +1,6 @@
 """A run that is asked for, with everything that does not need the workflow's lock: checked and evaluated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -100,6 +100,7 @@ class Target(NamedTuple):
     row: WorkflowRow
     version_id: int
     workflow: Workflow
+    required: Collection[str] = ()  # parameters without a default, which a request must bring
 
 
 async def candidate_of(  # noqa: PLR0913 - what a request brings, and how it is evaluated
