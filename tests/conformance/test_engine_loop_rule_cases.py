@@ -10,6 +10,7 @@ from tests.conformance.behaviour import Then
 from tests.conformance.corpus import corpus
 from tests.conformance.rule_cases import Rules, fixture
 from tests.engine.driver import FOREVER, Driver, scripted
+from tests.engine.live_rounds import rounds_of
 from tests.engine.shapes import ITEMS, foreach, numbers, step, workflow
 from tests.engine.test_iteration_restarts import again, loop_of, looping
 
@@ -21,7 +22,7 @@ from stretto.engine.inline_ids import Loop, inline_workflow_id
 from stretto.engine.intervals import Intervals, Row
 from stretto.engine.kinds.foreach import _running, concurrency_of
 from stretto.engine.kinds.reruns import Beginning, Rerun, beginning_of, rerun_of
-from stretto.engine.loop_overview import Round, foreach_artifact, rounds_of
+from stretto.engine.loop_overview import Round, foreach_artifact
 from stretto.engine.plan import StepPlan
 from stretto.engine.records import AttemptRecord, LoopRecord, RunRecord, started_by
 from stretto.engine.restart_path import iteration_on_path

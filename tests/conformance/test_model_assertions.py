@@ -7,11 +7,11 @@ import pytest
 from tests.conformance.corpus import corpus
 from tests.conformance.model_fixtures import COMMON, record_of
 
+from stretto.engine.intervals import Intervals
 from stretto.model import wire
 from stretto.model.alerting import AlertGranularity, AlertType
 from stretto.model.artifact import ArtifactKey
 from stretto.model.errors import Internal
-from stretto.model.foreach import iterations_in
 from stretto.model.properties import RunStrategyRule
 from stretto.model.retry import ExponentialBackoff, FixedBackoff
 from stretto.model.run_config import RunPolicy
@@ -70,8 +70,8 @@ def test_the_foreach_artifact_of_a_step_attempt() -> None:
 
 def test_foreach_details_flatten() -> None:
     details = load("instances/sample-foreach-details")["test1"]
-    assert iterations_in(details[InstanceStatus.FAILED]) == [8, 9, 11, 12, 13, 14, 15]
-    assert iterations_in(details[InstanceStatus.SUCCEEDED]) == [10, 16, 17, 18, 19, 20, 22]
+    assert list(Intervals(details[InstanceStatus.FAILED])) == [8, 9, 11, 12, 13, 14, 15]
+    assert list(Intervals(details[InstanceStatus.SUCCEEDED])) == [10, 16, 17, 18, 19, 20, 22]
 
 
 def test_a_nul_byte_is_stored_as_shown_text() -> None:

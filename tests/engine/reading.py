@@ -6,11 +6,11 @@ from stretto.actions.parts.finding import step_in
 from stretto.engine.compensation import undo_ids
 from stretto.engine.earlier import EarlierLoop, EarlierRun, UndoPage
 from stretto.engine.flow import Flow, Tree
+from stretto.engine.intervals import Intervals
 from stretto.engine.live_rollup import rollup_of_rows
 from stretto.engine.outcome import is_undelivered
 from stretto.engine.records import AttemptKey, AttemptRecord, Compensation, LoopRecord, RunKey, RunRecord
 from stretto.engine.why import Why, why
-from stretto.model.foreach import ranges_of
 from stretto.model.param import Parameter
 from stretto.model.run_config import RunPolicy
 from stretto.model.status import RunStatus, StepStatus
@@ -160,7 +160,7 @@ class Reading:
         }
         return EarlierLoop(
             rows={
-                status: tuple(ranges_of(each for each, end in ends.items() if end is status))
+                status: tuple(Intervals((each, each) for each, end in ends.items() if end is status).rows())
                 for status in set(ends.values())
             }
         )

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from simulation.flows import flows_of, loaded
 from tests.engine.crashing import Death, Mortal
 from tests.engine.driver import FOREVER, Driver, Work, scripted
+from tests.engine.live_rounds import rounds_of
 from tests.engine.lives import LIVES, alive
 from tests.engine.shapes import ITEMS, foreach, noop, number, numbers, step, subworkflow, while_, workflow
 from tests.engine.test_oracle import scenario
@@ -18,7 +19,7 @@ from stretto.engine.effects import StartChild, StartWork
 from stretto.engine.events import ChildCounted, ChildEnded, ChildStarted, Event
 from stretto.engine.flow import Flow
 from stretto.engine.live_rollup import rollup_of, rollup_of_rows
-from stretto.engine.loop_overview import foreach_artifact, rounds_of, while_artifact
+from stretto.engine.loop_overview import foreach_artifact, while_artifact
 from stretto.engine.plan import Kind
 from stretto.engine.records import AttemptRecord, LoopRecord, RunKey, RunRecord
 from stretto.engine.rollup import Leaf, Rollup, rollup_of_children

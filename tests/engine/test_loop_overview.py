@@ -3,10 +3,11 @@
 from typing import Any
 
 from tests.engine.driver import FOREVER, Driver, scripted
+from tests.engine.live_rounds import rounds_of
 from tests.engine.shapes import ITEMS, computed, foreach, noop, number, numbers, step, while_, workflow
 
 from stretto.engine.events import Reported, ResultState
-from stretto.engine.loop_overview import Round, foreach_artifact, rounds_of, while_artifact
+from stretto.engine.loop_overview import Round, foreach_artifact, while_artifact
 from stretto.engine.records import LoopRecord, NamedLeaf
 from stretto.engine.rollup import Leaf, Rollup
 from stretto.model.artifact import ForeachArtifact, WhileArtifact

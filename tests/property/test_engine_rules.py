@@ -1,7 +1,7 @@
 """The engine's rules against slow and obvious models."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 
 from hypothesis import given, settings
@@ -11,11 +11,10 @@ from tests.engine.driver import FOREVER, Driver, scripted
 from tests.engine.shapes import ITEMS, foreach, step, workflow
 
 from stretto.engine.earlier import EarlierLoop
-from stretto.engine.intervals import Intervals
+from stretto.engine.intervals import Intervals, Row
 from stretto.engine.loop_overview import Round, foreach_artifact
 from stretto.engine.permits import Waiter, granted
 from stretto.engine.rollup import Leaf, Rollup
-from stretto.model.foreach import ranges_of
 from stretto.model.param import Parameter, ParamType
 from stretto.model.status import InstanceStatus, RunStatus, StepStatus
 from stretto.model.workflow import Criticality
@@ -23,6 +22,17 @@ from stretto.params import iteration_count, iteration_values
 
 # ------------------------------------------------------------------------------------------------- intervals
 NUMBERS = st.integers(-5, 60)
+
+
+def ranges_of(iterations: Iterable[int]) -> list[Row]:
+    """The fewest ranges that hold exactly these iterations, the slow way."""
+    ranges: list[Row] = []
+    for each in sorted(set(iterations)):
+        if ranges and ranges[-1][1] == each - 1:
+            ranges[-1] = (ranges[-1][0], each)
+        else:
+            ranges.append((each, each))
+    return ranges
 
 
 @given(st.lists(st.tuples(st.sampled_from(["add", "remove", "row"]), NUMBERS, st.integers(0, 9))))
@@ -124,9 +134,7 @@ def test_a_tree_that_joined_can_leave(mine: dict[Leaf, StepStatus], other: dict[
 RUN_STATUSES = st.sampled_from(RunStatus)
 
 
-def rows_of(
-    statuses: Mapping[int, RunStatus], *, ended: bool
-) -> dict[RunStatus, tuple[tuple[int, int], ...]]:
+def rows_of(statuses: Mapping[int, RunStatus], *, ended: bool) -> dict[RunStatus, tuple[Row, ...]]:
     """The iterations in each status, as rows."""
     found: dict[RunStatus, list[int]] = {}
     for number, status in statuses.items():

@@ -1,6 +1,5 @@
 """How far a loop is, as its artifact tells: made from the loop's record when somebody looks.
 
-    rounds_of(flow, step)                        -> its iterations that are alive, with what is under them
     foreach_artifact(flow, attempt, loop, ...)   -> ForeachArtifact
     while_artifact(flow, attempt, loop, ...)     -> WhileArtifact
 
@@ -17,8 +16,7 @@ from stretto.engine.earlier import Rows
 from stretto.engine.flow import Flow
 from stretto.engine.intervals import Intervals
 from stretto.engine.kinds.reruns import policy_of_loop
-from stretto.engine.live_rollup import ended_leaves, live_leaves
-from stretto.engine.overview import StepState, runtime_overview
+from stretto.engine.live_rollup import ended_leaves
 from stretto.engine.records import AttemptRecord, LoopRecord
 from stretto.engine.rollup import Leaf, Rollup
 from stretto.model.artifact import ForeachArtifact, WhileArtifact
@@ -35,18 +33,6 @@ class Round(NamedTuple):
     status: RunStatus
     rollup: Rollup
     overview: RuntimeOverview | None = None
-
-
-def rounds_of(flow: Flow, index: int) -> list[Round]:
-    """The live iterations of a step, in their order."""
-    return [_round(child) for child in flow.children.get(index, {}).values()]
-
-
-def _round(child: Flow) -> Round:
-    run, rollup = child.run, live_leaves(child)
-    steps: dict[str, StepState] = {each.key.step_id: each for each in child.attempts if each is not None}
-    overview = runtime_overview(list(child.plan.numbers), steps, rollup)
-    return Round(run.key.instance_id, run.key.run_id, run.status, rollup, overview)
 
 
 def stats_of(loop: LoopRecord) -> dict[InstanceStatus, int]:

@@ -1,6 +1,5 @@
 """How far a foreach step is: counters and ranges of iterations, never a list of all of them."""
 
-from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -40,22 +39,6 @@ def _read_range(value: Any, at: Place, sink: Sink) -> tuple[int, int]:
 
 
 Ranges = Annotated[list[tuple[int, int]], Own(RangesCodec)]  # first and last, both included
-
-
-def iterations_in(ranges: Iterable[tuple[int, int]]) -> list[int]:
-    """Every iteration of the ranges."""
-    return [each for first, last in ranges for each in range(first, last + 1)]
-
-
-def ranges_of(iterations: Iterable[int]) -> list[tuple[int, int]]:
-    """The fewest ranges that hold exactly these iterations."""
-    ranges: list[tuple[int, int]] = []
-    for each in sorted(set(iterations)):
-        if ranges and ranges[-1][1] == each - 1:
-            ranges[-1] = (ranges[-1][0], each)
-        else:
-            ranges.append((each, each))
-    return ranges
 
 
 class ForeachOverview(msgspec.Struct, kw_only=True):

@@ -8,7 +8,7 @@ from tests.conformance.records.job_event import JobEvent, NotificationJob
 from stretto.model import wire
 from stretto.model.artifact import Artifact, Artifacts, DefaultArtifact, RetryArtifact
 from stretto.model.errors import Internal
-from stretto.model.foreach import ForeachOverview, iterations_in, ranges_of
+from stretto.model.foreach import ForeachOverview
 from stretto.model.initiator import ForeachInitiator, Initiator, ManualInitiator, SubworkflowInitiator
 from stretto.model.instance import WorkflowInstance
 from stretto.model.page import Page
@@ -105,9 +105,6 @@ def test_ranges_of_iterations() -> None:
     overview = read(ForeachOverview, given)
     assert overview.details[InstanceStatus.FAILED] == [(8, 9), (11, 11)]
     assert wire.encode(overview) == given
-    assert iterations_in([(8, 9), (11, 11)]) == [8, 9, 11]
-    assert ranges_of([11, 8, 9, 8]) == [(8, 9), (11, 11)]
-    assert ranges_of([]) == []
 
 
 @pytest.mark.parametrize("wrong", ["1", [1], [1, 2, 3], [1, "2"], True, None])
