@@ -16,6 +16,11 @@ Public for authors of runtimes and programs, with the names in their `__all__`: 
 `observer`, `logs`, `hints`, `failures`, and `Store` of `store`. The modules that `store` joins, with their
 rows, are public for authors of stores and may change in each minor version. Others are internal.
 
+Reads take a selection: a type that says what is wanted, beside the protocol whose method takes it. A new way
+to ask is a new selection, and a method is added for a new concept only: each is paid for in prose, SQL,
+memory and the suite. Rules that all stores follow are pure functions here. Nothing here imports a store, a
+node or an action.
+
 Who implements a store reads these files and makes `stretto.testing.store_suite` pass. A method is one
 transaction unless it says that it only reads. What is said in `failures` holds for all of them.
 """

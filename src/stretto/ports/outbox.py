@@ -24,6 +24,19 @@ class Mail(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...] = ()
 
 
+def postponed(message: Message, now: int, reason: str) -> Message:
+    """A message that could not be applied: the next try is due after 2 ** tries seconds. After `MOST_TRIES`
+    it is parked.
+    """
+    tries = message.tries + 1
+    return msgspec.structs.replace(
+        message,
+        tries=tries,
+        not_before=now + 1_000 * 2**tries,
+        parked=reason if tries >= MOST_TRIES else None,
+    )
+
+
 class Outbox(Protocol):
     """The way in for whoever is not a group commit, and what an owner polls. Commits write messages, too."""
 

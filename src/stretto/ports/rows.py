@@ -41,6 +41,11 @@ class Phase(Word):
     ENDED = "ENDED"
 
 
+def mark_of(status: RunStatus) -> FailureMark | None:
+    """How a run that ends now is marked."""
+    return FailureMark.STANDING if status is RunStatus.FAILED else None
+
+
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
     """What a run waits for, for lists: the oldest of its waits."""
 

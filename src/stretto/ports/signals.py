@@ -41,6 +41,18 @@ class NewSignal(msgspec.Struct, frozen=True, kw_only=True):
     payload: Mapping[str, Any] = {}
     request_time: int | None = None
 
+    def numbered(self, seq: int, now: int) -> SignalInstance:
+        """The announcement as it is stored."""
+        return SignalInstance(
+            name=self.name,
+            seq_id=seq,
+            instance_id=self.instance_id,
+            params=dict(self.params) or None,
+            payload=dict(self.payload) or None,
+            request_time=self.request_time,
+            create_time=now,
+        )
+
 
 class Announced(msgspec.Struct, frozen=True, kw_only=True):
     """The signal as it is stored; if it is a duplicate, then the first one."""

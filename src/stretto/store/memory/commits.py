@@ -10,13 +10,13 @@ from stretto.ports.commit import Committed, Decided, GroupPart, PermitAsk
 from stretto.ports.events import LogRow
 from stretto.ports.failures import Stale
 from stretto.ports.permits import PermitRow
-from stretto.ports.rows import AttemptRow, NodeId, Phase, RunRow
+from stretto.ports.rows import AttemptRow, NodeId, Phase, RunRow, mark_of
 from stretto.store.memory.approvals import put_questions
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.leases import is_current
 from stretto.store.memory.permits import set_rate, take_permits
 from stretto.store.memory.post import consume, post, waiting
-from stretto.store.memory.run_rows import count_outcome, insert_run, mark_of
+from stretto.store.memory.run_rows import count_outcome, insert_run
 
 
 class MemoryCommits(Part):

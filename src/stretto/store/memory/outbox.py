@@ -9,7 +9,7 @@ from stretto.model.errors import NotFound
 from stretto.ports.failures import Fenced
 from stretto.ports.groups import NodeState
 from stretto.ports.messages import Letter, Message, Outcome, Result
-from stretto.ports.outbox import LONGEST_PAUSE, MOST_TRIES, Mail
+from stretto.ports.outbox import LONGEST_PAUSE, Mail, postponed
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import Lease, NodeId, Phase
 from stretto.store.memory.database import Database, Part
@@ -89,13 +89,7 @@ class MemoryOutbox(Part):
             if not is_current(self._db, lease):
                 raise Fenced((lease.group,))
             message = waiting(self._db, message_id, lease.group)
-            tries = message.tries + 1
-            message = msgspec.structs.replace(
-                message,
-                tries=tries,
-                not_before=now + 1000 * 2**tries,
-                parked=reason if tries >= MOST_TRIES else None,
-            )
+            message = postponed(message, now, reason)
             self._db.messages.put(message_id, message)
             return message
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from stretto.engine.records import RunKey
-from stretto.model.status import FailureMark, RunStatus
 from stretto.ports.rows import RunRow
 from stretto.ports.workflows import TOTALS_EVERY
 from stretto.store.memory.database import Database
@@ -36,11 +35,6 @@ def runs_of_instance(db: Database, workflow_id: str, instance_id: int) -> Sequen
     keys = db.runs_of[workflow_id]
     first = bisect_left(keys, RunKey(workflow_id, instance_id, 0))
     return keys[first : bisect_left(keys, RunKey(workflow_id, instance_id + 1, 0))]
-
-
-def mark_of(status: RunStatus) -> FailureMark | None:
-    """How a run that ends now is marked."""
-    return FailureMark.STANDING if status is RunStatus.FAILED else None
 
 
 def count_outcome(db: Database, row: RunRow, now: int) -> None:

@@ -24,12 +24,12 @@ from stretto.ports.admission import (
 )
 from stretto.ports.failures import Stale
 from stretto.ports.places import group_of_run, group_of_workflow
-from stretto.ports.rows import Phase, RunRow, RunState
+from stretto.ports.rows import Phase, RunRow, RunState, mark_of
 from stretto.ports.workflows import WorkflowRow
 from stretto.store.memory.database import Database, Part
 from stretto.store.memory.leases import is_current
 from stretto.store.memory.post import consume, post, post_end, post_log
-from stretto.store.memory.run_rows import count_outcome, insert_run, mark_of
+from stretto.store.memory.run_rows import count_outcome, insert_run
 from stretto.store.memory.schema import ALL
 
 A = TypeVar("A")

@@ -34,15 +34,7 @@ class MemorySignals(Part):
             if known is not None:
                 return Announced(signal=db.signals[name, known], duplicate=True)
             seq = (db.last_seqs.get(name) or 0) + 1
-            made = SignalInstance(
-                name=name,
-                seq_id=seq,
-                instance_id=signal.instance_id,
-                params=dict(signal.params) or None,
-                payload=dict(signal.payload) or None,
-                request_time=signal.request_time,
-                create_time=now,
-            )
+            made = signal.numbered(seq, now)
             db.last_seqs.put(name, seq)
             db.signals.put((name, seq), made)
             db.announced.put((name, signal.instance_id), seq)

@@ -8,7 +8,7 @@ from stretto.model.errors import NotFound
 from stretto.ports.failures import Stale
 from stretto.ports.groups import NodeState
 from stretto.ports.messages import Letter, Message, Outcome, Result
-from stretto.ports.outbox import LONGEST_PAUSE, MOST_TRIES, Mail
+from stretto.ports.outbox import LONGEST_PAUSE, Mail, postponed
 from stretto.ports.paging import Cut, Slice
 from stretto.ports.rows import Lease, NodeId
 from stretto.store.sql.codec import OUTCOME
@@ -167,16 +167,14 @@ class SqlOutbox(Part):
             row = await tx.one(LOCK, id=message_id)
             if row is None:
                 raise Stale(f"message {message_id} is gone", (lease.group,))
-            tries = message(row).tries + 1
-            parked = reason if tries >= MOST_TRIES else None
-            not_before = await tx.now() + 1000 * 2**tries
+            after = postponed(message(row), await tx.now(), reason)
             await tx.run(
                 POSTPONE,
                 id=message_id,
-                tries=tries,
-                not_before=not_before,
-                parked=parked,
-                is_parked=int(parked is not None),
+                tries=after.tries,
+                not_before=after.not_before,
+                parked=after.parked,
+                is_parked=int(after.parked is not None),
             )
             return (await _messages(tx, [message_id]))[0]
 

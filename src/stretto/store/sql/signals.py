@@ -106,7 +106,7 @@ class SqlSignals(Part):
             if known is not None:
                 return Announced(signal=SIGNAL.read(known[0]), duplicate=True)
             now = await tx.now()
-            made = _made(signal, last_seq + 1, now)
+            made = signal.numbered(last_seq + 1, now)
             await tx.run(COUNT_UP, name=name, seq=made.seq_id)
             doc = SIGNAL.write(made)
             await tx.run(INSERT, name=name, seq=made.seq_id, digest=digest, create_time=now, doc=doc)
@@ -168,18 +168,6 @@ class SqlSignals(Part):
 
 def _found(row: Row | None) -> Slice[SignalInstance]:
     return Slice(elements=() if row is None else (SIGNAL.read(row[0]),))
-
-
-def _made(signal: NewSignal, seq: int, now: int) -> SignalInstance:
-    return SignalInstance(
-        name=signal.name,
-        seq_id=seq,
-        instance_id=signal.instance_id,
-        params=dict(signal.params) or None,
-        payload=dict(signal.payload) or None,
-        request_time=signal.request_time,
-        create_time=now,
-    )
 
 
 def wait_values(wait: SignalWait) -> Row:

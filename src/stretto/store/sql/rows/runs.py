@@ -6,7 +6,7 @@ from stretto.engine.records import AttemptKey, RunKey, RunRecord
 from stretto.model.initiator import UpstreamFields
 from stretto.model.status import FailureMark, RunStatus
 from stretto.ports.places import group_of_run
-from stretto.ports.rows import NO_SUMMARY, Parent, Phase, RunGlance, RunRow, RunState, RunSummary
+from stretto.ports.rows import NO_SUMMARY, Parent, Phase, RunGlance, RunRow, RunState, RunSummary, mark_of
 from stretto.store.sql.codec import OWN_PARAMS, PARAMS, RUN, SUMMARY
 from stretto.store.sql.lengths import NAME_LENGTH, TEXT_LENGTH, fitting
 from stretto.store.sql.rows.keys import checked_run
@@ -126,11 +126,6 @@ class Lane(NamedTuple):
     start_time: int | None
     end_time: int | None
     ended_at: int | None
-
-
-def mark_of(status: RunStatus) -> FailureMark | None:
-    """How a run that ends now is marked."""
-    return FailureMark.STANDING if status is RunStatus.FAILED else None
 
 
 def lane_of(phase: Phase, failure: FailureMark | None, *, paused: bool = False) -> str | None:
