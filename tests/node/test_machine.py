@@ -175,6 +175,25 @@ def test_nodes_share_the_groups_and_hand_over() -> None:
     assert [row.node for row in tank.do(tank.store.nodes())] == [two.node.id]
 
 
+@pytest.mark.parametrize("freed", [[7], [3, 7], list(range(64))])
+def test_groups_that_somebody_frees_without_a_word_have_one_owner_again(freed: list[int]) -> None:
+    """Nothing happens in them, so that no commit is refused."""
+    tank = Tank()
+    one = tank.fish()
+    tank.settle()
+    two = tank.fish()
+    tank.advance(60_000)
+    mine = [group.lease for group in one.node.groups.values()][: len(freed)]
+    tank.do(tank.store.give_up(one.node.id, mine))
+    tank.advance(60_000)
+    believed = {fish.node.id: set(fish.node.groups) for fish in (one, two)}
+    owners = {row.group: row.owner for row in tank.do(tank.store.groups())}
+    assert believed == {
+        node: {group for group, owner in owners.items() if owner == node} for node in believed
+    }
+    assert sum(map(len, believed.values())) == GROUPS
+
+
 def test_a_result_travels_to_the_new_owner() -> None:
     tank = Tank()
     one = tank.fish()

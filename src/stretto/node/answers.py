@@ -7,11 +7,18 @@ import msgspec
 
 from stretto.engine.flow import Flow
 from stretto.engine.records import AttemptKey, RunKey
-from stretto.ports.rows import NodeId, RunRow
+from stretto.ports.rows import Lease, NodeId, RunRow
 from stretto.ports.suspicion import NONE, Suspicion
 from stretto.ports.triggers import TimeTriggerRow
 
 NO_ONE: Final[Mapping[AttemptKey, NodeId]] = {}
+
+
+class ClaimAnswer(NamedTuple):
+    """Groups that are the node's from now on, and leases of it that somebody has ended."""
+
+    taken: list[Lease]
+    ended: list[Lease]
 
 
 class LoadedGroup(msgspec.Struct, frozen=True, kw_only=True):

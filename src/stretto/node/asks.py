@@ -22,7 +22,7 @@ from stretto.engine.elsewhere import Question
 from stretto.engine.events import Event, Reported
 from stretto.engine.records import RunKey, RunRecord
 from stretto.model.words import Word
-from stretto.node.answers import DueTriggers, LoadedGroup, LoadedRun, TagWaits
+from stretto.node.answers import ClaimAnswer, DueTriggers, LoadedGroup, LoadedRun, TagWaits
 from stretto.ports.commit import Committed, Decided, GroupPart
 from stretto.ports.fence import OPEN, Fence
 from stretto.ports.groups import Burial, Heard
@@ -89,14 +89,16 @@ class Bury(Ask, frozen=True, kw_only=True, eq=False):
 
 class Claim(Ask, frozen=True, kw_only=True, eq=False):
     """Take free groups, so many at most. Groups that are the node's, and not among those that it holds, are
-    claimed again: the answer to an earlier claim was lost.
+    claimed again: the answer to an earlier claim was lost. Of `leases`, which it believes in, the answer says
+    which are not current.
     """
 
     node: NodeId
     most: int
     held: frozenset[int]
+    leases: tuple[Lease, ...] = ()
 
-    def perform(self, performer: "Performer") -> Awaitable[list[Lease]]:
+    def perform(self, performer: "Performer") -> Awaitable[ClaimAnswer]:
         return performer.claim(self)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from stretto.engine.records import RunKey
-from stretto.node.answers import LoadedGroup
+from stretto.node.answers import ClaimAnswer, LoadedGroup
 from stretto.node.asks import Claim, ClaimAgain, GiveUp, LoadGroups, Sweep
 from stretto.node.context import NodeContext
 from stretto.node.crash_guard import CrashGuard
@@ -75,10 +75,11 @@ class Ownership:
         self._claiming = True
         self._unsure = False
 
-        def then(leases: list[Lease]) -> None:
+        def then(answer: ClaimAnswer) -> None:
             self._claiming = False
-            self.take(leases)
-            if leases:  # the share may have grown meanwhile
+            self._drop_ended(answer.ended)
+            self.take(answer.taken)
+            if answer.taken or answer.ended:  # the share may have grown meanwhile, or what is left of it
                 self.claim()
 
         def otherwise(_error: Exception) -> None:
@@ -86,7 +87,17 @@ class Ownership:
             self._unsure = True  # some may be ours, and we do not know it
             self._node.after(self._node.settings.beat_every, self.claim)
 
-        self._node.ask(Claim(node=self._node.id, most=most, held=held), then, otherwise)
+        leases = tuple(group.lease for group in self._owned.groups.values())
+        self._node.ask(Claim(node=self._node.id, most=most, held=held, leases=leases), then, otherwise)
+
+    def _drop_ended(self, leases: Sequence[Lease]) -> None:
+        """Somebody has freed these groups. A group without work never commits, so that nothing else says so,
+        and its former owner would count it as part of its share for ever.
+        """
+        for lease in leases:
+            group = self._owned.groups.get(lease.group)
+            if group is not None and group.lease == lease and group.state is not GroupState.GOING:
+                self.drop(group)
 
     def claim_again(self, groups: Sequence[Group]) -> None:
         """After a commit of unknown outcome: new generations, which waits until that has ended either way."""

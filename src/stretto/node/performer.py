@@ -14,6 +14,7 @@ from stretto.model.errors import StrettoError
 from stretto.model.param import Parameter
 from stretto.model.step import AnyStep
 from stretto.node import asks
+from stretto.node.answers import ClaimAnswer
 from stretto.node.perform.breakpoints import Breakpoints
 from stretto.node.perform.children import Children
 from stretto.node.perform.earlier import Earlier
@@ -135,11 +136,14 @@ class Performer:
             self._hints.hint(burial.groups)
         return burial
 
-    async def claim(self, ask: asks.Claim) -> list[Lease]:
-        owned = [each for each in await self.store.groups() if each.owner == ask.node]
-        lost = [Lease(each.group, each.generation) for each in owned if each.group not in ask.held]
-        again = await self.store.claim_again(ask.node, lost) if lost else []
-        return [*again, *await self.store.claim(ask.node, ask.most)]
+    async def claim(self, ask: asks.Claim) -> ClaimAnswer:
+        owned = [
+            Lease(each.group, each.generation) for each in await self.store.groups() if each.owner == ask.node
+        ]
+        unknown = [each for each in owned if each.group not in ask.held]
+        again = await self.store.claim_again(ask.node, unknown) if unknown else []
+        taken = await self.store.claim(ask.node, ask.most)
+        return ClaimAnswer([*again, *taken], [each for each in ask.leases if each not in owned])
 
     async def claim_again(self, ask: asks.ClaimAgain) -> list[Lease]:
         return await self.store.claim_again(ask.node, ask.leases)

@@ -110,7 +110,7 @@ class Bench:
         self.holding: tuple[type, ...] = ()
         self.events: deque[tuple[RunKey, happened.Event]] = deque()
         self.ask(asks.Join(node=NODE))
-        leases = self.ask(asks.Claim(node=NODE, most=128, held=frozenset()))
+        leases = self.ask(asks.Claim(node=NODE, most=128, held=frozenset())).taken
         self.leases: dict[int, Lease] = {lease.group: lease for lease in leases}
 
     def make(self, store: Store) -> Performer:

@@ -93,21 +93,32 @@ def test_groups_that_are_given_up_are_hinted() -> None:
     assert bench.ask(asks.GiveUp(node=NODE, leases=leases)) == [3, 5]
     assert bench.hints.groups == [3, 5]
     bench.ask(asks.Join(node=OTHER))
-    taken = bench.ask(asks.Claim(node=OTHER, most=1, held=frozenset()))
+    taken = bench.ask(asks.Claim(node=OTHER, most=1, held=frozenset())).taken
     assert [lease.group for lease in taken] == [3]
 
 
 def test_a_claim_whose_answer_was_lost_is_made_again() -> None:
     bench = Bench()
     held = ALL - {7, 9}
-    again = bench.ask(asks.Claim(node=NODE, most=4, held=held))
+    again = bench.ask(asks.Claim(node=NODE, most=4, held=held)).taken
     assert {lease.group: lease.generation for lease in again} == {
         group: bench.leases[group].generation + 1 for group in (7, 9)
     }
-    assert bench.ask(asks.Claim(node=NODE, most=4, held=ALL)) == []
+    assert bench.ask(asks.Claim(node=NODE, most=4, held=ALL)) == ([], [])
     assert bench.ask(asks.ClaimAgain(node=NODE, leases=tuple(again))) == [
         Lease(lease.group, lease.generation + 1) for lease in again
     ]
+
+
+def test_a_claim_says_which_leases_somebody_has_ended() -> None:
+    bench = Bench()
+    freed, taken, again, kept = (bench.leases[group] for group in (3, 5, 7, 9))
+    bench.ask(asks.GiveUp(node=NODE, leases=(freed, taken)))
+    bench.ask(asks.ClaimAgain(node=NODE, leases=(again,)))
+    bench.ask(asks.Join(node=OTHER))
+    bench.ask(asks.Claim(node=OTHER, most=1, held=ALL - {taken.group}))
+    answer = bench.ask(asks.Claim(node=NODE, most=0, held=ALL, leases=(freed, taken, again, kept)))
+    assert answer == ([], [freed, taken, again])
 
 
 def test_a_burial_frees_groups_and_says_so() -> None:

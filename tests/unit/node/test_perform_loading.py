@@ -90,7 +90,7 @@ def test_how_often_owners_died_is_read_once_for_all_groups() -> None:
     (mine,) = [each for each in bench.do(bench.store.nodes()) if each.node == NODE]
     bench.ask(asks.Bury(node=NODE, beats=mine.beats, expired=False))
     bench.ask(asks.Join(node=OTHER))
-    (lease,) = bench.ask(asks.Claim(node=OTHER, most=1, held=frozenset()))
+    (lease,) = bench.ask(asks.Claim(node=OTHER, most=1, held=frozenset())).taken
     reads.clear()
     for _ in range(2):
         assert [each.falls for each in bench.ask(asks.LoadGroups(leases=(lease,)))] == [1]
