@@ -14,7 +14,7 @@ from simulation.runtime import FUNCTIONS, ScriptedRuntime
 from simulation.troubles import Fault, Trouble
 from stretto.engine.events import Reported, ResultState
 from stretto.engine.records import RunKey
-from stretto.node.asks import Ask, Commit
+from stretto.node.asks import Ask, Carry, Commit
 from stretto.node.machine import Node
 from stretto.node.perform.values import InProcess
 from stretto.node.performer import Performer
@@ -168,10 +168,11 @@ class Process(Hosted):
 
     async def _answer(self, ask: Ask) -> Any:
         """What a node asks may go wrong in its own process, too, before anything was done."""
-        fault = self.befalls(type(ask).__name__)
+        call = call_of(type(ask))
+        fault = self.befalls(call)
         if fault is not None and fault.kind in {Trouble.ODD, Trouble.REFUSED}:
-            self._world.sky.count(f"{fault.kind.value} in {type(ask).__name__}")
-            raise OddError(f"{type(ask).__name__} can not be carried out")
+            self._world.sky.count(f"{fault.kind.value} in {call}")
+            raise OddError(f"{call} can not be carried out")
         curse = self._world.struck.strikes(ask)
         if curse is not None:
             self._world.sky.count(curse.value)
@@ -239,3 +240,8 @@ class Process(Hosted):
 
     def _coin(self) -> bool:
         return self._world.dice.random() < 0.5
+
+
+def call_of(ask: type[Ask]) -> str:
+    """The name by which faults know what a node asks: one for all asks that carry an effect out."""
+    return Carry.__name__ if issubclass(ask, Carry) else ask.__name__

@@ -1,14 +1,17 @@
 """Virtual time, tasks, the way to the database, and a node that is hosted there."""
 
+from collections.abc import Iterator
 from functools import partial
 from random import Random
 from typing import Any
 
 import pytest
 from simulation.handle import Call, Sky, handle_of
-from simulation.troubles import CALM, Fault, Trouble, Weather
+from simulation.process import call_of
+from simulation.troubles import CALLS, CALM, Fault, Trouble, Weather
 
 from stretto.model.errors import Unavailable
+from stretto.node.asks import Ask, Carry
 from stretto.ports.failures import OutcomeUnknown
 from stretto.ports.rows import NodeId
 from stretto.store.memory import Database, MemoryStore
@@ -229,3 +232,17 @@ def test_a_process_that_is_gone_begins_nothing() -> None:
     hosted.turn()
     run(these)
     assert not these.tasks
+
+
+def asks_under(tp: type[Ask]) -> Iterator[type[Ask]]:
+    for each in tp.__subclasses__():
+        yield each
+        yield from asks_under(each)
+
+
+def test_faults_name_what_nodes_ask() -> None:
+    """A fault that names something else would never strike."""
+    named = {call for call in CALLS if call[0].isupper()}
+    assert named <= {call_of(each) for each in asks_under(Ask)}
+    assert {call_of(each) for each in asks_under(Carry)} == {"Carry"}
+    assert [call for call in CALLS if call not in named and not hasattr(MemoryStore, call)] == []
