@@ -39,6 +39,9 @@ from stretto.runtimes.workers.system import has_ended
 READS: Final = 64  # of each output, at the end of a call
 NO_NEWS: Final = 5.0  # seconds after which a worker is taken for dead whose socket has closed
 HUNG_UP: Final = 2.0  # seconds for which news of its end are waited for
+UNHEARD: Final = (
+    1.0  # seconds: an import may swallow the interruption, and no function has begun that needs time
+)
 INSIST: Final = 1.0  # seconds after which a worker is killed from here, if the fork server has not
 MOST_MEMORY: Final = "its memory limit is {:,} bytes, and it used {:,}"
 FORK_SERVER_GONE: Final = "its fork server is gone"
@@ -183,6 +186,8 @@ class WorkerProcess:
         """The function to end; then the worker is of no use, because nobody knows when the signal comes."""
         self.is_spoiled = True
         self._server.ask(self.number)
+        if self._job is not None and self._job.call.target not in self._known:
+            self._insist(UNHEARD, self.kill)
 
     def kill(self) -> None:
         """The worker, its function, and everything that it has started."""

@@ -23,7 +23,7 @@ from tests.unit.runtimes.workers.stand import (
     with_context,
     with_workers,
 )
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 from stretto.runtimes.workers.job import Job
 from stretto.runtimes.workers.messages import Line
@@ -117,7 +117,7 @@ ENGINE = """
 import asyncio, os, sys, time
 from pathlib import Path
 sys.path[:] = {path!r}
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 from tests.unit.runtimes.workers.stand import job, Kept
 from stretto.runtimes.workers.pool import Workers
 from stretto.runtimes.workers.limits import WorkerLimits
@@ -177,6 +177,22 @@ def test_nothing_ever_outlives_an_engine_that_is_killed(tmp_path: Path, at_most:
         # Where many wait for each processor, a kill has to wait for one, too.
         is_busy = os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
         killed(ALL, folder, at_most(2.0 + is_busy * SLACK / 4), forks=number % 2 == 1)
+
+
+@pytest.mark.parametrize("module", ["tests.flow_engine.hangs", "tests.flow_engine.stubborn_import"])
+def test_a_call_that_is_ended_during_its_import_does_not_use_up_its_grace(module: str) -> None:
+    """No function has begun that could need the time, and an import may swallow the interruption."""
+
+    async def work(workers: Workers) -> None:
+        pool = workers.of(None)
+        task = asyncio.create_task(pool.call(job("f", module=module), lambda: 3_600.0))
+        await until(lambda: pool.pids)
+        task.cancel()
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    with_workers(work)
 
 
 def test_a_call_that_is_ended_before_it_begins(tmp_path: Path, at_most: Bound) -> None:
