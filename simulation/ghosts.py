@@ -340,7 +340,12 @@ MAKERS: Final[Mapping[type[Event], Make]] = {
 
 
 def _has_end_to_come(flow: Flow, event: Any) -> bool:
-    """Whether whatever is told to a run ends it first, because an end is on its way to it."""
+    """Whether what is told to a run ends it first, or a run around it, because an end is on its way there.
+    A run that is being undone is not reached by an end, and a run around it may be.
+    """
     key: RunKey = event.attempt.run if hasattr(event, "attempt") else event.run
     found = flow.tree.live.get(key)
-    return found is not None and found.end_to_come is not None
+    while found is not None and found.end_to_come is None:
+        around = found.loop_around
+        found = None if around is None else around[0]
+    return found is not None
