@@ -304,9 +304,9 @@ def test_much_at_once_is_told_seldom(server: Served, monkeypatch: pytest.MonkeyP
     clock = HeldClock(server.desk.clock.now())
     real, looks = store.glances, []
 
-    async def look(runs: Any) -> Any:
-        looks.append(list(runs))
-        return await real(runs)
+    async def look(selection: NamedRuns) -> Any:
+        looks.append(list(selection.keys))
+        return await real(selection)
 
     server.push("busy", noop("a", "b"), noop("b"))
     monkeypatch.setattr(tail, "_clock", clock)

@@ -11,6 +11,7 @@ from stretto.config import Config
 from stretto.config.settings import ExpressionSettings
 from stretto.engine.settings import EngineSettings
 from stretto.node.settings import NodeSettings
+from stretto.params import ParamLimits
 
 START = "/workflows/{}/versions/latest/actions/start"
 MANUAL = {"initiator": {"type": "manual"}}
@@ -85,7 +86,8 @@ def test_an_expression_that_never_ends_is_refused() -> None:
     """The process in which it is evaluated is killed; the server answers others all the while."""
     inner = "for (int j = 0; j < 20000; j += 1) { x = x + 1; }"
     text = f"x = 0; for (int i = 0; i < 20000; i += 1) {{ {inner} }} return x;"
-    with served(Config(expressions=ExpressionSettings(within=1_000))) as quick:
+    limits = ParamLimits(visits=10**12, memory=10**15)
+    with served(Config(expressions=ExpressionSettings(within=1_000), params=limits)) as quick:
         quick.push("endless")
         body = {**MANUAL, "run_params": {"n": {"expression": text, "type": "LONG"}}}
         refused = quick.post(START.format("endless"), body, 400)

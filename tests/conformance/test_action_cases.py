@@ -44,7 +44,7 @@ from stretto.ports.commit import Decided, GroupPart, PermitAsk
 from stretto.ports.failures import Stale
 from stretto.ports.messages import Act
 from stretto.ports.paging import Cut, Slice
-from stretto.ports.permits import PermitRow
+from stretto.ports.permits import HoldersOf, LineFor, PermitRow
 from stretto.ports.run_snapshot import read_attempt
 
 pytestmark = pytest.mark.conformance
@@ -353,7 +353,8 @@ def check_lifecycle(given: Any, then: Then) -> None:
     world.publish(flow("{id: a, type: Python, tags: [tag1]}"))
 
     def rows(which: str) -> tuple[PermitRow, ...]:
-        found: Slice[PermitRow] = world.do(getattr(world.store, which)("tag1", Cut()))
+        selection = LineFor("tag1", Cut()) if which == "waiters" else HoldersOf("tag1", Cut())
+        found: Slice[PermitRow] = world.do(world.store.permits(selection))
         return found.elements
 
     assert (rows("waiters"), rows("holders"), then.take("status_before")) == ((), (), -1)

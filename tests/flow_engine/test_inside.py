@@ -21,7 +21,7 @@ from stretto.model.event import ChangeEvent, InstanceStatusChanged, StepStatusCh
 from stretto.model.status import InstanceStatus, StepStatus
 from stretto.model.status_change import StepStatusChange
 from stretto.ports.events import LogRow
-from stretto.ports.history import AttemptsOfStep
+from stretto.ports.history import AttemptsOfStep, RunList
 from stretto.ports.run_snapshot import NamedRuns
 from stretto.runtimes.python.context import StepContext
 
@@ -380,8 +380,9 @@ def test_a_run_of_other_people_is_not_told(monkeypatch: pytest.MonkeyPatch) -> N
             store = engine._host.store  # type: ignore[union-attr]
             real = store.runs
 
-            async def counted(selection: NamedRuns) -> Any:
-                reads.extend(selection.keys)
+            async def counted(selection: RunList) -> Any:
+                if isinstance(selection, NamedRuns):
+                    reads.extend(selection.keys)
                 return await real(selection)
 
             monkeypatch.setattr(store, "runs", counted)

@@ -30,6 +30,7 @@ PAGES = [
 FEW_FOUND = SORTED | {
     "outbox.SAME.0",
     "retention.OLD_NODES.0",
+    "retention.BY_AGE.2",  # the same
     "granting.FIRST_HOLDERS_LIMIT.0",
     *(f"runs by uuid.{place}" for place in range(6)),  # a request id has a run or two
     # An initiator is looked for in what the other filters leave.
