@@ -37,6 +37,12 @@ async def offload(size: int, compute: Callable[P, T], *args: P.args, **named: P.
         return await asyncio.to_thread(_uncollected(compute) if size > HUGE else compute, *args, **named)
 
 
+async def give_way() -> None:
+    """Let others have their turn, between two parts of a computation that goes on in the event loop."""
+    if _loop() is not None:
+        await asyncio.sleep(0)
+
+
 async def free(records: list[Any]) -> None:
     """Empty a list of records that nobody needs any more, one by one and many of them in a thread. To drop
     thousands at once holds the interpreter for a tenth of a second, whichever thread does it.

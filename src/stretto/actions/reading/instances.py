@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from stretto.actions.caller import Caller
 from stretto.actions.parts.access import Right, check_access
 from stretto.actions.parts.finding import LATEST, find_run, find_run_snapshot
-from stretto.actions.parts.offload import free
+from stretto.actions.parts.offload import free, give_way
 from stretto.actions.reading.definitions import definition_of
 from stretto.actions.reading.fields import Fields
 from stretto.actions.reading.flows import load_run
@@ -144,7 +144,9 @@ async def _page(
 async def _views(snapshot: RunSnapshot, *, aggregated: bool, fields: Fields) -> list[WorkflowInstance]:
     """The runs of a snapshot."""
     views = InstanceViews(snapshot)
-    return [
-        await views.of(row, enriched=False, aggregated=aggregated, fields=fields)
-        for row in snapshot.page.elements
-    ]
+    made = []
+    for row in snapshot.page.elements:
+        made.append(await views.of(row, enriched=False, aggregated=aggregated, fields=fields))
+        await give_way()
+    await free(snapshot.drain())
+    return made
