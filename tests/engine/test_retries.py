@@ -9,10 +9,12 @@ from tests.engine.shapes import UNIQUE, noop, number, result, step, tag, workflo
 
 from stretto.engine.effects import SetTimer, StartWork, TerminateWork
 from stretto.engine.events import Fetched, OutputTold, Reported, ResultState, RunAction, WorkLost
+from stretto.engine.machine.report import WORK_LOST
 from stretto.model.artifact import DefaultArtifact, RetryArtifact
 from stretto.model.retry import ExponentialBackoff, FixedBackoff, RetryPolicy
 from stretto.model.status import StepStatus
 from stretto.model.step import FailureMode
+from stretto.model.timeline import LogEvent
 
 S = StepStatus
 
@@ -221,6 +223,8 @@ def test_each_launch_of_lost_work_has_a_higher_number() -> None:
     driver.tree.generation = 5  # the number that the last owner has reached by itself
     driver.send(WorkLost(attempt=key, launch=5))
     assert [each.launch for each in driver.effects if isinstance(each, StartWork)] == [1, 3, 4, 5, 6]
+    said = [each.message for each in driver.attempt("a").timeline if isinstance(each, LogEvent)]
+    assert WORK_LOST in said
 
 
 def test_outputs_that_are_told_do_not_say_that_the_work_was_started() -> None:

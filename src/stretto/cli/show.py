@@ -15,7 +15,7 @@ from stretto.cli.finding import reading
 from stretto.cli.remote.reading import read_sight
 from stretto.cli.remote.server import talking
 from stretto.cli.showing.loops import read_loops
-from stretto.cli.showing.run import RunSight, run_lines
+from stretto.cli.showing.run import RunSight, result_in, run_lines
 from stretto.cli.showing.step import StepSight, step_lines
 from stretto.cli.target import Given, target_of
 from stretto.engine.records import RunKey
@@ -86,7 +86,11 @@ async def _run(store: Store, key: RunKey, name: str | None = None) -> RunSight:
     run = str(key.run_id)
     made = await get_run(store, caller(), *key[:2], run)
     steps = await list_steps(store, caller(), *key[:2], run)
-    return RunSight(key=key, name=name, run=made, steps=steps, loops=await read_loops(store, steps))
+    version = (
+        None if made.workflow_version_id is None else await store.version(key[0], made.workflow_version_id)
+    )
+    loops = await read_loops(store, steps)
+    return RunSight(key=key, name=name, run=made, steps=steps, loops=loops, result=result_in(version, steps))
 
 
 async def _step(store: Store, key: RunKey, step_id: str, attempt: str, name: str) -> StepSight:

@@ -1,12 +1,30 @@
-"""Parameters that each start must bring: arguments of a workflow function without a default."""
+"""What a workflow function says of itself in the metadata of its definition: the parameters that each start
+must bring, which are its arguments without a default, and where the value is that it returns.
+"""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from stretto.model.param import ParamDefinition, ParamType
 from stretto.model.workflow import WorkflowVersion
 
-REQUIRES: Final = "requires"  # the key of a definition beside `workflow` that lists them
+REQUIRES: Final = "requires"  # keys of a definition beside `workflow`
+RETURNS: Final = "returns"
+
+
+class ResultPlace(NamedTuple):
+    """The step whose parameter is the result of the workflow."""
+
+    step: str
+    param: str
+
+
+def result_place_of(extra: Mapping[str, Any]) -> ResultPlace | None:
+    """Where the result of the workflow is; None: it has none."""
+    said = extra.get(RETURNS)
+    if not isinstance(said, Mapping) or not {"step", "param"} <= said.keys():
+        return None
+    return ResultPlace(str(said["step"]), str(said["param"]))
 
 
 def required_of(extra: Mapping[str, Any]) -> Mapping[str, ParamDefinition]:

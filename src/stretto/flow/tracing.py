@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from stretto.definition import Limits, validate
-from stretto.definition.required import REQUIRES
+from stretto.definition.required import REQUIRES, RETURNS
 from stretto.flow.compiling import compile_level
 from stretto.flow.convert import converted, refuse_errors, setting, value_in, word
 from stretto.flow.errors import TraceError
@@ -178,7 +178,7 @@ def _extra(flow: "Flow[..., Any]", returned: Returned | None) -> dict[str, Any]:
     if needed:
         extra[REQUIRES] = {each.name: _declared(each.kind) for each in needed}
     if returned is not None:
-        extra["returns"] = {"step": returned.step, "param": returned.param, **_declared(returned.kind)}
+        extra[RETURNS] = {"step": returned.step, "param": returned.param, **_declared(returned.kind)}
     return extra
 
 

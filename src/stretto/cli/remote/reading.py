@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from stretto.actions.reading.why import WhyRun, WhyStep
 from stretto.cli.address import LATEST, Address, as_named
 from stretto.cli.showing.loops import LoopSight, loops_in, with_values
-from stretto.cli.showing.run import RunSight
+from stretto.cli.showing.run import RunSight, result_in
 from stretto.cli.showing.step import StepSight
+from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import RunKey
 from stretto.model.step_instance import StepInstance
 
@@ -57,7 +58,10 @@ def _run(client: "Client", run: "RunName", name: str | None) -> RunSight:
     made = client.run(run)
     key = RunKey(made.workflow_id, made.workflow_instance_id, made.workflow_run_id)
     steps = client.steps(key)
-    return RunSight(key=key, name=name, run=made, steps=steps, loops=read_loops(client, steps))
+    inside = is_inline(key.workflow_id) or made.workflow_version_id is None
+    version = None if inside else client.version(key.workflow_id, made.workflow_version_id or LATEST)
+    loops = read_loops(client, steps)
+    return RunSight(key=key, name=name, run=made, steps=steps, loops=loops, result=result_in(version, steps))
 
 
 def read_loops(client: "Client", steps: Iterable[StepInstance]) -> list[LoopSight]:

@@ -4,9 +4,11 @@ from stretto.cli import style
 from stretto.cli.address import run_text
 from stretto.cli.running.progress import Progress, Step
 from stretto.cli.running.views import Ending
+from stretto.cli.showing.parts import value_text
 from stretto.model.status import RunStatus
 
 MOST_ERRORS = 5
+WIDEST_RESULT = 1_000  # characters
 MOST_LINES = 12  # of one error
 
 
@@ -27,6 +29,9 @@ def headline(progress: Progress, now: int, width: int) -> str:
 def ending_lines(ending: Ending) -> list[str]:
     """What a person wants to know at the end, and what to do next."""
     progress = ending.progress
+    if progress.status is RunStatus.SUCCEEDED and ending.result is not None:
+        value = style.cut(style.one_line(value_text(ending.result)), WIDEST_RESULT)
+        return [f"result: {value}", *_errors(ending)]
     if progress.status.is_terminal:
         return _errors(ending)
     name = run_text(progress.key)

@@ -27,6 +27,7 @@ from stretto.cli.running.progress import Progress, Step
 from stretto.cli.running.views import Ending, View
 from stretto.cli.running.wanted import Wanted, check_runnable
 from stretto.cli.style import duration
+from stretto.definition.required import result_place_of
 from stretto.engine.inline_ids import is_inline
 from stretto.engine.records import AttemptKey
 from stretto.model.errors import StrettoError, Unavailable
@@ -173,10 +174,13 @@ async def _ending(app: App, order: Order, follower: Follower, *, interrupted: bo
     progress, attempts = follower.progress, tuple[AttemptRow, ...]()
     with suppress(Unavailable):
         attempts = tuple(await app.store.attempts(NewestAttempts((progress.key,))))
+    place = result_place_of(order.wanted.chosen.extra)
+    left = [each.record.params or {} for each in attempts if place and each.key.step_id == place.step]
     return Ending(
         progress=progress,
         place=order.place,
         attempts=attempts,
+        result=left[0].get(place.param) if place and left else None,
         interrupted=interrupted and not progress.status.is_terminal,
         again=order.again,
     )

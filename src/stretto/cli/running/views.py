@@ -7,6 +7,7 @@ import msgspec
 
 from stretto.cli.database import Place
 from stretto.cli.running.progress import Progress, Step
+from stretto.model.param import Parameter
 from stretto.ports.rows import AttemptRow
 
 
@@ -17,6 +18,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     place: Place
     attempts: tuple[AttemptRow, ...] = ()  # the newest of each step
     interrupted: bool = False
+    result: Parameter | None = None  # the value of a workflow function that has returned
     again: str | None = None  # the command that goes on with the run; None: nothing is kept of it
 
 

@@ -1,6 +1,6 @@
 """A run for people."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -9,17 +9,21 @@ from stretto.cli import style
 from stretto.cli.address import readable, run_text
 from stretto.cli.running.progress import kind_text
 from stretto.cli.showing.loops import LoopSight, given_params, loop_text
-from stretto.cli.showing.parts import param_lines, timeline_lines, titled
+from stretto.cli.showing.parts import param_lines, timeline_lines, titled, value_text
+from stretto.definition.required import result_place_of
 from stretto.engine.inline_ids import readable_path
 from stretto.engine.records import RunKey
 from stretto.model.initiator import Initiator, ManualInitiator, SubworkflowInitiator, TimeInitiator
 from stretto.model.instance import WorkflowInstance
-from stretto.model.status import StepStatus
+from stretto.model.param import Parameter
+from stretto.model.status import RunStatus, StepStatus
 from stretto.model.step import AnyStep
 from stretto.model.step_instance import StepInstance
 from stretto.model.timeline import LogEvent, LogLevel
+from stretto.model.workflow import WorkflowVersion
 from stretto.node.clock import SystemClock
 
+WIDEST_RESULT: Final = 1_000  # characters of a result in a file or a pipe
 WIDEST: Final = 80  # characters of a reason in a file or a pipe
 INDENT: Final = 2  # cells before each line below a title
 
@@ -32,6 +36,16 @@ class RunSight(msgspec.Struct, frozen=True, kw_only=True):
     run: WorkflowInstance
     steps: Sequence[StepInstance]
     loops: Sequence[LoopSight]
+    result: Parameter | None = None  # the value of a workflow function that has returned
+
+
+def result_in(version: WorkflowVersion | None, steps: Iterable[StepInstance]) -> Parameter | None:
+    """The value that a run of this version has left, if it is one of a workflow function."""
+    metadata = None if version is None else version.metadata
+    place = None if metadata is None else result_place_of(metadata.extra)
+    if place is None:
+        return None
+    return next(((each.params or {}).get(place.param) for each in steps if each.step_id == place.step), None)
 
 
 def run_lines(sight: RunSight, again: Callable[..., str]) -> list[str]:
@@ -44,8 +58,14 @@ def run_lines(sight: RunSight, again: Callable[..., str]) -> list[str]:
         *_head(sight, again),
         *titled("Parameters", param_lines(params)),
         *titled("Steps", _steps(sight)),
+        *titled("Result", _result(sight)),
         *titled("Timeline", timeline_lines(sight.run.timeline)),
     ]
+
+
+def _result(sight: RunSight) -> Iterator[str]:
+    if sight.result is not None and sight.run.run_status is RunStatus.SUCCEEDED:
+        yield style.cut(style.one_line(value_text(sight.result)), (style.columns() or WIDEST_RESULT) - INDENT)
 
 
 def _head(sight: RunSight, again: Callable[..., str]) -> list[str]:

@@ -33,6 +33,7 @@ _RETRYABLE: Final = {
     ResultState.PLATFORM_ERROR: S.PLATFORM_FAILED,
 }
 _ENDS: Final = {ResultState.STOPPED: S.STOPPED, ResultState.TIMED_OUT: S.TIMED_OUT}
+WORK_LOST: Final = "The process that did the work has ended: the work is launched again"
 NO_RETRY: Final = "Not retried, because retry_if fails: {}"
 
 
@@ -110,6 +111,7 @@ def work_lost(turn: Turn, flow: Flow, event: WorkLost) -> None:
     if attempt.ending is not None:
         end_as_asked(turn, flow, plan, attempt, attempt.ending)
         return
+    turn.note(flow, attempt, WORK_LOST)
     attempt.launch = _next_launch(flow, attempt.launch)
     attempt.wake_at = attempt.wake_reason = None
     turn.act(start_work(plan, attempt, attempt.launch))

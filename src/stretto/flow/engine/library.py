@@ -12,7 +12,7 @@ from stretto.actions.parts.finding import find_version, find_workflow, step_in
 from stretto.actions.publish_if_new import publish_if_new
 from stretto.definition import Limits
 from stretto.definition.functions import steps_by_id
-from stretto.definition.required import required_of
+from stretto.definition.required import required_of, result_place_of
 from stretto.flow.engine.handlers import Handlers
 from stretto.flow.steps import StepFunction
 from stretto.flow.workflow import Flow, flow_of
@@ -30,7 +30,6 @@ from stretto.runtimes.python.registry import Registry
 from stretto.runtimes.python.values import Kind, encode, kind_of_param, literal
 from stretto.runtimes.types import with_installed
 
-RETURNS: Final = "returns"  # what a definition says of the value of its workflow
 MOST_VERSIONS: Final = 1_000  # that are kept in memory
 
 
@@ -210,14 +209,12 @@ def chosen_of(version: WorkflowVersion, version_id: int) -> Chosen:
 
 def _place_of(definition: Definition) -> Returned | None:
     """The type of a value is not stored; its kind is that of the parameter."""
-    place = definition.extra.get(RETURNS)
-    if not isinstance(place, Mapping) or not {"step", "param"} <= place.keys():
+    place = result_place_of(definition.extra)
+    step = None if place is None else step_in(definition.workflow.steps, place.step)
+    if place is None or step is None:
         return None
-    step = step_in(definition.workflow.steps, str(place["step"]))
-    declared = None if step is None else (step.params or {}).get(str(place["param"]))
-    if declared is None:
-        return None
-    return Returned(str(place["step"]), str(place["param"]), kind_of_param(declared))
+    declared = (step.params or {}).get(place.param)
+    return None if declared is None else Returned(place.step, place.param, kind_of_param(declared))
 
 
 # ------------------------------------------------------------------------------------------------- parameters
