@@ -41,6 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "steps.py").write_text(found)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    for name in ("flows", "steps"):
+        sys.modules.pop(name, None)  # that of another test
     yield
     for name in ("flows", "steps"):
         sys.modules.pop(name, None)

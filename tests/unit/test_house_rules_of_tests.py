@@ -41,6 +41,7 @@ WORK: Final[
     "flow_engine/guard_attacks.py": 3,
     "flow_engine/hangs.py": 1,
     "flow_engine/stubborn.py": 2,
+    "flow_engine/stubborn_import.py": 1,
     "flow_engine/test_corners.py": 1,
     "unit/runtimes/python/slow_import.py": 1,
     "unit/runtimes/test_plugins.py": 1,
