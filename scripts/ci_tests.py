@@ -64,7 +64,8 @@ def main() -> int:
     lines = [f"flaky: {name}" for name in flaky]
     print(*lines, sep="\n")
     if FLAKY in os.environ:
-        Path(os.environ[FLAKY]).write_text("".join(f"{line}\n" for line in lines))
+        with Path(os.environ[FLAKY]).open("a") as file:  # CI runs tests on two versions of Python
+            file.writelines(f"{line}\n" for line in lines)
     return code
 
 

@@ -18,7 +18,9 @@ from stretto.ports.failures import Fenced, OutcomeUnknown, Poison, Stale
 from stretto.ports.hints import Hints
 from stretto.ports.messages import AnyBody, Kind
 from stretto.ports.observer import Observer
+from stretto.ports.paging import Slice
 from stretto.ports.places import GROUPS, group_of_run, group_of_signal, group_of_tag, group_of_workflow
+from stretto.ports.run_snapshot import NewestAttempts, RunSnapshot
 from stretto.ports.runtime import Continue, Done, Injected, Launch, StepContext, StepResult, StepRuntime
 from stretto.store.memory import MemoryHints
 
@@ -136,3 +138,10 @@ def test_hints_reach_who_listens() -> None:
     stop()
     hints.hint([3])
     assert heard == [(frozenset({1, 2}), [RUN])]
+
+
+def test_a_snapshot_has_no_selection_of_one_step() -> None:
+    """It was read for whole runs: an answer would lack attempts that nobody looked for."""
+    snapshot = RunSnapshot(Slice(elements=()), None)
+    with pytest.raises(LookupError, match="a snapshot has no NewestAttempts"):
+        asyncio.run(snapshot.attempts(NewestAttempts((RunKey("wf", 1, 1),), "load")))
